@@ -1,0 +1,18 @@
+// Compiles the TypeScript into dist/. A production install has no compiler and needs none
+// (its dist/ comes with the package), so there this step says so and succeeds.
+import { spawnSync } from "node:child_process";
+import { chmodSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+let compiler;
+try {
+  compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+} catch {
+  console.log("build: no TypeScript compiler installed, dist/ is left as it is");
+  process.exit(0);
+}
+rmSync("dist", { recursive: true, force: true });
+const { status } = spawnSync(process.execPath, [compiler, "--project", "tsconfig.json"], { stdio: "inherit" });
+if (status !== 0) process.exit(status ?? 1);
+chmodSync("dist/src/cli.js", 0o755);

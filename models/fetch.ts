@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,9 +31,9 @@ export async function fetchSource(
   return fetched;
 }
 
-/** Writes a file so that nobody ever sees half of it. */
+/** Writes a file so that nobody ever sees half of it, even when two write it at once. */
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const partial = `${path}.${process.pid}.part`;
+  const partial = `${path}.${randomUUID()}.part`;
   await writeFile(partial, bytes);
   await rename(partial, path);
 }
@@ -88,11 +89,14 @@ async function fetchMirrors(
 async function fetchMirror({ path, sha256, mirror }: SourceFile, reason: Error): Promise<Uint8Array> {
   if (!mirror)
     throw new Error(`${path}: ${reason.message}, and no second source is listed`, { cause: reason });
-  const answer = await fetch(mirror).catch((cause: unknown) => {
-    throw new Error(`${path}: ${reason.message}, and ${mirror} cannot be reached`, { cause });
-  });
-  if (!answer.ok) throw new Error(`${path}: ${reason.message}, and ${mirror} answers ${answer.status}`);
-  const bytes = new Uint8Array(await answer.arrayBuffer());
+  const fail = (how: string, cause?: unknown): never => {
+    throw new Error(`${path}: ${reason.message}, and ${mirror} ${how}`, { cause });
+  };
+  const answer = await fetch(mirror).catch((cause: unknown) => fail("cannot be reached", cause));
+  if (!answer.ok) fail(`answers ${answer.status}`);
+  const bytes = new Uint8Array(
+    await answer.arrayBuffer().catch((cause: unknown) => fail("breaks off", cause)),
+  );
   requireDigest(`${mirror}, ${path}`, bytes, sha256);
   return bytes;
 }

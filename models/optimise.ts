@@ -77,17 +77,17 @@ function dropPassThroughs(graph: Graph): void {
   const source = new Map<string, string>();
   graph.node = graph.node.filter((node) => {
     node.input = node.input.map((name) => source.get(name) ?? name);
-    const passes = node.opType === "Identity" || node.opType === "Dropout";
-    if (!passes || outside.has(node.output[0]!)) return true;
+    if (!passesThrough(node) || outside.has(node.output[0]!)) return true;
     source.set(node.output[0]!, node.input[0]!);
     return false;
   });
   // An output that only renames a value is that value under another name.
-  for (const node of graph.node.filter(({ opType }) => opType === "Identity")) {
-    const inner = node.input[0]!;
+  for (const node of graph.node.filter(passesThrough)) {
+    const [inner, outer] = [node.input[0]!, node.output[0]!];
     const maker = graph.node.find(({ output }) => output[0] === inner);
-    if (!maker) continue;
-    const rename = (name: string) => (name === inner ? node.output[0]! : name);
+    // A value that is an output already keeps that name, and its second name stays a node.
+    if (!maker || (outside.has(inner) && inner !== outer)) continue;
+    const rename = (name: string) => (name === inner ? outer : name);
     graph.node = graph.node.filter((other) => other !== node);
     for (const other of graph.node) {
       other.input = other.input.map(rename);
@@ -96,35 +96,46 @@ function dropPassThroughs(graph: Graph): void {
   }
 }
 
+function passesThrough({ opType }: Node): boolean {
+  return opType === "Identity" || opType === "Dropout";
+}
+
 /** A batch norm as what it is when the network is not in training: y = scale x + shift, for each channel. */
 interface Affine {
   readonly scale: Float64Array;
   readonly shift: Float64Array;
 }
 
-/** Moves each batch norm into the convolution or matrix product before it, or the matrix product after it. */
+/** Moves each batch norm into the convolution or matrix product before it, or the matrix products after it. */
 function foldBatchNorms(graph: Graph): void {
   const weights = weightsOf(graph);
   for (const norm of graph.node.filter(({ opType }) => opType === "BatchNormalization")) {
     const affine = affineOf(norm, weights);
     const maker = graph.node.find(({ output }) => output[0] === norm.input[0]);
-    const readers = graph.node.filter(({ input }) => input.includes(norm.output[0]!));
-    const [flatten] = readers;
-    if (maker && (maker.opType === "Conv" || maker.opType === "Gemm") && isOnlyReader(graph, norm)) {
+    const [flatten, ...others] = innerReaders(graph, norm.output[0]!);
+    const products = flatten?.opType === "Flatten" ? innerReaders(graph, flatten.output[0]!) : [];
+    if (
+      (maker?.opType === "Conv" || maker?.opType === "Gemm") &&
+      innerReaders(graph, norm.input[0]!).length === 1
+    ) {
       foldBackward(graph, maker, affine, weights);
       maker.output = norm.output;
-    } else if (readers.length === 1 && flatten?.opType === "Flatten") {
-      const product = graph.node.find(({ input }) => input[0] === flatten.output[0]);
-      if (product?.opType !== "Gemm") throw new Error(`${graph.name}: cannot fold ${norm.output[0]}`);
-      foldForward(graph, product, affine, weights);
+    } else if (flatten && !others.length && products.length && products.every(isGemm)) {
+      for (const product of products) foldForward(graph, product, affine, weights);
       flatten.input = [norm.input[0]!];
     } else throw new Error(`${graph.name}: cannot fold ${norm.output[0]}`);
     graph.node = graph.node.filter((node) => node !== norm);
   }
 }
 
-function isOnlyReader(graph: Graph, node: Node): boolean {
-  return graph.node.every((other) => other === node || !other.input.includes(node.input[0]!));
+/** The nodes that read a value; none if it is an output too, which has to stay what it is. */
+function innerReaders(graph: Graph, name: string): Node[] {
+  if (graph.output.some((output) => output.name === name)) return [];
+  return graph.node.filter(({ input }) => input.includes(name));
+}
+
+function isGemm({ opType }: Node): boolean {
+  return opType === "Gemm";
 }
 
 function affineOf(norm: Node, weights: ReadonlyMap<string, Tensor>): Affine {
@@ -150,12 +161,12 @@ function foldBackward(
   const row = values.length / scale.length;
   setInputs(graph, maker, weights, x!, [
     floatTensor(
-      `${maker.name || maker.output[0]}/weight-folded`,
+      `${maker.output[0]}/weight-folded`,
       dimsOf(weight),
       values.map((v, i) => v * scale[Math.floor(i / row)]!),
     ),
     floatTensor(
-      `${maker.name || maker.output[0]}/bias-folded`,
+      `${maker.output[0]}/bias-folded`,
       [scale.length],
       bias.map((v, i) => v * scale[i]! + shift[i]!),
     ),
@@ -175,7 +186,8 @@ function foldForward(
   const values = floatsOf(weight);
   const [rows = 1, columns = 1] = dimsOf(weight);
   const area = columns / scale.length;
-  const bias = floatsOf(weights.get(biasName!)!).map((v, row) => {
+  const unshifted = biasName ? floatsOf(weights.get(biasName)!) : new Float32Array(rows);
+  const bias = unshifted.map((v, row) => {
     let sum = v;
     for (let column = 0; column < columns; column++)
       sum += values[row * columns + column]! * shift[Math.floor(column / area)]!;
@@ -183,16 +195,18 @@ function foldForward(
   });
   const scaled = values.map((v, i) => v * scale[Math.floor((i % columns) / area)]!);
   setInputs(graph, product, weights, x!, [
-    floatTensor(`${product.name || product.output[0]}/weight-scaled`, [rows, columns], scaled),
-    floatTensor(`${product.name || product.output[0]}/bias-shifted`, [rows], bias),
+    floatTensor(`${product.output[0]}/weight-scaled`, [rows, columns], scaled),
+    floatTensor(`${product.output[0]}/bias-shifted`, [rows], bias),
   ]);
 }
 
-/** A matrix product must hold one row of weights for each output, as a convolution does. */
+/** A matrix product must hold one row of weights for each output, unscaled, as a convolution does. */
 function requireRowsByOutput(graph: Graph, node: Node): void {
-  const transposed = attributeOf(node, "transB")?.i === 1n;
-  if (node.opType === "Gemm" && !transposed)
+  if (!isGemm(node)) return;
+  if (attributeOf(node, "transB")?.i !== 1n)
     throw new Error(`${graph.name}: ${node.output[0]} is not transposed`);
+  if (["alpha", "beta"].some((factor) => (attributeOf(node, factor)?.f ?? 1) !== 1))
+    throw new Error(`${graph.name}: ${node.output[0]} is scaled`);
 }
 
 function setInputs(
@@ -219,8 +233,9 @@ function replacePRelus(graph: Graph): void {
     if (node.opType !== "PRelu") return [node];
     const [x, slopeName] = node.input as [string, string];
     const [y] = node.output as [string];
-    const slope = floatsOf(weights.get(slopeName)!);
-    const dims = [slope.length, 1, 1];
+    const tensor = weights.get(slopeName)!;
+    const slope = floatsOf(tensor);
+    const dims = dimsOf(tensor);
     graph.initializer.push(floatTensor(`${y}/slope`, dims, slope));
     graph.initializer.push(
       floatTensor(

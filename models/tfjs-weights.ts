@@ -23,24 +23,34 @@ export interface Weight {
 
 /** Reads the weights that a manifest describes, widening half precision and 8- or 16-bit quantised ones. */
 export function readWeights(manifest: WeightsManifest, bytes: Uint8Array): Map<string, Weight> {
+  const entries = manifest.flatMap((group) => group.weights);
+  const described = entries.reduce((sum, entry) => sum + countOf(entry) * storedTypeOf(entry).width, 0);
+  if (described !== bytes.length)
+    throw new Error(`weights manifest describes ${described} bytes, file has ${bytes.length}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const weights = new Map<string, Weight>();
   let offset = 0;
-  for (const { name, shape, dtype, quantization } of manifest.flatMap((group) => group.weights)) {
-    const stored = quantization?.dtype ?? dtype;
-    const { width, read } = STORED_TYPES[stored];
-    const scale = quantization?.scale ?? 1;
-    const min = quantization?.min ?? 0;
-    const length = shape.reduce((product, size) => product * size, 1);
-    const number = (_: unknown, i: number) => read(view, offset + i * width) * scale + min;
+  for (const entry of entries) {
+    const { name, shape, dtype, quantization: { scale = 1, min = 0 } = {} } = entry;
+    const { width, read } = storedTypeOf(entry);
+    const length = countOf(entry);
+    const number = (i: number) => read(view, offset + i * width) * scale + min;
     const values =
-      dtype === "int32" ? Int32Array.from({ length }, number) : Float32Array.from({ length }, number);
+      dtype === "int32"
+        ? Int32Array.from({ length }, (_, i) => Math.round(number(i)))
+        : Float32Array.from({ length }, (_, i) => number(i));
     weights.set(name, { shape, values });
     offset += length * width;
   }
-  if (offset !== bytes.length)
-    throw new Error(`weights manifest describes ${offset} bytes, file has ${bytes.length}`);
   return weights;
+}
+
+function countOf({ shape }: WeightEntry): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+function storedTypeOf({ dtype, quantization }: WeightEntry) {
+  return STORED_TYPES[quantization?.dtype ?? dtype];
 }
 
 const STORED_TYPES = {

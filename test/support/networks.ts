@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import { fetchSource } from "../../models/fetch.ts";
+import { type Network, PACKAGE_ROOT } from "../../models/manifest.ts";
+
+/** Where `npm run models` keeps published files by their digest. */
+export const CACHE_DIR = join(PACKAGE_ROOT, "models/.cache");
+
+/** The outputs of a network by name. */
+export type Outputs = Readonly<Record<string, Float32Array>>;
+
+/** Opens an ONNX file in onnxruntime, which is told to keep its warnings to itself. */
+export async function openNetwork(bytes: Uint8Array): Promise<InferenceSession> {
+  return InferenceSession.create(bytes, { logSeverityLevel: 3 });
+}
+
+/** The published files of a network, out of the cache that `npm run models` fills. */
+export async function readPublished({ source }: Network): Promise<Uint8Array[]> {
+  return fetchSource(source, CACHE_DIR, () => {});
+}
+
+/** Runs a network of one input on values of the given shape. */
+export async function runNetwork(
+  session: InferenceSession,
+  shape: readonly number[],
+  values: Float32Array,
+): Promise<Outputs> {
+  const results = await session.run({ [session.inputNames[0]!]: new Tensor("float32", values, shape) });
+  return Object.fromEntries(Object.entries(results).map(([name, { data }]) => [name, data as Float32Array]));
+}

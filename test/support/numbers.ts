@@ -1,0 +1,27 @@
+/** So many numbers between two limits, random but the same in every run (mulberry32). */
+export function randomFloats(length: number, low: number, high: number, seed: number): Float32Array {
+  let state = seed;
+  return Float32Array.from({ length }, () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return low + (((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (high - low);
+  });
+}
+
+/** Several lists as one. */
+export function concatFloats(lists: readonly Float32Array[]): Float32Array {
+  return Float32Array.from(lists.flatMap((list) => [...list]));
+}
+
+/** The largest difference between two lists, in units that may depend on the expected number. */
+export function largestDifference(
+  actual: Float32Array,
+  expected: Float32Array,
+  unitOf: (expected: number) => number = () => 1,
+): number {
+  if (actual.length !== expected.length)
+    throw new Error(`${actual.length} numbers instead of ${expected.length}`);
+  // Math.max hands NaN on, so that a number which is none cannot pass for a small difference.
+  return expected.reduce((largest, e, i) => Math.max(largest, Math.abs(actual[i]! - e) / unitOf(e)), 0);
+}

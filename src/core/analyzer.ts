@@ -1,0 +1,189 @@
+import { align } from "./align.ts";
+import { type Attributes, readAttributes } from "./attributes.ts";
+import { chooseFaces, type Selection } from "./choose.ts";
+import { Pyramid } from "./crop.ts";
+import { DEFAULT_LIMITS, decode } from "./decode.ts";
+import { embed, type Vector } from "./embed.ts";
+import { FaceError } from "./face-error.ts";
+import type { FoundFace } from "./find.ts";
+import { intersectionOf, scaleBox } from "./geometry.ts";
+import { identityOf } from "./identity.ts";
+import { landmarks68 } from "./landmarks68.ts";
+import { measureLight } from "./light.ts";
+import { type Networks, openNetworks } from "./networks.ts";
+import { measurePose, type Pose } from "./pose.ts";
+import type { Box, ImageLimits, Photo, Point } from "./types.ts";
+
+/** A step whose time is told. */
+export type Stage = "decode" | "find" | "attributes" | "embed";
+
+/** Settings of an analyzer. */
+export interface AnalyzerOptions {
+  /** Folder of the prepared networks. */
+  readonly modelsDir: string;
+  /** What one image may cost; 10 MiB and 40 megapixels unless said otherwise. */
+  readonly limits?: Partial<ImageLimits>;
+}
+
+/** What to do with one image. Boxes are in pixels of the upright image. */
+export interface CallOptions extends Selection {
+  /** Ends the work between two steps with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told how many milliseconds each step took. */
+  readonly onStage?: ((stage: Stage, milliseconds: number) => void) | undefined;
+}
+
+/** Settings of `analyze`. */
+export interface AnalyzeOptions extends CallOptions {
+  /** Also computes each face's vector. */
+  readonly vectors?: boolean;
+}
+
+/** What every face is told by. All places are in pixels of the upright image as sent. */
+export interface FaceBasics {
+  /** The face from forehead to chin, cut at the image's edges. */
+  readonly box: Box;
+  /** The detector's score, 0 to 1; missing where the caller gave the box. */
+  readonly score?: number;
+  /** Probability of a face by the mesh, 0 to 1. */
+  readonly presence: number;
+  readonly pose: Pose;
+  /** Mean luma of the face, 0 to 255. */
+  readonly light: number;
+}
+
+/** One face of an analysed image. */
+export interface Face extends FaceBasics, Attributes {
+  /** 68 points in the spec's numbering. */
+  readonly landmarks: readonly Point[];
+  readonly vector?: Vector;
+}
+
+/** All that was found in an image; the first face is the most prominent one. */
+export interface Analysis {
+  /** Size of the upright image as sent. */
+  readonly width: number;
+  readonly height: number;
+  readonly faces: readonly Face[];
+}
+
+/** The chosen face of an image as a vector. */
+export interface Embedding extends FaceBasics {
+  /** Size of the upright image as sent. */
+  readonly width: number;
+  readonly height: number;
+  /** How many faces there were to choose from. */
+  readonly facesFound: number;
+  readonly vector: Vector;
+}
+
+/** The four networks, loaded, and what can be asked of them. */
+export interface Analyzer {
+  /** Names the networks and the preprocessing behind the vectors. */
+  readonly identity: string;
+  /** Everything about every face; no face is an empty list. */
+  analyze(image: Uint8Array, options?: AnalyzeOptions): Promise<Analysis>;
+  /** The vector of the one face that is meant; throws FaceError `noFace` if there is none. */
+  embed(image: Uint8Array, options?: CallOptions): Promise<Embedding>;
+  /** Frees the networks; the analyzer cannot be used afterwards. */
+  close(): Promise<void>;
+}
+
+/** Loads the networks. Open one analyzer and keep it: loading takes a second and onnxruntime leaks on each. */
+export async function openAnalyzer({ modelsDir, limits }: AnalyzerOptions): Promise<Analyzer> {
+  const networks = await openNetworks(modelsDir);
+  const allLimits = { ...DEFAULT_LIMITS, ...limits };
+  return {
+    identity: identityOf(networks.digests),
+    analyze: (image, options = {}) => analyze(networks, allLimits, image, options),
+    embed: (image, options = {}) => embedOne(networks, allLimits, image, options),
+    close: () => networks.close(),
+  };
+}
+
+async function analyze(
+  networks: Networks,
+  limits: ImageLimits,
+  bytes: Uint8Array,
+  options: AnalyzeOptions,
+): Promise<Analysis> {
+  const { photo, image, found } = await findIn(networks, limits, bytes, options);
+  const meshes = found.map(({ mesh }) => mesh.points);
+  const attributes = await timed("attributes", options, () =>
+    readAttributes(networks.attributes, image, meshes),
+  );
+  const vectors = options.vectors ? await vectorsOf(networks, image, found, options) : [];
+  const faces = found.map((face, i) => ({
+    ...basicsOf(photo, face),
+    ...attributes[i]!,
+    landmarks: landmarks68(face.mesh.points).map((point) => fullSizePoint(photo, point)),
+    ...(vectors[i] && { vector: vectors[i] }),
+  }));
+  return { width: photo.width, height: photo.height, faces };
+}
+
+async function embedOne(
+  networks: Networks,
+  limits: ImageLimits,
+  bytes: Uint8Array,
+  options: CallOptions,
+): Promise<Embedding> {
+  const { photo, image, found } = await findIn(networks, limits, bytes, options);
+  const [face] = found;
+  if (!face) throw new FaceError("noFace", "No face was found in the image.");
+  const [vector] = await vectorsOf(networks, image, [face], options);
+  return {
+    width: photo.width,
+    height: photo.height,
+    facesFound: found.length,
+    ...basicsOf(photo, face),
+    vector: vector!,
+  };
+}
+
+async function findIn(networks: Networks, limits: ImageLimits, bytes: Uint8Array, options: CallOptions) {
+  const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
+  const image = new Pyramid(photo.pixels);
+  const found = await timed("find", options, () =>
+    chooseFaces(networks, image, selectionFor(photo, options), options.signal),
+  );
+  return { photo, image, found };
+}
+
+function vectorsOf(networks: Networks, image: Pyramid, found: readonly FoundFace[], options: CallOptions) {
+  return timed("embed", options, () =>
+    embed(
+      networks.embed,
+      found.map(({ mesh }) => align(image, mesh.points)),
+    ),
+  );
+}
+
+async function timed<T>(stage: Stage, { signal, onStage }: CallOptions, step: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  const start = performance.now();
+  const result = await step();
+  onStage?.(stage, performance.now() - start);
+  signal?.throwIfAborted();
+  return result;
+}
+
+function basicsOf(photo: Photo, { box, score, mesh }: FoundFace): FaceBasics {
+  const { pixels, width, height } = photo;
+  const fullSize = scaleBox(box, width / pixels.width, height / pixels.height);
+  return {
+    box: intersectionOf(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
+    ...(score !== undefined && { score }),
+    presence: mesh.presence,
+    pose: measurePose(mesh.points),
+    light: measureLight(pixels, box),
+  };
+}
+
+function selectionFor({ pixels, width, height }: Photo, { boxes, detect }: Selection): Selection {
+  return { detect, boxes: boxes?.map((box) => scaleBox(box, pixels.width / width, pixels.height / height)) };
+}
+
+function fullSizePoint({ pixels, width, height }: Photo, { x, y }: Point): Point {
+  return { x: (x * width) / pixels.width, y: (y * height) / pixels.height };
+}

@@ -1,0 +1,56 @@
+import { crop, mirrorPlanes, type Pyramid } from "./crop.ts";
+import { cropOf } from "./geometry.ts";
+import { levelSquare } from "./mesh.ts";
+import type { Network } from "./networks.ts";
+import type { Point } from "./types.ts";
+
+/** The spec's age ranges (2.4), youngest first. */
+export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
+
+export type AgeRange = (typeof AGE_RANGES)[number];
+
+/** How old and of which gender a face appears to annotators; not what a document says. */
+export interface Attributes {
+  readonly age: AgeRange;
+  readonly gender: "male" | "female";
+  /** 0.501 to 1 (spec 2.4). */
+  readonly genderConfidence: number;
+}
+
+const SIDE = 96;
+const RANGE = { scale: 1, offset: 0 };
+
+/** The network was trained on squares this much larger than the mesh. */
+const MARGIN = 1.114;
+
+/** The network's nine classes (0-2, 3-9, 10-19, 20-29, ... 70 and more) by the spec's range that holds them. */
+const RANGE_OF_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
+
+const LEAST_GENDER_CONFIDENCE = 0.501;
+
+/** Reads age range and gender off each face. The mirrored crop is asked too, and the answers averaged. */
+export async function readAttributes(
+  network: Network,
+  image: Pyramid,
+  faces: readonly (readonly Point[])[],
+): Promise<Attributes[]> {
+  const crops = faces.map((points) => crop(image, cropOf(levelSquare(points, MARGIN), SIDE), SIDE, RANGE));
+  const { age, male } = await network.run(crops.flatMap((planes) => [planes, mirrorPlanes(planes, SIDE)]));
+  return faces.map((_, i) => {
+    const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;
+    return {
+      age: likeliestRange(age![2 * i]!, age![2 * i + 1]!),
+      gender: maleProbability >= 0.5 ? "male" : "female",
+      genderConfidence: Math.max(LEAST_GENDER_CONFIDENCE, maleProbability, 1 - maleProbability),
+    };
+  });
+}
+
+function likeliestRange(...answers: readonly Float32Array[]): AgeRange {
+  const sums = AGE_RANGES.map(() => 0);
+  for (const answer of answers)
+    RANGE_OF_CLASS.forEach((range, i) => {
+      sums[range]! += answer[i]!;
+    });
+  return AGE_RANGES[sums.indexOf(Math.max(...sums))]!;
+}

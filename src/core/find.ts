@@ -1,0 +1,134 @@
+import type { Pyramid } from "./crop.ts";
+import { type Detection, detect, wholeView } from "./detect.ts";
+import { boundsOf, centerOf, longerSideOf, overlapOf, type Square } from "./geometry.ts";
+import { fitMeshes, type Mesh, refineMeshes, squareFor } from "./mesh.ts";
+import type { Networks } from "./networks.ts";
+import type { Box } from "./types.ts";
+
+/** A face that was found, with its surface. */
+export interface FoundFace {
+  readonly box: Box;
+  /** The detector's score, 0 to 1; a face that the caller pointed at has none. */
+  readonly score?: number;
+  readonly mesh: Mesh;
+}
+
+/** From this score on a detection is a face even where the mesh is not sure: profiles, covered faces. */
+export const SURE_SCORE = 0.65;
+
+/** From this probability on the mesh lies on a face. */
+export const LEAST_PRESENCE = 0.5;
+
+/** What a second look must reach: enlarged texture resembles faces more often. */
+const SECOND_LOOK = { score: 0.3, presence: 0.8 };
+
+/** A face narrower than this part of the photo's longer side may have neighbours that are too small to see at once. */
+const SMALL_FACE = 1 / 14;
+const SMALL_FACE_SCORE = 0.3;
+
+/** Side of a tile, so that a face of 24 pixels is large enough for the detector, and their distance. */
+const TILE_SIDE = 427;
+const TILE_STEP = 342;
+
+/** Black around the photo that lets the detector see a face that fills it. */
+const CLOSE_UP_MARGIN = 2;
+
+/** Two faces that share more than this part of their joint area are one. */
+const SAME_FACE_OVERLAP = 0.3;
+
+interface Candidate extends Detection {
+  readonly mesh: Mesh;
+}
+
+/**
+ * Finds every face of an image, in no particular order. A first look takes the whole image; a
+ * second takes tiles where the first suggests small faces, and tiles and a wider frame where it
+ * found nothing.
+ */
+export async function findFaces(
+  networks: Networks,
+  image: Pyramid,
+  signal?: AbortSignal,
+): Promise<FoundFace[]> {
+  const first = await look(networks, image, [wholeView(image)], signal);
+  const faces = first.filter(isFace);
+  const views = furtherViews(image, first, faces);
+  const second = views.length === 0 ? [] : await look(networks, image, views, signal);
+  return distinct([...faces, ...second.filter(isFaceAtSecondLook)]).map(({ box, score, mesh }) => ({
+    box: mesh.presence >= LEAST_PRESENCE ? boundsOf(mesh.points) : box,
+    score,
+    mesh,
+  }));
+}
+
+async function look(
+  networks: Networks,
+  image: Pyramid,
+  views: readonly Square[],
+  signal?: AbortSignal,
+): Promise<Candidate[]> {
+  const detections = await detect(networks.detect, image, views);
+  signal?.throwIfAborted();
+  const squares = detections.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
+  const rough = await fitMeshes(networks.mesh, image, squares);
+  signal?.throwIfAborted();
+  const fine = await refineMeshes(networks.mesh, image, rough);
+  signal?.throwIfAborted();
+  return detections.map((detection, i) => ({ ...detection, mesh: betterOf(rough[i]!, fine[i]!) }));
+}
+
+/** The refined mesh, unless it slid off a face that the rough one was on. */
+function betterOf(rough: Mesh, fine: Mesh): Mesh {
+  return rough.presence >= LEAST_PRESENCE && fine.presence < LEAST_PRESENCE ? rough : fine;
+}
+
+function isFace({ score, mesh }: Candidate): boolean {
+  return score >= SURE_SCORE || mesh.presence >= LEAST_PRESENCE;
+}
+
+function isFaceAtSecondLook({ score, mesh }: Candidate): boolean {
+  return score >= SECOND_LOOK.score && mesh.presence >= SECOND_LOOK.presence;
+}
+
+function furtherViews(
+  image: Pyramid,
+  candidates: readonly Candidate[],
+  faces: readonly Candidate[],
+): Square[] {
+  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image)];
+  const small = SMALL_FACE * Math.max(image.size.width, image.size.height);
+  const hint = candidates.some(
+    (candidate) =>
+      longerSideOf(candidate.box) < small && (candidate.score >= SMALL_FACE_SCORE || isFace(candidate)),
+  );
+  return hint ? tilesOf(image) : [];
+}
+
+/** Overlapping squares that cover the image; none if it is hardly larger than one. */
+function tilesOf(image: Pyramid): Square[] {
+  const { width, height } = image.size;
+  if (Math.max(width, height) <= TILE_SIDE) return [];
+  return centersAlong(height).flatMap((y) =>
+    centersAlong(width).map((x) => ({ center: { x, y }, side: TILE_SIDE, radians: 0 })),
+  );
+}
+
+function centersAlong(length: number): number[] {
+  const room = length - TILE_SIDE;
+  if (room <= 0) return [length / 2];
+  const steps = Math.ceil(room / TILE_STEP);
+  return Array.from({ length: steps + 1 }, (_, i) => TILE_SIDE / 2 + (room * i) / steps);
+}
+
+/** Each face once, the best detection of it: tiles see a face twice, or half of it beside the whole. */
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const kept: Candidate[] = [];
+  for (const candidate of candidates.toSorted((one, other) => other.score - one.score))
+    if (!kept.some((other) => isSameFace(candidate, other))) kept.push(candidate);
+  return kept;
+}
+
+function isSameFace(one: Candidate, other: Candidate): boolean {
+  const meshOverlap = overlapOf(boundsOf(one.mesh.points), boundsOf(other.mesh.points));
+  return Math.max(meshOverlap, overlapOf(one.box, other.box)) > SAME_FACE_OVERLAP;
+}

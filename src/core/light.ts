@@ -1,0 +1,29 @@
+import { centerOf } from "./geometry.ts";
+import type { Box, Pixels } from "./types.ts";
+
+/** Share of red, green and blue in how bright a pixel looks (ITU-R BT.601). */
+const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };
+
+/**
+ * Mean luma, 0 to 255, of the ellipse that fills a face's box; the part outside the image does
+ * not count. A box with no pixel inside gives 0.
+ */
+export function measureLight({ width, height, data }: Pixels, box: Box): number {
+  const center = centerOf(box);
+  const radiusX = (box.x2 - box.x1) / 2;
+  const radiusY = (box.y2 - box.y1) / 2;
+  let total = 0;
+  let count = 0;
+  for (let row = Math.max(0, Math.floor(box.y1)); row < Math.min(height, box.y2); row++) {
+    const y = (row + 0.5 - center.y) / radiusY;
+    const reach = radiusX * Math.sqrt(Math.max(0, 1 - y * y));
+    const from = Math.max(0, Math.round(center.x - reach));
+    const to = Math.min(width, Math.round(center.x + reach));
+    for (let column = from; column < to; column++) {
+      const at = (row * width + column) * 3;
+      total += LUMA.red * data[at]! + LUMA.green * data[at + 1]! + LUMA.blue * data[at + 2]!;
+      count++;
+    }
+  }
+  return count === 0 ? 0 : total / count;
+}

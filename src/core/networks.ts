@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { InferenceSession, Tensor } from "onnxruntime-node";
+
+/** A network that takes a batch of square images and gives named rows of numbers. */
+export interface Network {
+  /** Side of the square input in pixels. */
+  readonly side: number;
+  /** Runs on images laid one after another, each as three planes (red, green, blue). */
+  run(images: readonly Float32Array[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
+}
+
+/** The four networks, loaded once; creating sessions again and again leaks memory in onnxruntime. */
+export interface Networks {
+  readonly detect: Network;
+  readonly mesh: Network;
+  readonly embed: Network;
+  readonly attributes: Network;
+  /** SHA-256 of each network's file. */
+  readonly digests: Readonly<Record<NetworkName, string>>;
+  close(): Promise<void>;
+}
+
+/** Side of each network's input. */
+const SIDES = { detect: 256, mesh: 192, embed: 112, attributes: 96 } as const;
+
+/** The networks by name; each is the file `name.onnx` of the models folder. */
+export type NetworkName = keyof typeof SIDES;
+
+/** Most images in one run: bounds the memory that a photo of a crowd takes. */
+const MAX_BATCH = 8;
+
+/** Loads the networks from a folder. */
+export async function openNetworks(modelsDir: string): Promise<Networks> {
+  const names = Object.keys(SIDES) as NetworkName[];
+  const opened = await Promise.all(
+    names.map((name) => openNetwork(join(modelsDir, `${name}.onnx`), SIDES[name])),
+  );
+  const byName = <T>(value: (network: (typeof opened)[number]) => T) =>
+    Object.fromEntries(names.map((name, i) => [name, value(opened[i]!)])) as Record<NetworkName, T>;
+  return {
+    ...byName(({ network }) => network),
+    digests: byName(({ digest }) => digest),
+    close: async () => {
+      await Promise.all(opened.map(({ session }) => session.release()));
+    },
+  };
+}
+
+async function openNetwork(path: string, side: number) {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new Error(`no network at ${path}: run "visage models" first`, { cause });
+  });
+  const session = await InferenceSession.create(bytes, {
+    // One thread a network: throughput comes from workers, and the order of sums stays fixed.
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  });
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const network: Network = { side, run: (images) => runInBatches(session, side, images) };
+  return { session, digest, network };
+}
+
+async function runInBatches(session: InferenceSession, side: number, images: readonly Float32Array[]) {
+  const rows: Record<string, Float32Array[]> = Object.fromEntries(
+    session.outputNames.map((name) => [name, []]),
+  );
+  for (let start = 0; start < images.length; start += MAX_BATCH) {
+    const batch = images.slice(start, start + MAX_BATCH);
+    const outputs = await session.run({
+      input: new Tensor("float32", joined(batch), [batch.length, 3, side, side]),
+    });
+    for (const [name, { data }] of Object.entries(outputs)) {
+      const numbers = data as Float32Array;
+      const length = numbers.length / batch.length;
+      batch.forEach((_, i) => {
+        rows[name]!.push(numbers.subarray(i * length, (i + 1) * length));
+      });
+    }
+  }
+  return rows;
+}
+
+function joined(images: readonly Float32Array[]): Float32Array {
+  const [only] = images;
+  if (images.length === 1 && only) return only;
+  const all = new Float32Array(images.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const image of images) {
+    all.set(image, offset);
+    offset += image.length;
+  }
+  return all;
+}

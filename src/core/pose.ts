@@ -1,0 +1,60 @@
+import type { MeshPoint } from "./mesh.ts";
+import { MIRRORED } from "./mesh-mirror.ts";
+
+/** How a head is turned, in degrees; 0, 0, 0 looks straight into the camera. */
+export interface Pose {
+  /** Positive when turned towards the right side of the image. */
+  readonly yawDegrees: number;
+  /** Positive when looking up. */
+  readonly pitchDegrees: number;
+  /** Positive when leaning clockwise as seen on screen. */
+  readonly rollDegrees: number;
+}
+
+type Vector3 = MeshPoint;
+
+/** Top of the forehead and tip of the chin. */
+const FOREHEAD = 10;
+const CHIN = 152;
+
+/** The line between them leans by this much on a face that looks straight ahead (median of 290 portraits). */
+const LEAN_DEGREES = -7;
+
+/** Reads the pose off the mesh: one axis joins the face's two halves, another runs down its middle. */
+export function measurePose(points: readonly MeshPoint[]): Pose {
+  const halves = points.flatMap((point, i) =>
+    MIRRORED[i]! > i ? [fromTo(point, points[MIRRORED[i]!]!)] : [],
+  );
+  const across = unit(halves.reduce(sum));
+  const away = unit(cross(across, fromTo(points[FOREHEAD]!, points[CHIN]!)));
+  return {
+    yawDegrees: degrees(Math.atan2(-away.x, away.z)),
+    pitchDegrees: degrees(Math.asin(away.y)) - LEAN_DEGREES,
+    rollDegrees: degrees(Math.atan2(across.y, across.x)),
+  };
+}
+
+function fromTo(from: Vector3, to: Vector3): Vector3 {
+  return { x: to.x - from.x, y: to.y - from.y, z: to.z - from.z };
+}
+
+function sum(one: Vector3, other: Vector3): Vector3 {
+  return { x: one.x + other.x, y: one.y + other.y, z: one.z + other.z };
+}
+
+function cross(one: Vector3, other: Vector3): Vector3 {
+  return {
+    x: one.y * other.z - one.z * other.y,
+    y: one.z * other.x - one.x * other.z,
+    z: one.x * other.y - one.y * other.x,
+  };
+}
+
+function unit({ x, y, z }: Vector3): Vector3 {
+  const length = Math.hypot(x, y, z);
+  return { x: x / length, y: y / length, z: z / length };
+}
+
+function degrees(radians: number): number {
+  return (radians * 180) / Math.PI;
+}

@@ -1,6 +1,5 @@
 import { crop, type Pyramid } from "./crop.ts";
-import { fitSimilarity } from "./geometry.ts";
-import { eyesOf } from "./mesh.ts";
+import { fitSimilarity, meanOf } from "./geometry.ts";
 import type { Point } from "./types.ts";
 
 /** Side of the aligned crop in pixels. */
@@ -16,12 +15,20 @@ const TEMPLATE: readonly Point[] = [
   { x: 70.7299, y: 92.2041 },
 ];
 
-const NOSE_TIP = 1;
-const MOUTH_CORNERS = [61, 291] as const;
+/**
+ * The mesh points whose middle stands for each of the five: around each eye, on the tip of the
+ * nose, at each corner of the mouth. More points an eye than its two corners hold the crop steadier.
+ */
+const LANDMARKS: readonly (readonly number[])[] = [
+  [33, 133, 159, 145, 160, 158, 144, 153],
+  [263, 362, 386, 374, 387, 385, 373, 380],
+  [1, 4],
+  [61],
+  [291],
+];
 
 /** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
 export function align(image: Pyramid, points: readonly Point[]): Float32Array {
-  const [left, right] = MOUTH_CORNERS;
-  const landmarks = [...eyesOf(points), points[NOSE_TIP]!, points[left]!, points[right]!];
+  const landmarks = LANDMARKS.map((group) => meanOf(group.map((point) => points[point]!)));
   return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
 }

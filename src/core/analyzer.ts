@@ -113,12 +113,16 @@ async function analyze(
     readAttributes(networks.attributes, image, meshes),
   );
   const vectors = options.vectors ? await vectorsOf(networks, image, found, options) : [];
-  const faces = found.map((face, i) => ({
-    ...basicsOf(photo, face),
-    ...attributes[i]!,
-    landmarks: landmarks68(face.mesh.points).map((point) => fullSizePoint(photo, point)),
-    ...(vectors[i] && { vector: vectors[i] }),
-  }));
+  const faces = found.map((face, i) => {
+    const basics = basicsOf(photo, face);
+    const landmarks = landmarks68(face.mesh.points, basics.pose.yawDegrees);
+    return {
+      ...basics,
+      ...attributes[i]!,
+      landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
+      ...(vectors[i] && { vector: vectors[i] }),
+    };
+  });
   return { width: photo.width, height: photo.height, faces };
 }
 

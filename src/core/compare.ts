@@ -11,7 +11,7 @@ export const MATCH_CONFIDENCE = 0.6;
  * `npm run fit:confidence` so that, where both answers are equally likely beforehand, the
  * confidence reads as a probability.
  */
-const STEEPNESS = { match: 40, mismatch: 40 };
+const STEEPNESS = { match: 41, mismatch: 42 };
 
 /** Euclidean distance of two vectors, 0 to 0.9. */
 export function distanceOf(one: Vector, other: Vector): number {

@@ -14,7 +14,7 @@ export interface FoundFace {
 }
 
 /** From this score on a detection is a face even where the mesh is not sure: profiles, covered faces. */
-export const SURE_SCORE = 0.65;
+export const SURE_SCORE = 0.6;
 
 /** From this probability on the mesh lies on a face. */
 export const LEAST_PRESENCE = 0.5;
@@ -26,9 +26,12 @@ const SECOND_LOOK = { score: 0.3, presence: 0.8 };
 const SMALL_FACE = 1 / 14;
 const SMALL_FACE_SCORE = 0.3;
 
-/** Side of a tile, so that a face of 24 pixels is large enough for the detector, and their distance. */
-const TILE_SIDE = 427;
-const TILE_STEP = 342;
+/** A tile is this many times as large as the smallest face to be seen in it, within limits in pixels. */
+const TILE_TO_FACE = 10;
+const TILE_SIDE = { least: 256, most: 427 };
+
+/** Distance of two tiles to their side: a face on the border of one is whole in the next. */
+const TILE_STEP = 0.8;
 
 /** Black around the photo that lets the detector see a face that fills it. */
 const CLOSE_UP_MARGIN = 2;
@@ -36,7 +39,8 @@ const CLOSE_UP_MARGIN = 2;
 /** Two faces that share more than this part of their joint area are one. */
 const SAME_FACE_OVERLAP = 0.3;
 
-interface Candidate extends Detection {
+/** A detection with the mesh that was laid on it. */
+export interface Candidate extends Detection {
   readonly mesh: Mesh;
 }
 
@@ -61,7 +65,8 @@ export async function findFaces(
   }));
 }
 
-async function look(
+/** What a look at some views shows, faces or not. */
+export async function look(
   networks: Networks,
   image: Pyramid,
   views: readonly Square[],
@@ -95,29 +100,29 @@ function furtherViews(
   candidates: readonly Candidate[],
   faces: readonly Candidate[],
 ): Square[] {
-  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image)];
-  const small = SMALL_FACE * Math.max(image.size.width, image.size.height);
-  const hint = candidates.some(
-    (candidate) =>
-      longerSideOf(candidate.box) < small && (candidate.score >= SMALL_FACE_SCORE || isFace(candidate)),
-  );
-  return hint ? tilesOf(image) : [];
+  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image, TILE_SIDE.most)];
+  const hints = candidates
+    .filter((candidate) => candidate.score >= SMALL_FACE_SCORE || isFace(candidate))
+    .map(({ box }) => longerSideOf(box));
+  const smallest = Math.min(...hints);
+  if (smallest >= SMALL_FACE * Math.max(image.size.width, image.size.height)) return [];
+  return tilesOf(image, Math.min(TILE_SIDE.most, Math.max(TILE_SIDE.least, smallest * TILE_TO_FACE)));
 }
 
-/** Overlapping squares that cover the image; none if it is hardly larger than one. */
-function tilesOf(image: Pyramid): Square[] {
+/** Overlapping squares that cover the image; none if it is no larger than one. */
+function tilesOf(image: Pyramid, side: number): Square[] {
   const { width, height } = image.size;
-  if (Math.max(width, height) <= TILE_SIDE) return [];
-  return centersAlong(height).flatMap((y) =>
-    centersAlong(width).map((x) => ({ center: { x, y }, side: TILE_SIDE, radians: 0 })),
+  if (Math.max(width, height) <= side) return [];
+  return centersAlong(height, side).flatMap((y) =>
+    centersAlong(width, side).map((x) => ({ center: { x, y }, side, radians: 0 })),
   );
 }
 
-function centersAlong(length: number): number[] {
-  const room = length - TILE_SIDE;
+function centersAlong(length: number, side: number): number[] {
+  const room = length - side;
   if (room <= 0) return [length / 2];
-  const steps = Math.ceil(room / TILE_STEP);
-  return Array.from({ length: steps + 1 }, (_, i) => TILE_SIDE / 2 + (room * i) / steps);
+  const steps = Math.ceil(room / (side * TILE_STEP));
+  return Array.from({ length: steps + 1 }, (_, i) => side / 2 + (room * i) / steps);
 }
 
 /** Each face once, the best detection of it: tiles see a face twice, or half of it beside the whole. */

@@ -66,7 +66,7 @@ export async function refineMeshes(
   );
   return maps.map((map, i) => ({
     points: pointsFrom(map, meanWithMirrored(points![2 * i]!, points![2 * i + 1]!)),
-    presence: (presence![2 * i]![0]! + presence![2 * i + 1]![0]!) / 2,
+    presence: Math.max(presence![2 * i]![0]!, presence![2 * i + 1]![0]!),
   }));
 }
 
@@ -84,7 +84,7 @@ export function levelSquare(points: readonly Point[], margin: number): Square {
 }
 
 /** Middles of the two eyes, in the order in which they stand in an upright image. */
-export function eyesOf(points: readonly Point[]): readonly [Point, Point] {
+function eyesOf(points: readonly Point[]): readonly [Point, Point] {
   return [middleOf(points, LEFT_EYE_CORNERS), middleOf(points, RIGHT_EYE_CORNERS)];
 }
 

@@ -57,6 +57,8 @@ async function openNetwork(path: string, side: number) {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
+  }).catch((cause: unknown) => {
+    throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
   });
   const digest = createHash("sha256").update(bytes).digest("hex");
   const network: Network = { side, run: (images) => runInBatches(session, side, images) };

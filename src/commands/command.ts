@@ -1,0 +1,18 @@
+/** What a module in this folder offers so that the command line can call it. */
+export interface Command {
+  /** What `visage NAME --help` prints. */
+  readonly help: string;
+  /** Does the work; `args` are what follows the command's name. */
+  run(args: readonly string[]): Promise<void>;
+}
+
+/** A command line that makes no sense; the message says why, in one line. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Tells what went wrong, in one line, and lets the process end with exit code 1 when all else is done. */
+export function complain(message: string): void {
+  process.stderr.write(`visage: ${message.replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
+  process.exitCode = 1;
+}

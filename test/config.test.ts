@@ -1,0 +1,50 @@
+import { resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { ConfigError, readConfig, readSettings, type Settings } from "../src/config.ts";
+
+describe("readConfig", () => {
+  it.each([{}, { VISAGE_MODELS_DIR: "" }])("has a default for what is unset or empty: %j", (env) => {
+    expect(readConfig(env)).toEqual({ modelsDir: DEFAULT_MODELS_DIR });
+  });
+
+  it("takes a folder, as an absolute path", () => {
+    expect(readConfig({ VISAGE_MODELS_DIR: "/srv/models" }).modelsDir).toBe("/srv/models");
+    expect(readConfig({ VISAGE_MODELS_DIR: "models" }).modelsDir).toBe(resolve("models"));
+  });
+
+  it("cannot be changed afterwards", () => {
+    expect(readConfig({})).toSatisfy(Object.isFrozen);
+  });
+});
+
+describe("readSettings", () => {
+  interface Ports {
+    readonly port: number;
+    readonly adminPort: number;
+    readonly host: string;
+  }
+  const port = (text: string) => {
+    if (!/^\d+$/.test(text)) throw new Error("must be a whole number");
+    return Number(text);
+  };
+  const settings: Settings<Ports> = {
+    port: { name: "VISAGE_PORT", default: 8080, parse: port },
+    adminPort: { name: "VISAGE_ADMIN_PORT", default: 9090, parse: port },
+    host: { name: "VISAGE_HOST", default: "localhost", parse: (text) => text },
+  };
+
+  it("parses what is set and leaves the rest at its default", () => {
+    expect(readSettings(settings, { VISAGE_PORT: "0", VISAGE_HOST: "::" })).toEqual({
+      port: 0,
+      adminPort: 9090,
+      host: "::",
+    });
+  });
+
+  it("reports all faults together, each by its variable", () => {
+    const read = () => readSettings(settings, { VISAGE_PORT: "x", VISAGE_ADMIN_PORT: "-1" });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(/^VISAGE_PORT must be a whole number; VISAGE_ADMIN_PORT must be a whole number$/);
+  });
+});

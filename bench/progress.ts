@@ -1,0 +1,44 @@
+/** Shows how far a long job is: a bar rewritten in place on a terminal, a line every tenth elsewhere. */
+export class Progress {
+  private readonly title: string;
+  private readonly total: number;
+  private readonly start = performance.now();
+  private done = 0;
+
+  constructor(title: string, total: number) {
+    this.title = title;
+    this.total = total;
+  }
+
+  /** One more is done. */
+  step(): void {
+    this.done++;
+    const { isTTY } = process.stderr;
+    const tenth = Math.floor((this.done * 10) / this.total) > Math.floor(((this.done - 1) * 10) / this.total);
+    if (!isTTY && !tenth) return;
+    process.stderr.write(`${isTTY ? "\r" : ""}${this.line()}${isTTY && this.done < this.total ? "" : "\n"}`);
+  }
+
+  private line(): string {
+    const share = this.done / this.total;
+    const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "·");
+    const seconds = (performance.now() - this.start) / 1000;
+    const left = Math.round((seconds / share) * (1 - share));
+    return `${this.title.padEnd(14)} ${bar} ${this.done}/${this.total}, ${left} s left`;
+  }
+}
+
+/** Runs a job over a list, one after another, with progress. */
+export async function mapWithProgress<T, R>(
+  title: string,
+  items: readonly T[],
+  job: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const progress = new Progress(title, items.length);
+  const results: R[] = [];
+  for (const item of items) {
+    results.push(await job(item));
+    progress.step();
+  }
+  return results;
+}

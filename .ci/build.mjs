@@ -13,6 +13,8 @@ try {
   process.exit(0);
 }
 rmSync("dist", { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [compiler, "--project", "tsconfig.json"], { stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [compiler, "--project", "tsconfig.json"], {
+  stdio: "inherit",
+});
 if (status !== 0) process.exit(status ?? 1);
 chmodSync("dist/src/cli.js", 0o755);

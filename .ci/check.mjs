@@ -1,0 +1,63 @@
+// `npm run check`: everything that can be wrong without running the program. All parts run, also
+// after one has failed, so that one run shows all there is to mend.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const parts = [
+  ["types", () => run("tsc", "--noEmit", "--project", "test/tsconfig.json")],
+  ["lint and format", () => run("biome", "check", "--error-on-warnings", ".")],
+  ["proto lint", () => run("buf", "lint")],
+  ["proto format", () => run("buf", "format", "--diff", "--exit-code")],
+  ["generated code", generatedIsCurrent],
+  ["layers", () => run("vitest", "run", "--config", "test/vitest.config.ts", "test/layers.test.ts")],
+];
+
+const failed = parts.filter(([name, part]) => {
+  const passed = part();
+  console.log(`check: ${name} ${passed ? "ok" : "FAILED"}`);
+  return !passed;
+});
+process.exitCode = failed.length > 0 ? 1 : 0;
+
+function run(tool, ...args) {
+  const { status, stdout, stderr } = spawnSync(join("node_modules/.bin", tool), args, {
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    env: { ...process.env, PATH: `${join(process.cwd(), "node_modules/.bin")}:${process.env.PATH}` },
+  });
+  if (status !== 0) console.log(`${stdout}${stderr}`);
+  return status === 0;
+}
+
+function generatedIsCurrent() {
+  const fresh = mkdtempSync(join(tmpdir(), "visage-gen-"));
+  try {
+    if (!run("buf", "generate", "--template", "proto/buf.gen.yaml", "--output", fresh)) return false;
+    const stale = differing(join(fresh, "gen/ts"), "gen/ts");
+    for (const path of stale) console.log(`gen/ts/${path} is not what "npm run generate" makes`);
+    return stale.length === 0;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function differing(one, other) {
+  const files = new Set([...filesIn(one), ...filesIn(other)]);
+  return [...files].filter((path) => contentOf(join(one, path)) !== contentOf(join(other, path)));
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+function contentOf(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

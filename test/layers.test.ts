@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** What each part of the house may import of ours, besides itself. Parts not listed here do not exist. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  gen: [],
+  models: ["gen"],
+  "src/core": [],
+  "src/config.ts": ["models"],
+  "src/commands": ["src/core", "src/config.ts", "models"],
+  "src/cli.ts": ["src/commands", "models"],
+  bench: ["src/core", "models"],
+};
+
+/** Packages that only one file may import. */
+const SINGLE_DOOR: Readonly<Record<string, string>> = { "onnxruntime-node": "src/core/networks.ts" };
+
+const PARTS = Object.keys(MAY_IMPORT);
+const files = ["src", "models", "gen", "bench"].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name)),
+);
+
+function partOf(file: string): string {
+  return PARTS.find((part) => file === part || file.startsWith(`${part}/`)) ?? file;
+}
+
+function importsOf(file: string): string[] {
+  const source = readFileSync(join(ROOT, file), "utf8");
+  const statements = source.matchAll(/(?:^|\n)(?:import|export)[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g);
+  return [...statements].map(([, fixed, lazy]) => (fixed ?? lazy)!);
+}
+
+function ownImportsOf(file: string): string[] {
+  return importsOf(file)
+    .filter((name) => name.startsWith("."))
+    .map((name) => relative(ROOT, join(ROOT, dirname(file), name)));
+}
+
+describe("the directions of the house", () => {
+  test("every source file belongs to a known part", () => {
+    expect(files.filter((file) => !PARTS.includes(partOf(file)))).toEqual([]);
+    expect(files.length).toBeGreaterThan(30);
+  });
+
+  test.each(PARTS)("%s imports only what it may", (part) => {
+    const wrong = files
+      .filter((file) => partOf(file) === part)
+      .flatMap((file) => ownImportsOf(file).map((target) => ({ file, target })))
+      .filter(({ target }) => partOf(target) !== part && !MAY_IMPORT[part]!.includes(partOf(target)))
+      .map(({ file, target }) => `${file} imports ${target}`);
+    expect(wrong).toEqual([]);
+  });
+
+  test.each(Object.entries(SINGLE_DOOR))("%s is imported by %s alone", (name, door) => {
+    expect(files.filter((file) => importsOf(file).includes(name))).toEqual([door]);
+  });
+
+  test("only the configuration reads the environment", () => {
+    const readers = files.filter((file) => readFileSync(join(ROOT, file), "utf8").includes("process.env"));
+    expect(readers).toEqual(["src/config.ts"]);
+  });
+});

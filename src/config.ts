@@ -42,6 +42,11 @@ export function readConfig(env: Environment = process.env): Config {
   return readSettings(SETTINGS, env);
 }
 
+/** The variables that are read, in the order of the documentation. */
+export function variableNames(): string[] {
+  return Object.values<Setting<unknown>>(SETTINGS).map(({ name }) => name);
+}
+
 /** Reads every setting, frozen, or throws one ConfigError with all faults. An empty variable counts as unset. */
 export function readSettings<C extends object>(settings: Settings<C>, env: Environment): Readonly<C> {
   const faults: string[] = [];

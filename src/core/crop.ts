@@ -41,27 +41,84 @@ export class Pyramid {
 export function crop(image: Pyramid, map: Similarity, side: number, range: PixelRange): Float32Array {
   const shrink = Math.hypot(map.a, map.b);
   const { pixels, factor } = image.for(shrink);
-  const a = map.a * factor;
-  const b = map.b * factor;
-  const dx = map.dx * factor - 0.5;
-  const dy = map.dy * factor - 0.5;
-  const taps = shrink * factor > SHARP_ENOUGH ? FOUR_TAPS : ONE_TAP;
-  const planes = new Float32Array(3 * side * side);
-  const sum: Sum = { red: 0, green: 0, blue: 0 };
-  const scale = range.scale / taps.length;
-  for (let row = 0, at = 0; row < side; row++)
-    for (let column = 0; column < side; column++, at++) {
-      sum.red = sum.green = sum.blue = 0;
-      for (const tap of taps) {
-        const u = column + tap.x;
-        const v = row + tap.y;
-        addSample(sum, pixels, a * u - b * v + dx, b * u + a * v + dy);
-      }
-      planes[at] = sum.red * scale + range.offset;
-      planes[at + side * side] = sum.green * scale + range.offset;
-      planes[at + 2 * side * side] = sum.blue * scale + range.offset;
+  // Two samples a side: the crop is sampled at twice its size, and each four samples make a pixel.
+  const samples = shrink * factor > SHARP_ENOUGH ? 2 : 1;
+  const step = factor / samples;
+  const grid = {
+    a: map.a * step,
+    b: map.b * step,
+    dx: map.dx * factor - 0.5,
+    dy: map.dy * factor - 0.5,
+  };
+  const plane = side * side;
+  const planes = new Float32Array(3 * plane);
+  const line = new Float64Array(3 * side);
+  const scale = range.scale / (samples * samples);
+  for (let row = 0; row < side; row++) {
+    line.fill(0);
+    for (let sample = 0; sample < samples; sample++)
+      addLine(pixels, grid, row * samples + sample + 0.5, side, samples, line);
+    for (let column = 0, at = row * side; column < side; column++, at++) {
+      planes[at] = line[column * 3]! * scale + range.offset;
+      planes[at + plane] = line[column * 3 + 1]! * scale + range.offset;
+      planes[at + 2 * plane] = line[column * 3 + 2]! * scale + range.offset;
     }
+  }
   return planes;
+}
+
+/** Adds one line of samples, each blended from the four pixels around it; pixels outside the image are black. */
+function addLine(
+  { width, height, data }: Pixels,
+  { a, b, dx, dy }: Similarity,
+  v: number,
+  side: number,
+  samples: number,
+  line: Float64Array,
+): void {
+  const below = width * 3;
+  let x = a * 0.5 - b * v + dx;
+  let y = b * 0.5 + a * v + dy;
+  for (let column = 0, to = 0; column < side; column++, to += 3)
+    for (let sample = 0; sample < samples; sample++, x += a, y += b) {
+      const left = Math.floor(x) | 0;
+      const top = Math.floor(y) | 0;
+      if (left < -1 || top < -1 || left >= width || top >= height) continue;
+      const right = x - left;
+      const bottom = y - top;
+      const from = (top * width + left) * 3;
+      if (left >= 0 && top >= 0 && left + 1 < width && top + 1 < height) {
+        const topLeft = (1 - right) * (1 - bottom);
+        const topRight = right * (1 - bottom);
+        const bottomLeft = (1 - right) * bottom;
+        const bottomRight = right * bottom;
+        const under = from + below;
+        line[to]! +=
+          data[from]! * topLeft +
+          data[from + 3]! * topRight +
+          data[under]! * bottomLeft +
+          data[under + 3]! * bottomRight;
+        line[to + 1]! +=
+          data[from + 1]! * topLeft +
+          data[from + 4]! * topRight +
+          data[under + 1]! * bottomLeft +
+          data[under + 4]! * bottomRight;
+        line[to + 2]! +=
+          data[from + 2]! * topLeft +
+          data[from + 5]! * topRight +
+          data[under + 2]! * bottomLeft +
+          data[under + 5]! * bottomRight;
+      } else {
+        for (let channel = 0; channel < 3; channel++) {
+          const at = from + channel;
+          if (left >= 0 && top >= 0) line[to + channel]! += data[at]! * (1 - right) * (1 - bottom);
+          if (left + 1 < width && top >= 0) line[to + channel]! += data[at + 3]! * right * (1 - bottom);
+          if (left >= 0 && top + 1 < height) line[to + channel]! += data[at + below]! * (1 - right) * bottom;
+          if (left + 1 < width && top + 1 < height)
+            line[to + channel]! += data[at + below + 3]! * right * bottom;
+        }
+      }
+    }
 }
 
 /** The three planes of a crop mirrored left to right. */
@@ -74,43 +131,6 @@ export function mirrorPlanes(planes: Float32Array, side: number): Float32Array {
 
 /** Up to this shrinkage the blend of four neighbours is average enough. */
 const SHARP_ENOUGH = 1.05;
-const ONE_TAP = [{ x: 0.5, y: 0.5 }];
-const FOUR_TAPS = [0.25, 0.75].flatMap((y) => [0.25, 0.75].map((x) => ({ x, y })));
-
-interface Sum {
-  red: number;
-  green: number;
-  blue: number;
-}
-
-/** Adds the pixel at a place between pixels, blended from its four neighbours. */
-function addSample(sum: Sum, { width, height, data }: Pixels, x: number, y: number): void {
-  const left = Math.floor(x);
-  const top = Math.floor(y);
-  if (left < -1 || top < -1 || left >= width || top >= height) return;
-  const right = x - left;
-  const below = y - top;
-  addPixel(sum, data, width, height, left, top, (1 - right) * (1 - below));
-  addPixel(sum, data, width, height, left + 1, top, right * (1 - below));
-  addPixel(sum, data, width, height, left, top + 1, (1 - right) * below);
-  addPixel(sum, data, width, height, left + 1, top + 1, right * below);
-}
-
-function addPixel(
-  sum: Sum,
-  data: Uint8Array,
-  width: number,
-  height: number,
-  x: number,
-  y: number,
-  weight: number,
-): void {
-  if (x < 0 || y < 0 || x >= width || y >= height) return;
-  const at = (y * width + x) * 3;
-  sum.red += data[at]! * weight;
-  sum.green += data[at + 1]! * weight;
-  sum.blue += data[at + 2]! * weight;
-}
 
 function halve({ width, height, data }: Pixels): Pixels {
   const halfWidth = width >> 1;

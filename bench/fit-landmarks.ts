@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../models/manifest.ts";
+import { turnOf } from "../src/core/landmarks68.ts";
 import { MIRRORED } from "../src/core/mesh-mirror.ts";
 import type { Point } from "../src/core/types.ts";
 import { dataDirFromArguments } from "./arguments.ts";
@@ -49,6 +50,9 @@ const KNOWN_POINTS = [
 const STARTS = 30;
 const FARTHEST_END = 0.6;
 
+/** How many of the best lines by least squares have their weights polished. */
+const FINALISTS = 10;
+
 /** A line between two mesh points may be drawn out, but not far. */
 const WEIGHTS = { least: -1, most: 1.5 };
 
@@ -90,7 +94,34 @@ function fitRow(landmark: number, isMiddle: boolean): Row {
   );
   return rows
     .map((row) => ({ row, error: errorOf(row, landmark) }))
+    .sort((one, other) => one.error - other.error)
+    .slice(0, FINALISTS)
+    .map(({ row }) => polished(row, landmark))
     .reduce((one, other) => (other.error < one.error ? other : one)).row;
+}
+
+/** Moves the weights by hundredths while the mean error, which squares only stand in for, still falls. */
+function polished(row: Row, landmark: number): { row: Row; error: number } {
+  let best = { row, error: errorOf(row, landmark) };
+  for (let improved = true; improved; ) {
+    const [from, to, weight, turn] = best.row;
+    const steps =
+      turn === 0
+        ? [[0.01, 0]]
+        : [
+            [0.01, 0],
+            [0, 0.01],
+          ];
+    const neighbours = steps
+      .flatMap(([w, t]) =>
+        [1, -1].map((sign): Row => [from, to, hundredths(weight + sign * w!), hundredths(turn + sign * t!)]),
+      )
+      .map((neighbour) => ({ row: neighbour, error: errorOf(neighbour, landmark) }));
+    const next = neighbours.reduce((one, other) => (other.error < one.error ? other : one));
+    improved = next.error < best.error;
+    if (improved) best = next;
+  }
+  return best;
 }
 
 /** Weight and turn by least squares, rounded so that the table stays readable. */
@@ -102,7 +133,7 @@ function bestWeights(from: number, to: number, landmark: number, isMiddle: boole
     const share =
       dx * (annotated[landmark]!.x - mesh[from]!.x) + dy * (annotated[landmark]!.y - mesh[from]!.y);
     const square = dx * dx + dy * dy;
-    const sine = sineOf(yawDegrees);
+    const sine = turnOf(yawDegrees);
     along += share;
     alongTurned += share * sine;
     length += square;
@@ -120,16 +151,12 @@ function bestWeights(from: number, to: number, landmark: number, isMiddle: boole
 function errorOf([from, to, weight, turn]: Row, landmark: number): number {
   let sum = 0;
   for (const { mesh, annotated, yawDegrees } of samples) {
-    const share = weight + turn * sineOf(yawDegrees);
+    const share = weight + turn * turnOf(yawDegrees);
     const x = mesh[from]!.x + share * (mesh[to]!.x - mesh[from]!.x);
     const y = mesh[from]!.y + share * (mesh[to]!.y - mesh[from]!.y);
     sum += Math.hypot(annotated[landmark]!.x - x, annotated[landmark]!.y - y);
   }
   return sum / samples.length;
-}
-
-function sineOf(degrees: number): number {
-  return Math.sin((degrees * Math.PI) / 180);
 }
 
 function hundredths(value: number): number {

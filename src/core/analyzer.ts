@@ -25,7 +25,7 @@ export interface AnalyzerOptions {
   readonly limits?: Partial<ImageLimits>;
 }
 
-/** What to do with one image. Boxes are in pixels of the upright image. */
+/** What to do with one image. */
 export interface CallOptions extends Selection {
   /** Ends the work between two steps with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -149,7 +149,7 @@ async function findIn(networks: Networks, limits: ImageLimits, bytes: Uint8Array
   const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
   const image = new Pyramid(photo.pixels);
   const found = await timed("find", options, () =>
-    chooseFaces(networks, image, selectionFor(photo, options), options.signal),
+    chooseFaces(networks, photo, image, options, options.signal),
   );
   return { photo, image, found };
 }
@@ -182,10 +182,6 @@ function basicsOf(photo: Photo, { box, score, mesh }: FoundFace): FaceBasics {
     pose: measurePose(mesh.points),
     light: measureLight(pixels, box),
   };
-}
-
-function selectionFor({ pixels, width, height }: Photo, { boxes, detect }: Selection): Selection {
-  return { detect, boxes: boxes?.map((box) => scaleBox(box, pixels.width / width, pixels.height / height)) };
 }
 
 function fullSizePoint({ pixels, width, height }: Photo, { x, y }: Point): Point {

@@ -2,21 +2,25 @@ import type { Pyramid } from "./crop.ts";
 import { detect } from "./detect.ts";
 import { FaceError } from "./face-error.ts";
 import { type FoundFace, findFaces, LEAST_PRESENCE, SURE_SCORE } from "./find.ts";
-import { areaOf, boundsOf, centerOf, intersectionOf, longerSideOf, overlapOf } from "./geometry.ts";
-import { fitMeshes, type Mesh, refineMeshes, squareFor } from "./mesh.ts";
+import { areaOf, boundsOf, centerOf, intersectionOf, longerSideOf, overlapOf, scaleBox } from "./geometry.ts";
+import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import type { Networks } from "./networks.ts";
-import type { Box } from "./types.ts";
+import type { Box, Photo } from "./types.ts";
 
 /** Which faces of an image are meant. */
 export interface Selection {
-  /** Boxes, each around one face; without any, every face that is found. */
+  /** Boxes, each around one face, in pixels of the image as sent; without any, every face that is found. */
   readonly boxes?: readonly Box[] | undefined;
   /** `false` never detects: each box, or without boxes the whole image, is taken as one face. */
   readonly detect?: boolean | undefined;
 }
 
-/** A caller's box may be tight around a face or wide around a head: the mesh is tried at each size. */
+/** A caller's box may be tight around a face or wide around a head: the mesh is tried as drawn, then closer. */
 const BOX_SCALES = [1, 0.7];
+
+/** A mesh lies still when it overlaps where it lay before by this much; it is given so many passes. */
+const STILL_OVERLAP = 0.9;
+const MOST_PASSES = 6;
 
 /** Where the mesh finds no face in a box, one is looked for in a region this much larger. */
 const WIDER_REGION = 1.6;
@@ -29,6 +33,7 @@ const WIDER_REGION = 1.6;
  */
 export async function chooseFaces(
   networks: Networks,
+  photo: Photo,
   image: Pyramid,
   { boxes = [], detect: mayDetect = true }: Selection,
   signal?: AbortSignal,
@@ -36,15 +41,16 @@ export async function chooseFaces(
   const frame: Box = { x1: 0, y1: 0, x2: image.size.width, y2: image.size.height };
   if (boxes.length === 0 && mayDetect) return inOrder(await findFaces(networks, image, signal), frame);
   if (boxes.length === 0) {
-    const face = await faceOfBox(networks, image, frame);
+    const face = await faceOfBox(networks, image, frame, signal);
     return face ? [face] : [];
   }
+  const places = boxes.map((box) => placeOf(box, photo, frame));
   const faces: FoundFace[] = [];
-  for (const box of boxes.map((box) => clipped(box, frame))) {
+  for (const [i, place] of places.entries()) {
     const face =
-      (await faceOfBox(networks, image, box, signal)) ??
-      (mayDetect ? await faceNearBox(networks, image, box, signal) : undefined);
-    if (!face) throw new FaceError("noFaceInBox", "No face was found in the box.", { box });
+      (await faceOfBox(networks, image, place, signal)) ??
+      (mayDetect ? await faceNearBox(networks, image, place, signal) : undefined);
+    if (!face) throw new FaceError("noFaceInBox", "No face was found in the box.", { box: boxes[i]! });
     faces.push(face);
   }
   return faces;
@@ -64,9 +70,11 @@ function prominenceOf(box: Box, frame: Box): number {
   return areaOf(intersectionOf(box, frame)) ** 2 / areaOf(box);
 }
 
-function clipped(box: Box, frame: Box): Box {
-  const inside = intersectionOf(box, frame);
-  if (!(areaOf(box) > 0)) throw new FaceError("badBox", "The box is empty.", { box });
+/** Where a caller's box lies in the pixels that are worked on, without what is outside the image. */
+function placeOf(box: Box, { pixels, width, height }: Photo, frame: Box): Box {
+  const place = scaleBox(box, pixels.width / width, pixels.height / height);
+  const inside = intersectionOf(place, frame);
+  if (!(areaOf(place) > 0)) throw new FaceError("badBox", "The box is empty.", { box });
   if (!(areaOf(inside) > 0)) throw new FaceError("badBox", "The box lies outside the image.", { box });
   return inside;
 }
@@ -81,7 +89,7 @@ async function faceOfBox(
   const squares = BOX_SCALES.map((scale) => squareFor(centerOf(box), longerSideOf(box) * scale));
   const tried = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
-  const best = tried.reduce((one, other) => (other.presence > one.presence ? other : one));
+  const best = tried.find(({ presence }) => presence >= LEAST_PRESENCE) ?? tried[0]!;
   return refined(networks, image, best, signal);
 }
 
@@ -105,16 +113,21 @@ async function faceNearBox(
   return refined(networks, image, rough!, signal);
 }
 
-/** Lays a mesh twice more, as the first guess came from a box and not from eyes. */
+/** Lays a mesh again until it lies still, as the first guess came from a box, and once more for precision. */
 async function refined(
   networks: Networks,
   image: Pyramid,
-  rough: Mesh,
+  guess: Mesh,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
-  const [better] = await refineMeshes(networks.mesh, image, [rough]);
-  signal?.throwIfAborted();
-  const [mesh] = await refineMeshes(networks.mesh, image, [better!]);
+  let settled = guess;
+  for (let pass = 0, stillness = 0; pass < MOST_PASSES && stillness < STILL_OVERLAP; pass++) {
+    const [next] = await fitMeshes(networks.mesh, image, [squareAround(settled)]);
+    signal?.throwIfAborted();
+    stillness = overlapOf(boundsOf(settled.points), boundsOf(next!.points));
+    settled = next!;
+  }
+  const [mesh] = await refineMeshes(networks.mesh, image, [settled]);
   signal?.throwIfAborted();
   return mesh!.presence >= LEAST_PRESENCE ? { box: boundsOf(mesh!.points), mesh: mesh! } : undefined;
 }

@@ -1,7 +1,15 @@
 import type { Pyramid } from "./crop.ts";
 import { type Detection, detect, wholeView } from "./detect.ts";
-import { boundsOf, centerOf, longerSideOf, overlapOf, type Square } from "./geometry.ts";
-import { fitMeshes, type Mesh, refineMeshes, squareFor } from "./mesh.ts";
+import {
+  areaOf,
+  boundsOf,
+  centerOf,
+  intersectionOf,
+  longerSideOf,
+  overlapOf,
+  type Square,
+} from "./geometry.ts";
+import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import type { Networks } from "./networks.ts";
 import type { Box } from "./types.ts";
 
@@ -39,6 +47,9 @@ const CLOSE_UP_MARGIN = 2;
 /** Two faces that share more than this part of their joint area are one. */
 const SAME_FACE_OVERLAP = 0.3;
 
+/** So are two of which one shares more than this part of its own area. */
+const NESTED_FACE_OVERLAP = 0.5;
+
 /** A detection with the mesh that was laid on it. */
 export interface Candidate extends Detection {
   readonly mesh: Mesh;
@@ -58,11 +69,13 @@ export async function findFaces(
   const faces = first.filter(isFace);
   const views = furtherViews(image, first, faces);
   const second = views.length === 0 ? [] : await look(networks, image, views, signal);
-  return distinct([...faces, ...second.filter(isFaceAtSecondLook)]).map(({ box, score, mesh }) => ({
-    box: mesh.presence >= LEAST_PRESENCE ? boundsOf(mesh.points) : box,
-    score,
-    mesh,
-  }));
+  const kept = distinct([...faces, ...second.filter(isFaceAtSecondLook)]);
+  const meshes = await refineMeshes(
+    networks.mesh,
+    image,
+    kept.map(({ mesh }) => mesh),
+  );
+  return kept.map(({ box, score, mesh }, i) => foundFace(box, score, betterOf(mesh, meshes[i]!)));
 }
 
 /** What a look at some views shows, faces or not. */
@@ -75,16 +88,21 @@ export async function look(
   const detections = await detect(networks.detect, image, views);
   signal?.throwIfAborted();
   const squares = detections.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
-  const rough = await fitMeshes(networks.mesh, image, squares);
+  const first = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
-  const fine = await refineMeshes(networks.mesh, image, rough);
+  const second = await fitMeshes(networks.mesh, image, first.map(squareAround));
   signal?.throwIfAborted();
-  return detections.map((detection, i) => ({ ...detection, mesh: betterOf(rough[i]!, fine[i]!) }));
+  return detections.map((detection, i) => ({ ...detection, mesh: betterOf(first[i]!, second[i]!) }));
 }
 
-/** The refined mesh, unless it slid off a face that the rough one was on. */
-function betterOf(rough: Mesh, fine: Mesh): Mesh {
-  return rough.presence >= LEAST_PRESENCE && fine.presence < LEAST_PRESENCE ? rough : fine;
+/** The later of two meshes, unless it slid off a face that the earlier one was on. */
+function betterOf(earlier: Mesh, later: Mesh): Mesh {
+  return earlier.presence >= LEAST_PRESENCE && later.presence < LEAST_PRESENCE ? earlier : later;
+}
+
+/** A face is where its mesh is; where the mesh is not sure, it is where the detector saw it. */
+function foundFace(box: Box, score: number, mesh: Mesh): FoundFace {
+  return { box: mesh.presence >= LEAST_PRESENCE ? boundsOf(mesh.points) : box, score, mesh };
 }
 
 function isFace({ score, mesh }: Candidate): boolean {
@@ -133,7 +151,10 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
   return kept;
 }
 
+/** Boxes that overlap are one face, and so are meshes of which one lies in the other: a part beside the whole. */
 function isSameFace(one: Candidate, other: Candidate): boolean {
-  const meshOverlap = overlapOf(boundsOf(one.mesh.points), boundsOf(other.mesh.points));
-  return Math.max(meshOverlap, overlapOf(one.box, other.box)) > SAME_FACE_OVERLAP;
+  const here = boundsOf(one.mesh.points);
+  const there = boundsOf(other.mesh.points);
+  const nested = areaOf(intersectionOf(here, there)) / Math.min(areaOf(here), areaOf(there));
+  return nested > NESTED_FACE_OVERLAP || overlapOf(one.box, other.box) > SAME_FACE_OVERLAP;
 }

@@ -32,6 +32,12 @@ const RANGE = { scale: 1 / 255, offset: 0 };
 /** The network was made for a square this much larger than the face. */
 const MARGIN = 1.5;
 
+/** Once the mesh lies on the face, a closer crop shows more of its detail. */
+const CLOSER_MARGIN = 1.4;
+
+/** Least distance of two eyes, as a share of the face's size, that tells how the face is turned. */
+const EYES_APART = 0.15;
+
 /** Corners of the two eyes, in the order in which they stand in an upright image. */
 const LEFT_EYE_CORNERS = [33, 133] as const;
 const RIGHT_EYE_CORNERS = [362, 263] as const;
@@ -59,7 +65,7 @@ export async function refineMeshes(
   image: Pyramid,
   meshes: readonly Mesh[],
 ): Promise<Mesh[]> {
-  const maps = meshes.map(({ points }) => cropOf(levelSquare(points, MARGIN), SIDE));
+  const maps = meshes.map(({ points }) => cropOf(levelSquare(points, CLOSER_MARGIN), SIDE));
   const crops = maps.map((map) => crop(image, map, SIDE, RANGE));
   const { points, presence } = await network.run(
     crops.flatMap((planes) => [planes, mirrorPlanes(planes, SIDE)]),
@@ -72,7 +78,17 @@ export async function refineMeshes(
 
 /** The square in which to lay the mesh for a face of known place and size, turned with its eyes if they are known. */
 export function squareFor(center: Point, size: number, eyes?: readonly [Point, Point]): Square {
-  return { center, side: size * MARGIN, radians: eyes ? tiltOf(eyes) : 0 };
+  return { center, side: size * MARGIN, radians: eyes && areApart(eyes, size) ? tiltOf(eyes) : 0 };
+}
+
+/** The square in which to lay a mesh again, from where it lies: that corrects a poor first guess. */
+export function squareAround({ points }: Mesh): Square {
+  return levelSquare(points, MARGIN);
+}
+
+/** The eyes of a profile come to lie on each other, and the line between them means nothing. */
+function areApart([left, right]: readonly [Point, Point], size: number): boolean {
+  return Math.hypot(right.x - left.x, right.y - left.y) > EYES_APART * size;
 }
 
 /** The square around some mesh points, turned with the eyes, `margin` times as large as the points need. */

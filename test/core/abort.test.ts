@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Analysis, Analyzer, Stage } from "../../src/core/index.ts";
+import { FACES, openRealAnalyzer } from "../support/faces.ts";
+import { photograph } from "../support/images.ts";
+
+const REASON = new Error("the caller has gone");
+
+let analyzer: Analyzer;
+let undisturbed: Analysis;
+beforeAll(async () => {
+  analyzer = await openRealAnalyzer();
+  undisturbed = await analyzer.analyze(photograph(3), { vectors: true });
+});
+afterAll(() => analyzer.close());
+
+/** Analyses a photograph and aborts once a stage is done; gives what was thrown and which stages were told. */
+async function abortAfter(
+  last: Stage,
+  boxes = FACES[3].slice(0, 0),
+): Promise<{ thrown: unknown; stages: Stage[] }> {
+  const controller = new AbortController();
+  const stages: Stage[] = [];
+  const onStage = (stage: Stage) => {
+    stages.push(stage);
+    if (stage === last) controller.abort(REASON);
+  };
+  const options = { vectors: true, boxes, signal: controller.signal, onStage };
+  const thrown = await analyzer.analyze(photograph(3), options).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { thrown, stages };
+}
+
+test("stages are told in order with their times", async () => {
+  const stages: [Stage, number][] = [];
+  await analyzer.analyze(photograph(3), { vectors: true, onStage: (...told) => stages.push(told) });
+  expect(stages.map(([stage]) => stage)).toEqual(["decode", "find", "attributes", "embed"]);
+  for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
+});
+
+describe("a signal", () => {
+  test("that was aborted before throws its reason and nothing is decoded", async () => {
+    const stages: Stage[] = [];
+    const options = { signal: AbortSignal.abort(REASON), onStage: (stage: Stage) => stages.push(stage) };
+    // Bytes that cannot be decoded: decoding would throw another error.
+    await expect(analyzer.analyze(Buffer.from("no image"), options)).rejects.toBe(REASON);
+    await expect(analyzer.embed(Buffer.from("no image"), options)).rejects.toBe(REASON);
+    expect(stages).toEqual([]);
+  });
+
+  test.each([
+    ["decode", ["decode"]],
+    ["find", ["decode", "find"]],
+    ["attributes", ["decode", "find", "attributes"]],
+    ["embed", ["decode", "find", "attributes", "embed"]],
+  ] as const)(
+    "that is aborted after %s throws its reason, and no other stage runs",
+    async (last, expected) => {
+      const { thrown, stages } = await abortAfter(last);
+      expect(thrown).toBe(REASON);
+      expect(stages).toEqual(expected);
+      expect(await analyzer.analyze(photograph(3), { vectors: true })).toStrictEqual(undisturbed);
+    },
+  );
+
+  test("ends the work on boxes too", async () => {
+    const { thrown, stages } = await abortAfter("decode", [...FACES[3]]);
+    expect(thrown).toBe(REASON);
+    expect(stages).toEqual(["decode"]);
+  });
+
+  test("ends the search for faces in its middle", async () => {
+    const controller = new AbortController();
+    const stages: Stage[] = [];
+    const onStage = (stage: Stage) => {
+      stages.push(stage);
+      // Lets the search begin first.
+      if (stage === "decode") setTimeout(() => controller.abort(REASON), 1);
+    };
+    const call = analyzer.analyze(photograph(3), { signal: controller.signal, onStage });
+    await expect(call).rejects.toBe(REASON);
+    expect(stages).toEqual(["decode"]);
+  });
+
+  test("ends its own call and no other", async () => {
+    const controller = new AbortController();
+    const [mine, theirs] = await Promise.allSettled([
+      analyzer.analyze(photograph(6), { signal: controller.signal, onStage: () => controller.abort(REASON) }),
+      analyzer.analyze(photograph(3), { vectors: true }),
+    ]);
+    expect(mine).toEqual({ status: "rejected", reason: REASON });
+    expect(theirs).toStrictEqual({ status: "fulfilled", value: undisturbed });
+  });
+});
+
+test("a closed analyzer refuses all calls", async () => {
+  const closed = await openRealAnalyzer();
+  await closed.close();
+  await expect(closed.analyze(photograph(3))).rejects.toThrow(Error);
+  await expect(closed.embed(photograph(3))).rejects.toThrow(Error);
+});
+
+test("closing beside a call in flight ends it one way or the other", async () => {
+  const closing = await openRealAnalyzer();
+  const call = closing.analyze(photograph(3), { vectors: true });
+  const [outcome] = await Promise.allSettled([call, closing.close()]);
+  if (outcome.status === "fulfilled") expect(outcome.value).toStrictEqual(undisturbed);
+  else expect(outcome.reason).toBeInstanceOf(Error);
+});

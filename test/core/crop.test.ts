@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { crop, mirrorPlanes, Pyramid } from "../../src/core/crop.ts";
+import { cropOf, type Square } from "../../src/core/geometry.ts";
+import type { Pixels } from "../../src/core/types.ts";
+import { randomFloats } from "../support/numbers.ts";
+
+const PLAIN = { scale: 1, offset: 0 };
+const RED = [200, 10, 20];
+const GREEN = [20, 210, 30];
+const BLUE = [30, 40, 220];
+const YELLOW = [230, 220, 50];
+
+type Colour = readonly number[];
+
+function paint(width: number, height: number, colourAt: (x: number, y: number) => Colour): Pixels {
+  const colours = Array.from({ length: width * height }, (_, i) =>
+    colourAt(i % width, Math.floor(i / width)),
+  );
+  return { width, height, data: Uint8Array.from(colours.flat()) };
+}
+
+function cut(pixels: Pixels, square: Square, side: number): Float32Array {
+  return crop(new Pyramid(pixels), cropOf(square, side), side, PLAIN);
+}
+
+/** Colour of a crop's pixel; negative places count from the right and the bottom. */
+function colourAt(planes: Float32Array, side: number, x: number, y: number): number[] {
+  const at = ((y + side) % side) * side + ((x + side) % side);
+  return [0, 1, 2].map((plane) => planes[plane * side * side + at]!);
+}
+
+function whole({ width, height }: Pixels): Square {
+  return { center: { x: width / 2, y: height / 2 }, side: Math.max(width, height), radians: 0 };
+}
+
+/** A chessboard of black and white fields. */
+function boardOf(side: number, field: number): Pixels {
+  return paint(side, side, (x, y) =>
+    (Math.floor(x / field) + Math.floor(y / field)) % 2 === 0 ? [255, 255, 255] : [0, 0, 0],
+  );
+}
+
+const GREY = 127.5;
+const noise = paint(32, 32, (x, y) => [...randomFloats(3, 0, 256, 32 * y + x)]);
+const quarters = paint(64, 64, (x, y) => (y < 32 ? (x < 32 ? RED : GREEN) : x < 32 ? BLUE : YELLOW));
+
+describe("a crop", () => {
+  test("of the same size copies every pixel, plane by plane", () => {
+    const planes = cut(noise, whole(noise), 32);
+    const expected = [0, 1, 2].flatMap((channel) =>
+      Array.from({ length: 32 * 32 }, (_, i) => noise.data[3 * i + channel]!),
+    );
+    expect([...planes]).toEqual(expected);
+  });
+
+  test("shifted by whole pixels copies them too", () => {
+    const planes = cut(noise, { center: { x: 12, y: 9 }, side: 8, radians: 0 }, 8);
+    for (let y = 0; y < 8; y++)
+      for (let x = 0; x < 8; x++) {
+        const at = 3 * ((y + 5) * 32 + x + 8);
+        expect(colourAt(planes, 8, x, y)).toEqual([...noise.data.subarray(at, at + 3)]);
+      }
+  });
+
+  test("puts its values into the range asked for", () => {
+    const range = { scale: 1 / 127.5, offset: -1 };
+    const planes = crop(new Pyramid(quarters), cropOf(whole(quarters), 64), 64, range);
+    const [red] = colourAt(planes, 64, 0, 0);
+    expect(red).toBeCloseTo(RED[0]! / 127.5 - 1, 6);
+  });
+
+  test("between pixels blends them", () => {
+    const step = paint(4, 4, (x) => (x < 2 ? [0, 0, 0] : [100, 100, 100]));
+    const planes = cut(step, { center: { x: 2.25, y: 2 }, side: 2, radians: 0 }, 2);
+    expect(colourAt(planes, 2, 0, 0)[0]).toBeCloseTo(25, 5);
+    expect(colourAt(planes, 2, 1, 0)[0]).toBeCloseTo(100, 5);
+  });
+
+  test.each([
+    [2, 1],
+    [3, 1],
+    [4, 2],
+    [8, 1],
+    [11, 4],
+    [16, 8],
+  ])("shrunk %i times averages the area under each pixel: fields of %i", (shrink, field) => {
+    const board = boardOf(12 * shrink, field);
+    const planes = cut(board, { ...whole(board), side: 8 * shrink }, 8);
+    for (const value of planes) expect(Math.abs(value - GREY)).toBeLessThan(2);
+  });
+
+  // Fields as large as the halved pixels, so that only the samples can average them.
+  test.each([
+    [3, 2],
+    [6, 4],
+    [12, 8],
+  ])("shrunk %i times averages between two halvings too: fields of %i", (shrink, field) => {
+    const board = boardOf(12 * shrink, field);
+    const planes = cut(board, { ...whole(board), side: 8 * shrink }, 8);
+    for (const value of planes) expect(Math.abs(value - GREY)).toBeLessThan(20);
+  });
+
+  test.each([2, 4, 16])("shrunk %i times keeps things in their place", (shrink) => {
+    const half = paint(16 * shrink, 16 * shrink, (x) => (x < 8 * shrink ? RED : BLUE));
+    const planes = cut(half, whole(half), 16);
+    expect(colourAt(planes, 16, 6, 8)).toEqual(RED);
+    expect(colourAt(planes, 16, 9, 8)).toEqual(BLUE);
+  });
+
+  test("is black outside the image", () => {
+    const planes = cut(quarters, { center: { x: 0, y: 0 }, side: 64, radians: 0 }, 64);
+    expect(colourAt(planes, 64, 0, 0)).toEqual([0, 0, 0]);
+    expect(colourAt(planes, 64, -1, 0)).toEqual([0, 0, 0]);
+    expect(colourAt(planes, 64, 0, -1)).toEqual([0, 0, 0]);
+    expect(colourAt(planes, 64, 32, 32)).toEqual(RED);
+    const between = cut(quarters, { center: { x: 31.5, y: 32 }, side: 64, radians: 0 }, 64);
+    expect(colourAt(between, 64, 0, 5)).toEqual(RED.map((value) => value / 2));
+    const far = cut(quarters, { center: { x: 1e6, y: -1e6 }, side: 10, radians: 1 }, 16);
+    expect(far.every((value) => value === 0)).toBe(true);
+  });
+
+  test("turned by a quarter clockwise sees what was at the right on top", () => {
+    const planes = cut(quarters, { ...whole(quarters), radians: Math.PI / 2 }, 64);
+    const corners = [
+      [0, 0],
+      [-1, 0],
+      [0, -1],
+      [-1, -1],
+    ].map(([x, y]) => colourAt(planes, 64, x!, y!).map(Math.round));
+    expect(corners).toEqual([GREEN, YELLOW, RED, BLUE]);
+  });
+
+  test("turned by an eighth has the corners of the image on its sides", () => {
+    const planes = cut(quarters, { ...whole(quarters), side: 32, radians: Math.PI / 4 }, 32);
+    const sides = [
+      [16, 1],
+      [30, 16],
+      [16, 30],
+      [1, 16],
+    ].map(([x, y]) => colourAt(planes, 32, x!, y!).map(Math.round));
+    expect(sides).toEqual([GREEN, YELLOW, BLUE, RED]);
+  });
+
+  test.each([
+    [1, 1],
+    [3000, 2],
+    [2, 3000],
+    [3, 5],
+  ])("of %i by %i pixels is made of numbers", (width, height) => {
+    const odd = paint(width, height, () => RED);
+    const planes = cut(odd, whole(odd), 16);
+    expect(planes.every((value) => value >= 0 && value <= 255)).toBe(true);
+  });
+});
+
+describe("mirrored planes", () => {
+  const planes = cut(noise, whole(noise), 32);
+
+  test("are those of the mirrored image", () => {
+    const flipped = paint(32, 32, (x, y) => {
+      const at = 3 * (y * 32 + 31 - x);
+      return [...noise.data.subarray(at, at + 3)];
+    });
+    expect(mirrorPlanes(planes, 32)).toEqual(cut(flipped, whole(flipped), 32));
+  });
+
+  test("leave the planes alone that they were made of", () => {
+    const before = planes.slice();
+    expect(mirrorPlanes(mirrorPlanes(planes, 32), 32)).toEqual(before);
+    expect(planes).toEqual(before);
+  });
+});

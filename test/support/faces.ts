@@ -1,0 +1,164 @@
+import sharp, { type Sharp } from "sharp";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { overlapOf } from "../../src/core/geometry.ts";
+import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/core/index.ts";
+import { photograph } from "./images.ts";
+
+/** The photographs by number. */
+export const SAMPLES = [1, 2, 3, 4, 5, 6] as const;
+
+export type Sample = (typeof SAMPLES)[number];
+
+/** Where the faces of the 22 women are in the photographs, checked by eye, from left to right. */
+export const FACES: Readonly<Record<Sample, readonly Box[]>> = {
+  1: [boxOf(418, 388, 600, 596), boxOf(832, 446, 1037, 651), boxOf(1477, 227, 1676, 425)],
+  2: [boxOf(360, 179, 535, 388), boxOf(901, 276, 1074, 452), boxOf(1440, 182, 1653, 389)],
+  3: [boxOf(593, 353, 802, 598), boxOf(1070, 240, 1299, 503), boxOf(1474, 326, 1689, 570)],
+  4: [
+    boxOf(241, 222, 421, 435),
+    boxOf(659, 86, 848, 302),
+    boxOf(986, 213, 1164, 416),
+    boxOf(1267, 172, 1454, 386),
+  ],
+  5: [
+    boxOf(358, 897, 586, 1165),
+    boxOf(591, 445, 768, 664),
+    boxOf(776, 127, 950, 332),
+    boxOf(1112, 223, 1290, 438),
+    boxOf(1407, 418, 1619, 662),
+  ],
+  6: [
+    boxOf(248, 516, 470, 760),
+    boxOf(670, 365, 884, 622),
+    boxOf(1168, 352, 1372, 576),
+    boxOf(1478, 294, 1702, 556),
+  ],
+};
+
+/** One of the faces. */
+export interface KnownFace {
+  /** For messages: "sample 2, face 0". */
+  readonly name: string;
+  readonly sample: Sample;
+  readonly box: Box;
+}
+
+export const ALL_FACES: readonly KnownFace[] = SAMPLES.flatMap((sample) =>
+  FACES[sample].map((box, i) => ({ name: `sample ${sample}, face ${i}`, sample, box })),
+);
+
+/** The one woman seen from the side, so that half of her mesh is guesswork. */
+export const PROFILE = "sample 2, face 0";
+
+/** The one woman who looks down through her hair. */
+export const VEILED = "sample 2, face 1";
+
+/** An analyzer with the real networks: open one a file, and close it. */
+export function openRealAnalyzer(): Promise<Analyzer> {
+  return openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
+}
+
+/** A box by its edges. */
+export function boxOf(x1: number, y1: number, x2: number, y2: number): Box {
+  return { x1, y1, x2, y2 };
+}
+
+/** The box made larger or smaller around its middle. */
+export function grown({ x1, y1, x2, y2 }: Box, factor: number): Box {
+  const x = ((x2 - x1) * (factor - 1)) / 2;
+  const y = ((y2 - y1) * (factor - 1)) / 2;
+  return boxOf(x1 - x, y1 - y, x2 + x, y2 + y);
+}
+
+/** The box on whole pixels, as it goes over the wire. */
+export function rounded({ x1, y1, x2, y2 }: Box): Box {
+  return boxOf(Math.round(x1), Math.round(y1), Math.round(x2), Math.round(y2));
+}
+
+/** The box as seen from another place than the top left corner of the photograph, at another size. */
+export function movedBox({ x1, y1, x2, y2 }: Box, from: Point, scale = 1): Box {
+  const [left, right] = [(x1 - from.x) * scale, (x2 - from.x) * scale];
+  return boxOf(left, (y1 - from.y) * scale, right, (y2 - from.y) * scale);
+}
+
+/** The face that lies on a box best; throws if none shares a third of their joint area. */
+export function faceAt<Face extends { readonly box: Box }>(faces: readonly Face[], box: Box): Face {
+  const [best] = faces.toSorted((one, other) => overlapOf(other.box, box) - overlapOf(one.box, box));
+  if (!best || overlapOf(best.box, box) < 0.3) throw new Error(`no face at ${JSON.stringify(box)}`);
+  return best;
+}
+
+/** Whether one of the boxes is in that place. */
+export function isAmong(boxes: readonly Box[], box: Box, leastOverlap = 0.3): boolean {
+  return boxes.some((other) => overlapOf(other, box) >= leastOverlap);
+}
+
+/** Mean distance between two lists of points, as a part of the longer side of a box. */
+export function meanMove(one: readonly Point[], other: readonly Point[], { x1, y1, x2, y2 }: Box): number {
+  const total = one.reduce((sum, { x, y }, i) => sum + Math.hypot(x - other[i]!.x, y - other[i]!.y), 0);
+  return total / one.length / Math.max(x2 - x1, y2 - y1);
+}
+
+/** The bytes of a picture, without loss. */
+export function encoded(image: Sharp): Promise<Buffer> {
+  return image.png({ compressionLevel: 0 }).toBuffer();
+}
+
+/** The part of a photograph in a box, which must lie inside it. */
+export function cut(sample: Sample, box: Box): Sharp {
+  const { x1, y1, x2, y2 } = rounded(box);
+  return sharp(photograph(sample)).extract({ left: x1, top: y1, width: x2 - x1, height: y2 - y1 });
+}
+
+/** A photograph mirrored left to right. */
+export function mirrored(sample: Sample): Promise<Buffer> {
+  return encoded(sharp(photograph(sample)).flop());
+}
+
+/** Where a box has gone to in the mirrored photograph. */
+export function mirroredBox({ x1, y1, x2, y2 }: Box): Box {
+  return boxOf(PHOTOGRAPH_WIDTH - x2, y1, PHOTOGRAPH_WIDTH - x1, y2);
+}
+
+/** Width of all the photographs. */
+export const PHOTOGRAPH_WIDTH = 1920;
+
+/** A photograph at a smaller width, turned clockwise on grey. */
+export interface Turned {
+  readonly bytes: Buffer;
+  /** The square around the place where a face has gone to. */
+  placeOf(box: Box): Box;
+}
+
+export async function turned(sample: Sample, degrees: number, width: number): Promise<Turned> {
+  const small = await sharp(photograph(sample)).resize(width).png().toBuffer({ resolveWithObject: true });
+  const { data: bytes, info } = await sharp(small.data)
+    .rotate(degrees, { background: "#808080" })
+    .png({ compressionLevel: 0 })
+    .toBuffer({ resolveWithObject: true });
+  const scale = width / PHOTOGRAPH_WIDTH;
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  return {
+    bytes,
+    placeOf({ x1, y1, x2, y2 }) {
+      const x = (scale * (x1 + x2) - small.info.width) / 2;
+      const y = (scale * (y1 + y2) - small.info.height) / 2;
+      const middle = { x: x * cos - y * sin + info.width / 2, y: x * sin + y * cos + info.height / 2 };
+      const half = (scale * (x2 - x1 + y2 - y1)) / 4;
+      return boxOf(middle.x - half, middle.y - half, middle.x + half, middle.y + half);
+    },
+  };
+}
+
+/** Which of the 68 landmarks becomes which when a face is mirrored. */
+// biome-ignore format: a table
+export const MIRRORED_LANDMARKS: readonly number[] = [
+  16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+  26, 25, 24, 23, 22,
+  21, 20, 19, 18, 17,
+  27, 28, 29, 30, 35, 34, 33, 32, 31,
+  45, 44, 43, 42, 47, 46,
+  39, 38, 37, 36, 41, 40,
+  54, 53, 52, 51, 50, 49, 48, 59, 58, 57, 56, 55,
+  64, 63, 62, 61, 60, 67, 66, 65,
+];

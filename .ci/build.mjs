@@ -1,7 +1,7 @@
 // Compiles the TypeScript into dist/. A production install has no compiler and needs none
 // (its dist/ comes with the package), so there this step says so and succeeds.
 import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -18,3 +18,7 @@ const { status } = spawnSync(process.execPath, [compiler, "--project", "tsconfig
 });
 if (status !== 0) process.exit(status ?? 1);
 chmodSync("dist/src/cli.js", 0o755);
+
+// npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.
+rmSync("node_modules/.bin/visage", { force: true });
+symlinkSync("../../dist/src/cli.js", "node_modules/.bin/visage");

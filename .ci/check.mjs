@@ -8,8 +8,8 @@ import { join } from "node:path";
 const parts = [
   ["types", () => run("tsc", "--noEmit", "--project", "test/tsconfig.json")],
   ["lint and format", () => run("biome", "check", "--error-on-warnings", ".")],
-  ["proto lint", () => run("buf", "lint")],
-  ["proto format", () => run("buf", "format", "--diff", "--exit-code")],
+  ["proto lint", () => run("buf", "lint", "proto")],
+  ["proto format", () => run("buf", "format", "--diff", "--exit-code", "proto")],
   ["generated code", generatedIsCurrent],
   ["layers", () => run("vitest", "run", "--config", "test/vitest.config.ts", "test/layers.test.ts")],
 ];

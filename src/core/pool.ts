@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
+import type { Vector } from "./embed.ts";
+import { Queue } from "./queue.ts";
+import { errorFromPlain, type Job, type Operation, type Results } from "./worker-messages.ts";
+import { onAbort, WorkerProcess } from "./worker-process.ts";
+
+/** Settings of a pool. */
+export interface PoolOptions extends AnalyzerOptions {
+  /** How many processes work, each on one image at a time. */
+  readonly workers: number;
+  /** How many calls may wait for a worker; one more is refused at once. */
+  readonly queue: number;
+}
+
+/**
+ * An analyzer whose work is done by other processes, so that neither inference nor a crash in native code stops
+ * this one. Beside what an analyzer throws, calls throw QueueError.
+ */
+export interface Pool extends Analyzer {
+  /** How many workers there should be. */
+  readonly size: number;
+  /** How many calls wait for a worker. */
+  readonly waiting: number;
+  /** How many workers are at work, also on what nobody waits for any more. */
+  readonly busy: number;
+  /** How many times a worker was started in place of a lost one. */
+  readonly restarts: number;
+  /** Process ids of the workers that are ready. */
+  readonly pids: readonly number[];
+  /** Refuses new and waiting calls, waits for running ones, then ends the workers. */
+  close(): Promise<void>;
+}
+
+/** A process that is ready to work. */
+interface Worker {
+  readonly child: WorkerProcess;
+  readonly identity: string;
+}
+
+/** Pause before another try where a worker was lost while it started; doubled each time up to the longest. */
+const RESTART_PAUSE_MS = { first: 100, longest: 5000 };
+
+/**
+ * Starts the workers and waits until each has loaded its networks and tried them; if one cannot, throws its
+ * error and leaves no process behind. A worker that is lost later is replaced while calls wait.
+ */
+export async function openPool({
+  workers: size,
+  queue: limit,
+  modelsDir,
+  limits,
+}: PoolOptions): Promise<Pool> {
+  checkCount("workers", size, 1);
+  checkCount("queue", limit, 0);
+  const options: AnalyzerOptions = { modelsDir, ...(limits && { limits }) };
+  const workers = await startAll(size, options);
+  const queue = new Queue<WorkerProcess>(limit);
+  const ready = new Set<WorkerProcess>();
+  const closing = new AbortController();
+  let restarts = 0;
+
+  /** Keeps one place filled until the pool closes. */
+  async function keepFilled(first: Worker): Promise<void> {
+    for (let worker: Worker | undefined = first; worker; worker = await replacement()) {
+      const { child } = worker;
+      ready.add(child);
+      queue.offer(child);
+      if (closing.signal.aborted) child.stop();
+      await child.gone;
+      ready.delete(child);
+      queue.withdraw(child);
+    }
+  }
+
+  /** Starts a worker, trying as often as it takes; gives none once the pool closes. */
+  async function replacement(): Promise<Worker | undefined> {
+    for (let pauseMs = RESTART_PAUSE_MS.first; !closing.signal.aborted; pauseMs *= 2) {
+      restarts++;
+      const worker = await startWorker(options).catch(() => undefined);
+      if (worker) return worker;
+      const boundedMs = Math.min(pauseMs, RESTART_PAUSE_MS.longest);
+      await sleep(boundedMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+    return undefined;
+  }
+
+  async function call<Name extends Operation>(
+    operation: Name,
+    image: Uint8Array,
+    { signal, onStage, boxes, detect, vectors = false }: AnalyzeOptions = {},
+  ): Promise<Results[Name]> {
+    const child = await queue.acquire(signal);
+    const job: Job = { operation, image, options: { boxes, detect, vectors } };
+    const work = child.ask({ type: "run", job }, signal);
+    // Not when the caller is answered: after an abort the process still has to come to the end of a step.
+    const free = () => {
+      if (child.alive) queue.offer(child);
+    };
+    work.then(free, free);
+
+    const reply = await unlessAborted(work, signal);
+    for (const stage of reply.stages) onStage?.(...stage);
+    if (!reply.ok) throw errorFromPlain(reply.error);
+    return reply.value as Results[Name];
+  }
+
+  async function close(): Promise<void> {
+    closing.abort();
+    await queue.close();
+    await Promise.all([...ready].map((child) => child.stop()));
+    await Promise.all(places);
+  }
+
+  const places = workers.map(keepFilled);
+  return {
+    identity: workers[0]!.identity,
+    async analyze(image, options) {
+      const analysis = await call("analyze", image, options);
+      return { ...analysis, faces: analysis.faces.map(withOwnVector) };
+    },
+    async embed(image, options) {
+      return withOwnVector(await call("embed", image, options));
+    },
+    close,
+    size,
+    get waiting() {
+      return queue.waiting;
+    },
+    get busy() {
+      return queue.busy;
+    },
+    get restarts() {
+      return restarts;
+    },
+    get pids() {
+      return [...ready].map(({ pid }) => pid!);
+    },
+  };
+}
+
+function checkCount(name: string, count: number, least: number): void {
+  if (Number.isInteger(count) && count >= least) return;
+  throw new RangeError(`${name} must be a whole number of at least ${least}, not ${count}`);
+}
+
+async function startAll(size: number, options: AnalyzerOptions): Promise<Worker[]> {
+  const starts = await Promise.allSettled(Array.from({ length: size }, () => startWorker(options)));
+  const workers = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+  const failed = starts.find((start) => start.status === "rejected");
+  if (!failed) return workers;
+  await Promise.all(workers.map(({ child }) => child.stop()));
+  throw failed.reason;
+}
+
+/** Starts a process and waits until it has tried its networks; throws what it could not do once it has ended. */
+async function startWorker(options: AnalyzerOptions): Promise<Worker> {
+  const child = new WorkerProcess();
+  try {
+    const reply = await child.ask({ type: "open", options });
+    if (!reply.ok) throw errorFromPlain(reply.error);
+    return { child, identity: reply.value as string };
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+}
+
+/** What a promise gives, or the signal's reason as soon as it is aborted. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  let stopListening = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stopListening = onAbort(signal, () => reject(signal?.reason));
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    stopListening();
+  }
+}
+
+/** A vector that came in a message shares its memory with the rest of it, and with other messages. */
+function withOwnVector<T extends { readonly vector?: Vector }>(face: T): T {
+  return face.vector ? { ...face, vector: face.vector.slice() } : face;
+}

@@ -1,0 +1,67 @@
+import type { Analysis, AnalyzerOptions, Embedding, Stage } from "./analyzer.ts";
+import type { Selection } from "./choose.ts";
+import { FaceError, type FaceErrorKind } from "./face-error.ts";
+import type { Box } from "./types.ts";
+
+/** What each operation of an analyzer gives. */
+export interface Results {
+  readonly analyze: Analysis;
+  readonly embed: Embedding;
+}
+
+/** The operations of an analyzer by name. */
+export type Operation = keyof Results;
+
+/** One call of an analyzer without what cannot be sent: the signal and the function that is told the stages. */
+export interface Job<Name extends Operation = Operation> {
+  readonly operation: Name;
+  readonly image: Uint8Array;
+  readonly options: Selection & { readonly vectors?: boolean };
+}
+
+/** What a worker is sent. It gets the next `open` or `run` only after it has replied to the one before. */
+export type Request =
+  | { readonly type: "open"; readonly options: AnalyzerOptions }
+  | { readonly type: "run"; readonly job: Job }
+  | { readonly type: "abort" };
+
+/** Times of the steps in milliseconds, in their order. */
+export type Stages = readonly (readonly [Stage, number])[];
+
+/** What a worker replies: to `open` the analyzer's identity, to `run` the result. */
+export type Reply =
+  | { readonly ok: true; readonly value: unknown; readonly stages: Stages }
+  | { readonly ok: false; readonly error: PlainError; readonly stages: Stages };
+
+/** An error as plain data: a copy of an Error made by Node would lose its class, kind and box. */
+export interface PlainError {
+  readonly message: string;
+  /** Where it happened in the worker, for the log. */
+  readonly stack: string | undefined;
+  readonly cause: PlainError | undefined;
+  /** Only of a FaceError. */
+  readonly face: { readonly kind: FaceErrorKind; readonly box: Box | undefined } | undefined;
+}
+
+/** Makes data of whatever was thrown. */
+export function plainFromError(error: unknown): PlainError {
+  if (!(error instanceof Error)) {
+    return { message: String(error), stack: undefined, cause: undefined, face: undefined };
+  }
+  return {
+    message: error.message,
+    stack: error.stack,
+    cause: error.cause === undefined ? undefined : plainFromError(error.cause),
+    face: error instanceof FaceError ? { kind: error.kind, box: error.box } : undefined,
+  };
+}
+
+/** Makes an error of data: a FaceError if it was one, otherwise an Error with the same message. */
+export function errorFromPlain({ message, stack, cause, face }: PlainError): Error {
+  const details = cause && { cause: errorFromPlain(cause) };
+  const error = face
+    ? new FaceError(face.kind, message, { ...details, ...(face.box && { box: face.box }) })
+    : new Error(message, details);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

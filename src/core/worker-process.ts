@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { QueueError } from "./queue.ts";
+import type { Reply, Request } from "./worker-messages.ts";
+
+/** A worker process. It is asked one thing at a time. */
+export class WorkerProcess {
+  /** Resolved when the process has ended, for whatever reason. */
+  readonly gone: Promise<void>;
+  readonly #process: ChildProcess;
+  #alive = true;
+  #asked: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+
+  constructor() {
+    this.#process = fork(workerProgram(), [], {
+      serialization: "advanced",
+      execArgv: [],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    this.#process.on("message", (reply: Reply) => this.#asked?.resolve(reply));
+    this.gone = new Promise((resolve) => {
+      const end = () => {
+        this.#alive = false;
+        this.#asked?.reject(lostError());
+        resolve();
+      };
+      this.#process.once("exit", end);
+      // A process that could not be started does not exit either.
+      this.#process.once("error", end);
+    });
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Settles when the process has finished; aborting the signal only hurries it. */
+  async ask(request: Request, signal?: AbortSignal): Promise<Reply> {
+    let stopListening = () => {};
+    try {
+      return await new Promise((resolve, reject) => {
+        if (!this.#alive) throw lostError();
+        this.#asked = { resolve, reject };
+        this.#send(request);
+        stopListening = onAbort(signal, () => this.#send({ type: "abort" }));
+      });
+    } finally {
+      stopListening();
+      this.#asked = undefined;
+    }
+  }
+
+  /** Lets the process end and waits until it has. */
+  stop(): Promise<void> {
+    if (this.#process.connected) this.#process.disconnect();
+    return this.gone;
+  }
+
+  #send(message: Request): void {
+    // What cannot be sent was meant for a process that is dying, and its exit tells the rest.
+    this.#process.send(message, () => {});
+  }
+}
+
+/** The program of a worker. Node runs only what is compiled: from source, as in tests, it is the one in dist/. */
+function workerProgram(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? "../../dist/src/core/worker.js" : "./worker.js", import.meta.url);
+}
+
+function lostError(): QueueError {
+  return new QueueError("workerLost", "The worker process has died.");
+}
+
+/** Calls back once the signal is aborted, or now if it is; gives a function that ends the listening. */
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (signal?.aborted) callback();
+  signal?.addEventListener("abort", callback, { once: true });
+  return () => signal?.removeEventListener("abort", callback);
+}

@@ -1,0 +1,305 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { type Analyzer, FaceError, openPool, type Pool, type Stage } from "../../src/core/index.ts";
+import { boxOf, FACES, openRealAnalyzer, SAMPLES } from "../support/faces.ts";
+import { photograph } from "../support/images.ts";
+
+const REASON = new Error("the caller has gone");
+const ROOT = join(import.meta.dirname, "../..");
+const WAIT = { timeout: 20_000, interval: 20 };
+
+/** Many more boxes than a test has time for: a call that runs until it is stopped. */
+const ENDLESS = { boxes: Array.from({ length: 2000 }, () => FACES[3][0]!) };
+
+let pool: Pool;
+let analyzer: Analyzer;
+beforeAll(async () => {
+  [pool, analyzer] = await Promise.all([
+    openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 2, queue: 2 }),
+    openRealAnalyzer(),
+  ]);
+});
+afterAll(() => Promise.all([pool.close(), analyzer.close()]));
+
+/** What a promise is rejected with. */
+function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("nothing was thrown"),
+    (error: unknown) => error,
+  );
+}
+
+/** Starts a call that never ends on each worker; gives what ends and awaits them. */
+function occupy(workers: number): () => Promise<void> {
+  const controller = new AbortController();
+  const calls = Array.from({ length: workers }, () =>
+    pool.analyze(photograph(3), { ...ENDLESS, signal: controller.signal }).catch(() => {}),
+  );
+  return async () => {
+    controller.abort(REASON);
+    await Promise.all(calls);
+    await vi.waitFor(() => expect(pool.busy).toBe(0), WAIT);
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** How many workers this process has, by what the system says. */
+function workersOfThisProcess(): number {
+  const processes = execFileSync("ps", ["-A", "-o", "ppid=,args="], { encoding: "utf8" }).split("\n");
+  return processes.filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes("worker.js"))
+    .length;
+}
+
+describe("a pool answers as an analyzer in this process does", () => {
+  test("with the same identity", () => {
+    expect(pool.identity).toBe(analyzer.identity);
+    expect(pool.size).toBe(2);
+    expect(new Set(pool.pids).size).toBe(2);
+    expect(pool.pids).not.toContain(process.pid);
+  });
+
+  test("to the last bit, also when asked several things at once", async () => {
+    const bytes = SAMPLES.slice(0, 4).map(photograph);
+    const theirs = Promise.all(bytes.map((image) => pool.analyze(image, { vectors: true })));
+    expect(pool.busy).toBe(2);
+    expect(pool.waiting).toBe(2);
+    const ours = await Promise.all(bytes.map((image) => analyzer.analyze(image, { vectors: true })));
+    expect(await theirs).toStrictEqual(ours);
+    expect(ours.flatMap(({ faces }) => faces)).toHaveLength(13);
+  });
+
+  test("with and without vectors, detection and boxes", async () => {
+    const box = FACES[3][1]!;
+    for (const options of [{}, { boxes: [box] }, { boxes: [box], detect: false }, { detect: false }]) {
+      const ours = await analyzer.analyze(photograph(3), options);
+      expect(await pool.analyze(photograph(3), options)).toStrictEqual(ours);
+    }
+    const ours = await analyzer.embed(photograph(3), { boxes: [box] });
+    const theirs = await pool.embed(photograph(3), { boxes: [box] });
+    expect(theirs).toStrictEqual(ours);
+    expect(theirs.vector).toBeInstanceOf(Float32Array);
+  });
+
+  test("with vectors in memory of their own", async () => {
+    const { vector } = await pool.embed(photograph(3));
+    expect(vector.buffer.byteLength).toBe(vector.byteLength);
+    const { faces } = await pool.analyze(photograph(3), { vectors: true });
+    for (const face of faces) expect(face.vector?.buffer.byteLength).toBe(512);
+  });
+
+  test("about bytes that are a part of a larger memory", async () => {
+    const bytes = photograph(3);
+    const pooled = Buffer.concat([Buffer.alloc(5), bytes, Buffer.alloc(50_000_000)]);
+    const theirs = await pool.embed(pooled.subarray(5, 5 + bytes.length));
+    expect(theirs).toStrictEqual(await analyzer.embed(bytes));
+  });
+
+  test("and tells the stages before it answers", async () => {
+    const stages: [Stage, number][] = [];
+    await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
+    expect(stages.map(([stage]) => stage)).toEqual(["decode", "find", "attributes", "embed"]);
+    for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
+  });
+
+  test("and tells the stages before a failure", async () => {
+    const stages: Stage[] = [];
+    const options = { boxes: [boxOf(5, 5, 5, 5)], onStage: (stage: Stage) => stages.push(stage) };
+    await thrownBy(pool.analyze(photograph(3), options));
+    expect(stages).toEqual(["decode"]);
+  });
+});
+
+describe("errors cross the border", () => {
+  test.each([
+    ["badBox", photograph(3), { boxes: [boxOf(9000, 9000, 9100, 9100)] }],
+    ["noFaceInBox", photograph(3), { boxes: [boxOf(0, 0, 40, 40)], detect: false }],
+    ["unsupportedFormat", Buffer.from("no image"), {}],
+    ["unreadableImage", photograph(3).subarray(0, 5000), {}],
+  ] as const)("FaceError %s with all that it holds", async (kind, image, options) => {
+    const ours = (await thrownBy(analyzer.analyze(image, options))) as FaceError;
+    const theirs = (await thrownBy(pool.analyze(image, options))) as FaceError;
+    expect(theirs).toBeInstanceOf(FaceError);
+    expect(theirs.kind).toBe(kind);
+    expect(theirs.message).toBe(ours.message);
+    expect(theirs.box).toStrictEqual(ours.box);
+    expect((theirs.cause as Error | undefined)?.message).toBe((ours.cause as Error | undefined)?.message);
+  });
+
+  test("any other as an Error with its message", async () => {
+    const nothing = undefined as unknown as Uint8Array;
+    const theirs = await thrownBy(pool.analyze(nothing));
+    expect(theirs).toBeInstanceOf(Error);
+    expect(theirs).toMatchObject({ message: ((await thrownBy(analyzer.analyze(nothing))) as Error).message });
+  });
+
+  test("and what cannot be sent fails alone", async () => {
+    const boxes = [{ ...FACES[3][0]!, extra: () => {} }];
+    await expect(pool.analyze(photograph(3), { boxes })).rejects.toThrow("could not be cloned");
+    expect(pool.busy).toBe(0);
+    await expect(pool.embed(photograph(3))).resolves.toBeDefined();
+  });
+});
+
+describe("when all workers are busy", () => {
+  test("so many calls wait, and the next is refused at once", async () => {
+    const end = occupy(2);
+    const waiting = [pool.embed(photograph(3)), pool.embed(photograph(3))];
+    expect(pool.waiting).toBe(2);
+    await expect(pool.embed(photograph(3))).rejects.toMatchObject({ name: "QueueError", kind: "overloaded" });
+    await end();
+    const [one, other] = await Promise.all(waiting);
+    expect(one).toStrictEqual(other);
+  });
+
+  test("a waiting call leaves as soon as its signal is aborted", async () => {
+    const end = occupy(2);
+    const controller = new AbortController();
+    const call = pool.embed(photograph(3), { signal: controller.signal });
+    controller.abort(REASON);
+    expect(pool.waiting).toBe(0);
+    await expect(call).rejects.toBe(REASON);
+    expect(pool.busy).toBe(2);
+    await end();
+  });
+});
+
+describe("a running call whose signal is aborted", () => {
+  test("ends at once, and its worker goes on when it has come to the end of a step", async () => {
+    const endOther = occupy(1);
+    const controller = new AbortController();
+    const call = thrownBy(pool.analyze(photograph(3), { ...ENDLESS, signal: controller.signal }));
+    await sleep(300);
+    const next = pool.embed(photograph(3));
+    controller.abort(REASON);
+    expect(await call).toBe(REASON);
+    expect([pool.busy, pool.waiting]).toEqual([2, 1]);
+    // The endless call would take minutes: that the next one is served shows that the worker was told.
+    expect(await next).toStrictEqual(await analyzer.embed(photograph(3)));
+    await endOther();
+    expect(pool.restarts).toBe(0);
+  });
+
+  test("is never begun if the signal was aborted before", async () => {
+    const call = pool.embed(photograph(3), { signal: AbortSignal.abort(REASON) });
+    expect(pool.busy).toBe(0);
+    await expect(call).rejects.toBe(REASON);
+  });
+});
+
+describe("a worker", () => {
+  test("survives the signals of the terminal and of a service manager", async () => {
+    const before = pool.pids;
+    for (const pid of before) for (const signal of ["SIGINT", "SIGTERM"]) process.kill(pid, signal);
+    await sleep(100);
+    await Promise.all([pool.embed(photograph(3)), pool.embed(photograph(3))]);
+    expect(pool.pids).toEqual(before);
+  });
+
+  test("that dies takes its own job along, and another takes its place", async () => {
+    const expected = await analyzer.embed(photograph(3));
+    const [killed, spared] = pool.pids as [number, number];
+    const calls = [1, 2].map(() => thrownBy(pool.analyze(photograph(3), ENDLESS)));
+    await sleep(200);
+    const waiting = pool.embed(photograph(3));
+    process.kill(killed, "SIGKILL");
+    expect(await Promise.race(calls)).toMatchObject({ name: "QueueError", kind: "workerLost" });
+    expect(pool.pids).toEqual([spared]);
+
+    // One worker is still busy, so only the new one can do this.
+    expect(await waiting).toStrictEqual(expected);
+    expect(pool.restarts).toBe(1);
+    expect(pool.pids).toHaveLength(2);
+    expect(pool.pids).not.toContain(killed);
+
+    process.kill(spared, "SIGKILL");
+    await Promise.all(calls);
+    await vi.waitFor(() => expect(pool.pids).toHaveLength(2), WAIT);
+    expect([pool.restarts, pool.busy]).toEqual([2, 0]);
+  });
+
+  test("that dies idle is replaced, and no call is lost", async () => {
+    for (const pid of pool.pids) process.kill(pid, "SIGKILL");
+    await vi.waitFor(() => expect(pool.pids).toHaveLength(0), WAIT);
+    const calls = [pool.embed(photograph(3)), pool.embed(photograph(3))];
+    expect(pool.waiting).toBe(2);
+    const [one, other] = await Promise.all(calls);
+    expect(one).toStrictEqual(other);
+  });
+
+  test("ends when the process that started it is gone, even in the middle of a job", async () => {
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { openPool } from "./dist/src/core/index.js";
+      const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1, queue: 0 });
+      const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
+      pool.analyze(photograph, ${JSON.stringify(ENDLESS)});
+      setTimeout(() => console.log(pool.pids[0]), 300);`;
+    const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = await once(parent.stdout, "data");
+    const pid = Number(line);
+    expect(isRunning(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
+  });
+});
+
+describe("opening a pool", () => {
+  test("without models says so and leaves no process behind", async () => {
+    const before = workersOfThisProcess();
+    expect(before).toBe(2);
+    const opening = openPool({ modelsDir: "/nowhere", workers: 2, queue: 1 });
+    await expect(opening).rejects.toThrow(/^no network at \/nowhere\/\w+\.onnx: run "visage models" first$/);
+    expect(workersOfThisProcess()).toBe(before);
+  });
+
+  test.each([{ workers: 0 }, { workers: 1.5 }, { queue: -1 }])("refuses %o", async (wrong) => {
+    const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 1, ...wrong };
+    await expect(openPool(options)).rejects.toThrow(RangeError);
+  });
+});
+
+test("a pool tries again until a worker starts, and closes in good order", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "visage-pool-"));
+  const modelsDir = join(folder, "models");
+  const others = workersOfThisProcess();
+  try {
+    await symlink(DEFAULT_MODELS_DIR, modelsDir);
+    const small = await openPool({ modelsDir, workers: 1, queue: 1 });
+
+    await rm(modelsDir);
+    process.kill(small.pids[0]!, "SIGKILL");
+    await vi.waitFor(() => expect(small.restarts).toBeGreaterThanOrEqual(2), WAIT);
+    const delayed = small.embed(photograph(3));
+    await symlink(DEFAULT_MODELS_DIR, modelsDir);
+    expect((await delayed).facesFound).toBe(3);
+
+    const running = small.embed(photograph(3));
+    const waiting = thrownBy(small.embed(photograph(3)));
+    const closing = small.close();
+    expect(await waiting).toMatchObject({ name: "QueueError", kind: "closed" });
+    expect((await running).facesFound).toBe(3);
+    await closing;
+    await small.close();
+    await expect(small.embed(photograph(3))).rejects.toMatchObject({ kind: "closed" });
+    expect([small.busy, small.waiting, small.pids.length]).toEqual([0, 0, 0]);
+    expect(workersOfThisProcess()).toBe(others);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { Queue, QueueError } from "../../src/core/queue.ts";
+
+const REASON = new Error("the caller has gone");
+
+/** A queue with one server, which is lent. */
+async function busyQueue(limit: number): Promise<Queue<string>> {
+  const queue = new Queue<string>(limit);
+  queue.offer("server");
+  await queue.acquire();
+  return queue;
+}
+
+describe("a queue", () => {
+  test("gives an idle server at once, also where nobody may wait", async () => {
+    const queue = new Queue<string>(0);
+    queue.offer("server");
+    expect(queue.busy).toBe(0);
+    expect(await queue.acquire()).toBe("server");
+    expect(queue.busy).toBe(1);
+    expect(queue.waiting).toBe(0);
+  });
+
+  test("serves in the order of arrival", async () => {
+    const queue = await busyQueue(3);
+    const served: number[] = [];
+    const all = [1, 2, 3].map((number) => queue.acquire().then(() => served.push(number)));
+    expect(queue.waiting).toBe(3);
+    for (const one of all) {
+      queue.offer("server");
+      await one;
+    }
+    expect(served).toEqual([1, 2, 3]);
+    expect(queue.waiting).toBe(0);
+    expect(queue.busy).toBe(1);
+  });
+
+  test("refuses at once when as many wait as may", async () => {
+    const queue = await busyQueue(1);
+    const waiting = queue.acquire();
+    const refused = queue.acquire();
+    await expect(refused).rejects.toBeInstanceOf(QueueError);
+    await expect(refused).rejects.toMatchObject({ name: "QueueError", kind: "overloaded" });
+    queue.offer("server");
+    expect(await waiting).toBe("server");
+  });
+
+  test("lets go of one whose signal is aborted, and serves the next", async () => {
+    const queue = await busyQueue(2);
+    const controller = new AbortController();
+    const leaving = queue.acquire(controller.signal);
+    const staying = queue.acquire();
+    controller.abort(REASON);
+    expect(queue.waiting).toBe(1);
+    await expect(leaving).rejects.toBe(REASON);
+    queue.offer("server");
+    expect(await staying).toBe("server");
+  });
+
+  test("gives nothing to a signal that was aborted before", async () => {
+    const queue = new Queue<string>(1);
+    queue.offer("server");
+    await expect(queue.acquire(AbortSignal.abort(REASON))).rejects.toBe(REASON);
+    expect(queue.busy).toBe(0);
+    expect(await queue.acquire()).toBe("server");
+  });
+
+  test("keeps a server where its signal is aborted after it was given", async () => {
+    const queue = await busyQueue(1);
+    const controller = new AbortController();
+    const served = queue.acquire(controller.signal);
+    queue.offer("server");
+    controller.abort(REASON);
+    expect(await served).toBe("server");
+    expect(queue.busy).toBe(1);
+  });
+
+  test("gives nobody a server that was withdrawn", async () => {
+    const queue = new Queue<string>(1);
+    queue.offer("lost");
+    queue.withdraw("lost");
+    const waiting = queue.acquire();
+    queue.offer("new");
+    expect(await waiting).toBe("new");
+  });
+});
+
+describe("closing a queue", () => {
+  test("refuses those who wait and those who come", async () => {
+    const queue = await busyQueue(1);
+    const waiting = queue.acquire();
+    void queue.close();
+    await expect(waiting).rejects.toMatchObject({ kind: "closed" });
+    await expect(queue.acquire()).rejects.toMatchObject({ kind: "closed" });
+    expect(queue.waiting).toBe(0);
+  });
+
+  test.each(["offer", "withdraw"] as const)("waits for each lent server until its %s", async (way) => {
+    const queue = await busyQueue(1);
+    let closed = false;
+    const closing = queue.close().then(() => {
+      closed = true;
+    });
+    await new Promise(setImmediate);
+    expect(closed).toBe(false);
+    queue[way]("server");
+    await closing;
+    await queue.close();
+  });
+});

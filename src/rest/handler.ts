@@ -1,0 +1,150 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { DescService, JsonValue } from "@bufbuild/protobuf";
+import { ConnectError, type Transport } from "@connectrpc/connect";
+import { bodyEntries, readBody } from "./body.ts";
+import { type CorsOptions, corsHeadersOf } from "./cors.ts";
+import { createMessageReader, type TextForms } from "./fields.ts";
+import { formEntries } from "./form.ts";
+import { headersForCaller, headersForMethod } from "./headers.ts";
+import { jsonOf } from "./json.ts";
+import { RestError } from "./rest-error.ts";
+import { type Route, routesOf } from "./routes.ts";
+
+export type { TextForm, TextForms } from "./fields.ts";
+
+/** What a REST handler serves, and how. */
+export interface RestOptions extends CorsOptions {
+  /** A service whose every method is unary and has a google.api.http rule. */
+  readonly service: DescService;
+  /** Where the methods are called, such as a router transport in the same process. */
+  readonly transport: Transport;
+  /** How text becomes a message, by the full name of the message type. */
+  readonly textForms: TextForms;
+  /** Bodies beyond this are refused, before they are read in full. */
+  readonly maxRequestBytes: number;
+  /** Says any fault in the words of the API: a RestError, a ConnectError, or a fault of our own. Never throws. */
+  readonly answerError: (fault: unknown) => ErrorAnswer;
+}
+
+/** An error as it goes out. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: JsonValue;
+}
+
+/** Serves one request of Node's http, or of http2 by its compatibility interface. Rejects only if answerError throws. */
+export type RestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: JsonValue;
+}
+
+/** How long a caller may go on sending a body that nobody reads, so that the answer still reaches it. */
+const LINGER_MS = 5000;
+
+/**
+ * Makes the handler that serves a service as plain HTTP and JSON by its google.api.http rules.
+ *
+ * Throws for a rule that cannot be honoured.
+ */
+export function createRestHandler(options: RestOptions): RestHandler {
+  const routes = routesOf(options.service);
+  const readers = new Map(
+    [...routes.values()].map((route) => [route, createMessageReader(route.method.input, options.textForms)]),
+  );
+
+  async function serve(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+    const { path, query } = targetOf(request);
+    const route = routes.get(path);
+    if (!route) throw new RestError("noSuchPath", "There is no such path.");
+    if (request.method === "OPTIONS") return preflightAnswer(request, route);
+    if (request.method !== route.verb) throw wrongMethod(request, route);
+    refuseEncoded(request);
+    const body = await readBody(request, options.maxRequestBytes);
+    const entries = bodyEntries(body, request.headers["content-type"] ?? "");
+    const message = readers.get(route)!(formEntries(query), entries);
+    const headers = headersForMethod(request.headers);
+    const answer = await options.transport.unary(route.method, signal, undefined, headers, message);
+    return {
+      status: 200,
+      headers: headersForCaller(answer.header, answer.trailer),
+      body: jsonOf(route.method.output, answer.message),
+    };
+  }
+
+  function preflightAnswer(request: IncomingMessage, { verb }: Route): Answer {
+    const cors = corsHeadersOf(request.headers, options, [verb]);
+    return { status: 204, headers: { allow: `${verb}, OPTIONS`, ...cors } };
+  }
+
+  function errorAnswer(fault: unknown): Answer {
+    const { status, headers, body } = options.answerError(fault);
+    const passed = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
+    const allow = fault instanceof RestError && fault.allow ? { allow: fault.allow.join(", ") } : {};
+    return { status, headers: { ...passed, ...allow, ...headers }, body };
+  }
+
+  return async (request, response) => {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    // A socket that breaks under an answer breaks the answer only.
+    response.on("error", () => {});
+    const answer = await serve(request, gone.signal).catch((fault: unknown) =>
+      gone.signal.aborted ? undefined : errorAnswer(fault),
+    );
+    if (!answer || gone.signal.aborted) return;
+    const cors = corsHeadersOf(request.headers, options);
+    send(request, response, { ...answer, headers: { ...cors, ...answer.headers } });
+  };
+}
+
+function targetOf(request: IncomingMessage): { path: string; query: string } {
+  // Proxies may send the absolute form, with scheme and host.
+  const target = (request.url ?? "/").replace(/^https?:\/\/[^/?#]*/i, "");
+  const mark = target.indexOf("?");
+  return mark < 0
+    ? { path: target, query: "" }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}
+
+function wrongMethod({ method }: IncomingMessage, { verb, path }: Route): RestError {
+  const allow = [verb, "OPTIONS"];
+  return new RestError("wrongMethod", `The path ${path} takes ${verb}, not ${method}.`, { allow });
+}
+
+/** Unpacking could make gigabytes of a few bytes, and no client is known to pack images. */
+function refuseEncoded({ headers }: IncomingMessage): void {
+  if (!/^(identity)?$/i.test(headers["content-encoding"] ?? "")) {
+    throw new RestError("unsupportedType", "The body must have no content encoding.");
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+  dropWhatComes(request);
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    ...headers,
+    "content-type": "application/json",
+    "content-length": bytes.length,
+  });
+  response.end(request.method === "HEAD" ? undefined : bytes);
+}
+
+/**
+ * Reads on without keeping, for a while: closing a socket with unread bytes resets it, and the caller
+ * would lose the answer.
+ */
+function dropWhatComes(request: IncomingMessage): void {
+  if (request.readableEnded) return;
+  const timer = setTimeout(() => request.destroy(), LINGER_MS).unref();
+  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.resume();
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bytesOf, type Echo, postBytes, sendRaw, startEcho } from "../support/raw-http.ts";
+
+// Bytes that are no text, hold a line that begins like the delimiter, and end with a line end.
+const JPEG = Buffer.from("ffd8ffe0000d0a2d2d0d0a2d2d58590d0a", "hex");
+const PNG = Buffer.from("89504e470d0a1a0a000d0a", "hex");
+// Holds `+` and `/`, and ends without padding.
+const BASE64 = JPEG.subarray(0, 15).toString("base64");
+const HEX = JPEG.subarray(0, 15).toString("hex");
+const PLUSSED = Buffer.from("fbefbefb", "hex");
+const URL_TEXT = "http://photos.test/a.jpg?size=1&v=2";
+const MULTIPART = "Content-Type: multipart/form-data; boundary=X";
+const FORM = "Content-Type: application/x-www-form-urlencoded";
+const JSON_TYPE = "Content-Type: application/json";
+
+let echo: Echo;
+beforeAll(async () => {
+  echo = await startEcho();
+});
+afterAll(() => echo.close());
+
+async function post(target: string, headers: readonly string[], body: string | Uint8Array) {
+  const answer = await sendRaw(echo.port, postBytes(target, headers, body));
+  return { httpStatus: answer.status, ...JSON.parse(answer.body) };
+}
+
+function part(head: readonly string[], content: string | Uint8Array, boundary = "X"): Buffer {
+  return bytesOf(`--${boundary}\r\n`, head.map((line) => `${line}\r\n`).join(""), "\r\n", content, "\r\n");
+}
+
+function file(name: string, content: string | Uint8Array): Buffer {
+  return part(
+    [`Content-Disposition: form-data; name="${name}"; filename="a.jpg"`, "Content-Type: image/jpeg"],
+    content,
+  );
+}
+
+function text(name: string, content: string): Buffer {
+  return part([`Content-Disposition: form-data; name="${name}"`], content);
+}
+
+const END = "--X--\r\n";
+const BOTH = `${JPEG.toString("hex")} ${PNG.toString("hex")}`;
+
+describe("multipart bodies", () => {
+  const one = ['Content-Disposition: form-data; name="img_1"; filename="a.jpg"', "Content-Type: image/jpeg"];
+
+  test.each<[string, readonly string[], Buffer]>([
+    ["two files of the same name", [MULTIPART], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["no type at all", [], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["the label of JSON", [JSON_TYPE], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["the label of a form", [FORM], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    [
+      "no boundary",
+      ["Content-Type: multipart/form-data"],
+      bytesOf(file("img_1", JPEG), file("img_2", PNG), END),
+    ],
+    ["another boundary", [`${MULTIPART}-other`], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    [
+      "a quoted boundary",
+      [MULTIPART.replace("X", '"X"')],
+      bytesOf(file("img_1", JPEG), file("img_2", PNG), END),
+    ],
+    ["a preamble", [MULTIPART], bytesOf("hello\r\n", file("img_1", JPEG), file("img_2", PNG), END, "bye")],
+    ["no closing delimiter", [MULTIPART], bytesOf(file("img_1", JPEG), file("img_2", PNG).subarray(0, -2))],
+    [
+      "attachments",
+      [MULTIPART],
+      bytesOf(
+        part(['Content-Disposition: attachment; name="img_1"; filename="a.jpg"'], JPEG),
+        part(['content-disposition: attachment; filename="a; name=img_1.jpg"; name="img_2"'], PNG),
+        END,
+      ),
+    ],
+    [
+      "names without quotes",
+      [MULTIPART],
+      bytesOf(
+        part(["Content-Disposition: form-data; name=img_1; filename=a.jpg"], JPEG),
+        part(["Content-Disposition:form-data;name=img_2"], PNG),
+        END,
+      ),
+    ],
+    [
+      "parts of wrong types",
+      [MULTIPART],
+      bytesOf(
+        part([one[0]!, "Content-Type: multipart/form-data"], JPEG),
+        part(['Content-Disposition: form-data; name="img_2"', "Content-Type: image/jpg"], PNG),
+        END,
+      ),
+    ],
+    [
+      "bare line feeds",
+      [MULTIPART],
+      bytesOf(
+        "--X\nContent-Disposition: form-data; name=img_1\n\n",
+        JPEG,
+        "\n--X\nContent-Disposition: form-data; name=img_2\n\n",
+        PNG,
+        "\n--X--\n",
+      ),
+    ],
+  ])("are read with %s", async (_, headers, body) => {
+    expect(await post("/match_faces", headers, body)).toMatchObject({ httpStatus: 200, status: BOTH });
+  });
+
+  test("take URL and Base64 as text parts, also beside a file", async () => {
+    const texts = bytesOf(text("img_1", URL_TEXT), text("img_2", BASE64), END);
+    expect(await post("/match_faces", [MULTIPART], texts)).toMatchObject({ status: `${URL_TEXT} ${HEX}` });
+    const mixed = bytesOf(file("img_1", JPEG), text("img_2", URL_TEXT), END);
+    const answer = await post("/match_faces", [MULTIPART], mixed);
+    expect(answer).toMatchObject({ status: `${JPEG.toString("hex")} ${URL_TEXT}` });
+  });
+
+  test("take text for text where it has a file name but no type, and for a file where it has both", async () => {
+    const named = part(['Content-Disposition: form-data; name="img_1"; filename="img_1"'], URL_TEXT);
+    const body = bytesOf(named, file("img_2", URL_TEXT), END);
+    const hex = Buffer.from(URL_TEXT).toString("hex");
+    expect(await post("/match_faces", [MULTIPART], body)).toMatchObject({ status: `${URL_TEXT} ${hex}` });
+  });
+
+  test("carry parameters, of which a file input left empty is none", async () => {
+    const empty = part(
+      ['Content-Disposition: form-data; name="img_2"; filename=""', "Content-Type: image/png"],
+      "",
+    );
+    const body = bytesOf(
+      text("bboxes_1", "1,2,3,4"),
+      empty,
+      text("face_det", "0"),
+      text("unknown", "x"),
+      END,
+    );
+    const answer = await post("/match_faces", [MULTIPART], body);
+    expect(answer).toMatchObject({
+      status: "none none",
+      code: "1,2,3,4 none",
+      message: "face_det false detail false",
+    });
+  });
+
+  test("carry several boxes as several parts", async () => {
+    const body = bytesOf(text("bboxes", "1,2,3,4"), text("bboxes", "5,6,7,8"), file("image_attr", PNG), END);
+    const answer = await post("/get_image_attr", [MULTIPART], body);
+    expect(answer).toMatchObject({ status: PNG.toString("hex"), code: "1,2,3,4 5,6,7,8" });
+  });
+
+  test("may be empty", async () => {
+    expect(await post("/match_faces", [MULTIPART], END)).toMatchObject({
+      httpStatus: 200,
+      status: "none none",
+    });
+  });
+});
+
+describe("forms", () => {
+  test.each([
+    ["percent-encoded", encodeURIComponent(PLUSSED.toString("base64"))],
+    ["with + as it is", PLUSSED.toString("base64")],
+  ])("take Base64 %s", async (_, base64) => {
+    const answer = await post("/get_face_vec", [FORM], `img=${base64}&quality=1`);
+    expect(answer).toMatchObject({ status: PLUSSED.toString("hex"), message: "quality true" });
+  });
+
+  test.each([[[FORM]], [[JSON_TYPE]], [["Content-Type: text/plain"]], [[]]])(
+    "take a URL under %j",
+    async (headers) => {
+      const body = `img_1=${encodeURIComponent(URL_TEXT)}&img_2=${encodeURIComponent(URL_TEXT)}`;
+      expect(await post("/match_faces", headers, body)).toMatchObject({ status: `${URL_TEXT} ${URL_TEXT}` });
+    },
+  );
+
+  test("take several boxes like the query", async () => {
+    expect(await post("/get_image_attr", [FORM], "bboxes=1,2,3,4&5,6,7,8")).toMatchObject({
+      code: "1,2,3,4 5,6,7,8",
+    });
+  });
+
+  test("keep a broken percent sign", async () => {
+    expect(await post("/get_face_vec", [FORM], "img=http://a/%zz")).toMatchObject({ status: "http://a/%zz" });
+  });
+});
+
+describe("JSON bodies", () => {
+  test.each([[[JSON_TYPE]], [["Content-Type: text/plain"]], [[FORM]], [[MULTIPART]], [[]]])(
+    "are read under %j",
+    async (headers) => {
+      const body = `\uFEFF ${JSON.stringify({ img_1: URL_TEXT, img_2: BASE64, face_det: null, extra: [1] })}`;
+      const answer = await post("/match_faces", headers, body);
+      expect(answer).toMatchObject({
+        status: `${URL_TEXT} ${HEX}`,
+        message: "face_det undefined detail false",
+      });
+    },
+  );
+
+  test.each([
+    ["strings", ["1,2,3,4", "5,6,7,8"], "1,2,3,4 5,6,7,8"],
+    ["one string of two", "1,2,3,4&5,6,7,8", "1,2,3,4 5,6,7,8"],
+    ["numbers", [1, 2, 3, 4], "1,2,3,4"],
+    [
+      "lists of numbers",
+      [
+        [1, 2, 3, 4],
+        [5, 6, 7, 8],
+      ],
+      "1,2,3,4 5,6,7,8",
+    ],
+    ["objects", [{ x1: 1, y1: 2, x2: 3, y2: 4 }], "1,2,3,4"],
+    ["nothing", [], ""],
+    ["blanks", "", ""],
+  ])("take boxes as %s", async (_, bboxes, code) => {
+    expect(await post("/get_image_attr", [JSON_TYPE], JSON.stringify({ bboxes }))).toMatchObject({ code });
+  });
+
+  test.each([
+    [true, true],
+    [1, true],
+    ["1", true],
+    ["true", true],
+    [false, false],
+    [0, false],
+    ["0", false],
+    ["false", false],
+    ["", undefined],
+    [null, undefined],
+  ])("take %j as a bool", async (face_det, meaning) => {
+    const answer = await post("/match_faces", [JSON_TYPE], JSON.stringify({ face_det }));
+    expect(answer).toMatchObject({ message: `face_det ${meaning} detail false` });
+  });
+
+  test.each([
+    ["broken", '{"img": "http://secret', undefined],
+    ["a list", "[1]", undefined],
+    ["a string", '"x"', undefined],
+    ["no JSON", "hello", undefined],
+    ["with a number for an image", '{"img": 5}', "img"],
+    ["with a list for an image", '{"img": ["http://a"]}', "img"],
+    ["with text that is no image", '{"img": "a,b"}', "img"],
+    ["with an unclear bool", '{"quality": "maybe"}', "quality"],
+    ["with a number that is no bool", '{"quality": 2}', "quality"],
+    ["with several boxes for one", '{"bboxes": ["1,2,3,4"]}', "bboxes"],
+  ])("are refused when %s", async (_, body, field) => {
+    const answer = await post("/get_face_vec", [JSON_TYPE], body);
+    expect(answer).toMatchObject({ httpStatus: 400, kind: "badRequest", field: field ?? null });
+    expect(answer.message).toMatch(/^[^\n]*\.$/);
+    expect(answer.message).toContain(field ?? "JSON");
+    expect(answer.message).not.toContain("secret");
+  });
+
+  test("do not touch prototypes", async () => {
+    const body = '{"__proto__": {"img": "http://a"}, "constructor": 1}';
+    expect(await post("/get_face_vec", [JSON_TYPE], body)).toMatchObject({ httpStatus: 200, status: "none" });
+  });
+});
+
+test("an empty body is a request without fields", async () => {
+  expect(await post("/get_face_vec", [], "")).toMatchObject({ httpStatus: 200, status: "none" });
+});
+
+test.each([
+  ["bytes of an image alone", ["Content-Type: image/jpeg"], JPEG],
+  ["a packed body", [JSON_TYPE, "Content-Encoding: gzip"], "{}"],
+])("%s are no body that is served", async (_, headers, body) => {
+  expect(await post("/get_face_vec", headers, body)).toMatchObject({
+    httpStatus: 415,
+    kind: "unsupportedType",
+  });
+});
+
+test("a request of thousands of fields is refused", async () => {
+  expect(await post("/get_image_attr", [FORM], "a&".repeat(5000))).toMatchObject({ httpStatus: 400 });
+  const boxes = JSON.stringify({ bboxes: Array(1001).fill("1,2,3,4") });
+  expect(await post("/get_image_attr", [JSON_TYPE], boxes)).toMatchObject({
+    httpStatus: 400,
+    field: "bboxes",
+  });
+});

@@ -1,0 +1,77 @@
+import { type DescMessage, toJson } from "@bufbuild/protobuf";
+import { EnumSchema, FieldSchema, UninterpretedOptionSchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import { createMessageReader } from "../../src/rest/fields.ts";
+import { formEntries } from "../../src/rest/form.ts";
+import { RestError } from "../../src/rest/rest-error.ts";
+
+// Messages that come with Protobuf stand for those of any service.
+
+function read(schema: DescMessage, query: string) {
+  return toJson(schema, createMessageReader(schema, {})(formEntries(query), []));
+}
+
+describe("fields of any message", () => {
+  test.each<[string, DescMessage, string, object]>([
+    ["a string", FieldSchema, "name=a+b", { name: "a b" }],
+    ["a string by its JSON name", FieldSchema, "typeUrl=u&json_name=j", { typeUrl: "u", jsonName: "j" }],
+    ["a whole number", FieldSchema, "number=+5", { number: 5 }],
+    ["an enum by name", FieldSchema, "kind=TYPE_BOOL", { kind: "TYPE_BOOL" }],
+    ["an enum by number", FieldSchema, "kind=8", { kind: "TYPE_BOOL" }],
+    ["a bool", FieldSchema, "packed=TRUE", { packed: true }],
+    ["a blank number, as absent", FieldSchema, "number=", {}],
+    [
+      "a large number",
+      UninterpretedOptionSchema,
+      "negativeIntValue=-9007199254740993",
+      { negativeIntValue: "-9007199254740993" },
+    ],
+    ["a decimal number", UninterpretedOptionSchema, "double_value=1e-3", { doubleValue: 0.001 }],
+    ["bytes as Base64 with a plus", UninterpretedOptionSchema, "stringValue=++++", { stringValue: "++++" }],
+    ["strings", EnumSchema, "name=E&edition=1", { name: "E", edition: "1" }],
+  ])("take %s", (_, schema, query, json) => {
+    expect(read(schema, query)).toEqual(json);
+  });
+
+  test("take a file as bytes, or as the text of a number", () => {
+    const reader = createMessageReader(UninterpretedOptionSchema, {});
+    const message = reader(
+      [],
+      [
+        { name: "string_value", value: Buffer.from([0, 255]) },
+        { name: "double_value", value: Buffer.from("2.5\n") },
+      ],
+    );
+    expect(message).toMatchObject({ stringValue: new Uint8Array([0, 255]), doubleValue: 2.5 });
+  });
+
+  test("take JSON for messages without a text form", () => {
+    const reader = createMessageReader(EnumSchema, {});
+    const message = reader(
+      [],
+      [
+        { name: "sourceContext", value: { fileName: "f" } },
+        { name: "enumvalue", value: [{ name: "A" }, { name: "B", number: 1 }] },
+      ],
+    );
+    expect(message).toMatchObject({
+      sourceContext: { fileName: "f" },
+      enumvalue: [{ name: "A" }, { name: "B" }],
+    });
+  });
+
+  test.each(["number=5.5", "number=x", "number=5&number=6", "kind=NOPE", "packed=2", "options=x"])(
+    "refuse %s by name",
+    (query) => {
+      const field = query.split("=")[0]!;
+      let fault: unknown;
+      try {
+        read(FieldSchema, query);
+      } catch (error) {
+        fault = error;
+      }
+      expect(fault).toBeInstanceOf(RestError);
+      expect(fault).toMatchObject({ kind: "badRequest", field, message: expect.stringContaining(field) });
+    },
+  );
+});

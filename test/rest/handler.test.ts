@@ -1,0 +1,256 @@
+import { once } from "node:events";
+import {
+  type ClientHttp2Session,
+  connect,
+  createServer as createHttp2Server,
+  type Http2Server,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { RestHandler } from "../../src/rest/handler.ts";
+import { type Echo, openSocket, postBytes, readAnswer, sendRaw, startEcho } from "../support/raw-http.ts";
+
+let echo: Echo;
+beforeAll(async () => {
+  echo = await startEcho();
+});
+afterAll(() => echo.close());
+
+function ask(verb: string, target: string, headers: readonly string[] = [], port = echo.port) {
+  const lines = [`${verb} ${target} HTTP/1.1`, "Host: test", "Connection: close", ...headers, "", ""];
+  return sendRaw(port, Buffer.from(lines.join("\r\n")));
+}
+
+describe("routing", () => {
+  test.each(["/", "/match_faces/", "/matchfaces", "/face.v1.FaceService/MatchFaces", "*"])(
+    "%s is no path",
+    async (path) => {
+      const answer = await ask("POST", path);
+      expect(answer.status).toBe(404);
+      expect(answer.headers["content-type"]).toBe("application/json");
+      expect(JSON.parse(answer.body)).toMatchObject({ kind: "noSuchPath" });
+    },
+  );
+
+  test.each(["GET", "PUT", "DELETE", "PATCH"])("%s is refused and told what is allowed", async (verb) => {
+    const answer = await ask(verb, "/match_faces?x=1");
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe("POST, OPTIONS");
+    expect(JSON.parse(answer.body)).toMatchObject({ kind: "wrongMethod" });
+  });
+
+  test("HEAD is refused like GET, without a body", async () => {
+    const lines = "HEAD /match_faces HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+    const socket = await openSocket(echo.port);
+    socket.write(lines);
+    let seen = "";
+    for await (const chunk of socket) seen += chunk;
+    expect(seen).toMatch(/^HTTP\/1.1 405 /);
+    expect(seen).toMatch(/content-length: [1-9]/);
+    expect(seen.endsWith("\r\n\r\n")).toBe(true);
+  });
+});
+
+describe("answers", () => {
+  test("are compact JSON of known length, with the method's headers and trailers", async () => {
+    const answer = await sendRaw(echo.port, postBytes("/match_faces", [], ""));
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/json",
+      "content-length": String(answer.body.length),
+      "x-request-id": "id-1",
+      "x-visage-model": "m1",
+    });
+    for (const name of ["keep-alive", "grpc-status"]) expect(answer.headers).not.toHaveProperty(name);
+    expect(answer.body).toBe(
+      '{"status":"none none","code":"none none","success":false,' +
+        '"message":"face_det undefined detail false","data":{"score":"0.0000","status":""}}',
+    );
+  });
+
+  test("place the entries of a flattened map where the map stands, in order, and keep zeros", async () => {
+    const { body } = await sendRaw(echo.port, postBytes("/get_image_attr", [], ""));
+    const { attributes } = JSON.parse(body).data;
+    expect(Object.keys(attributes)).toEqual(["face_id_0", "face_id_1", "image_size"]);
+    expect(attributes.image_size).toEqual([4, 3]);
+    expect(attributes.face_id_0).toEqual({
+      age: "20-40",
+      face_rectangle: [],
+      gender: "",
+      gender_confidence: 0,
+      landmarks: { faceLandMark: { chin: { x: 0, y: 7 } } },
+    });
+  });
+
+  test("of an error carry its metadata", async () => {
+    const answer = await sendRaw(echo.port, postBytes("/match_faces", ["User_id: nobody"], ""));
+    expect(answer.status).toBe(401);
+    expect(answer.headers).toMatchObject({ "x-request-id": "id-2", "content-type": "application/json" });
+    expect(echo.faults.at(-1)).toBeInstanceOf(ConnectError);
+    expect(answer.headers["content-length"]).toBe(String(answer.body.length));
+  });
+
+  test("of a fault of our own go through answerError as well", async () => {
+    const transport = createRouterTransport(() => {});
+    transport.unary = () => Promise.reject(new TypeError("secret"));
+    const broken = await startEcho({ transport });
+    const answer = await sendRaw(broken.port, postBytes("/match_faces", [], ""));
+    expect(answer).toMatchObject({ status: 500, body: '{"kind":"other"}' });
+    expect(broken.faults).toEqual([new TypeError("secret")]);
+    await broken.close();
+  });
+});
+
+test("the method sees the caller's headers, but not those of the connection and the body", async () => {
+  const headers = [
+    "User_id: u1",
+    "user_key: k",
+    "X-A: 1",
+    "X-A: 2",
+    "X-Hop: 1",
+    "Accept-Encoding: gzip",
+    "TE: trailers",
+  ];
+  const lines = [
+    "POST /match_faces HTTP/1.1",
+    "Host: test",
+    "Connection: close, X-Hop",
+    "Content-Length: 0",
+    ...headers,
+  ];
+  const answer = await sendRaw(echo.port, Buffer.from(`${lines.join("\r\n")}\r\n\r\n`));
+  expect(answer.status).toBe(200);
+  const seen = Object.fromEntries(echo.calls.at(-1)!.requestHeader);
+  expect(seen).toMatchObject({ user_id: "u1", user_key: "k", "x-a": "1, 2" });
+  for (const name of ["host", "connection", "te", "x-hop", "accept-encoding"])
+    expect(seen).not.toHaveProperty(name);
+});
+
+describe("CORS", () => {
+  const origin = "Origin: https://page.test";
+  const preflight = [
+    origin,
+    "Access-Control-Request-Method: POST",
+    "Access-Control-Request-Headers: user_id",
+  ];
+
+  test("answers a preflight", async () => {
+    const answer = await ask("OPTIONS", "/match_faces", preflight);
+    expect(answer).toMatchObject({ status: 204, body: "" });
+    expect(answer.headers).toMatchObject({
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": "POST",
+      "access-control-allow-headers": "user_id, content-type",
+    });
+  });
+
+  test("is on every answer with an origin, and on none without", async () => {
+    const open = { "access-control-allow-origin": "*", "access-control-expose-headers": "x-request-id" };
+    expect((await sendRaw(echo.port, postBytes("/match_faces", [origin], ""))).headers).toMatchObject(open);
+    expect((await ask("POST", "/nowhere", [origin])).headers).toMatchObject(open);
+    const { headers } = await ask("POST", "/nowhere");
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test("names a listed origin, and no other", async () => {
+    const listed = await startEcho({ corsOrigins: ["https://page.test"] });
+    const known = await ask("OPTIONS", "/match_faces", preflight, listed.port);
+    expect(known.headers).toMatchObject({
+      "access-control-allow-origin": "https://page.test",
+      vary: "Origin",
+    });
+    const other = await ask("OPTIONS", "/match_faces", ["Origin: https://other.test"], listed.port);
+    expect(other.status).toBe(204);
+    expect(other.headers).not.toHaveProperty("access-control-allow-origin");
+    expect(other.headers).toMatchObject({ vary: "Origin" });
+    await listed.close();
+  });
+});
+
+test("a caller who leaves aborts the method, and no error is answered", async () => {
+  const [calls, faults] = [echo.calls.length, echo.faults.length];
+  const socket = await openSocket(echo.port);
+  socket.write(postBytes("/match_faces", ["user_id: slow"], ""));
+  await vi.waitFor(() => expect(echo.calls.length).toBe(calls + 1));
+  const { signal } = echo.calls.at(-1)!;
+  expect(signal.aborted).toBe(false);
+  socket.destroy();
+  await vi.waitFor(() => expect(signal.aborted).toBe(true));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(echo.faults.length).toBe(faults);
+});
+
+test("a caller who leaves in the middle of the body is nobody's fault", async () => {
+  const faults = echo.faults.length;
+  const socket = await openSocket(echo.port);
+  const arrived = new Promise((resolve) => echo.server.once("request", resolve));
+  socket.write("POST /match_faces HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nimg_1=");
+  await arrived;
+  socket.destroy();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(echo.faults.length).toBe(faults);
+});
+
+describe("HTTP/2", () => {
+  let server: Http2Server;
+  let client: ClientHttp2Session;
+  beforeAll(async () => {
+    const handler = echo.server.listeners("request")[0] as RestHandler;
+    server = createHttp2Server((request, response) => handler(request as never, response as never));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  });
+  afterAll(() => {
+    client.destroy();
+    server.close();
+  });
+
+  test("is served alike", async () => {
+    const stream = client.request({
+      ":method": "POST",
+      ":path": "/get_face_vec?quality=1",
+      origin: "https://a.test",
+    });
+    stream.end('{"img":"http://a/"}');
+    const [headers] = await once(stream, "response");
+    expect(headers).toMatchObject({ ":status": 200, "access-control-allow-origin": "*" });
+    expect(JSON.parse(await text(stream))).toMatchObject({ status: "http://a/", message: "quality true" });
+  });
+
+  test.each([{}, { "content-length": "300000" }])(
+    "is refused beyond the limit, and drained, with %j",
+    async (length) => {
+      const stream = client.request({ ":method": "POST", ":path": "/get_face_vec", ...length });
+      stream.end(Buffer.alloc(300_000));
+      const [headers] = await once(stream, "response");
+      expect(headers).toMatchObject({ ":status": 413 });
+      expect(JSON.parse(await text(stream))).toMatchObject({ kind: "tooLarge" });
+      if (!stream.closed) await once(stream, "close");
+    },
+    3000,
+  );
+
+  test("a caller who leaves in the middle of the body is nobody's fault", async () => {
+    const [calls, faults] = [echo.calls.length, echo.faults.length];
+    const leaving = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const stream = leaving.request({ ":method": "POST", ":path": "/match_faces" });
+    stream.on("error", () => {}).write("img_1=");
+    await once(server, "request");
+    // Closing the stream would end the body first.
+    leaving.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([echo.calls.length, echo.faults.length]).toEqual([calls, faults]);
+  });
+});
+
+test("connections are kept for the next request", async () => {
+  const socket = await openSocket(echo.port);
+  for (const path of ["/nowhere", "/match_faces"]) {
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}`);
+    expect((await readAnswer(socket)).status).toBe(path === "/nowhere" ? 404 : 200);
+    socket.removeAllListeners("data");
+  }
+  socket.destroy();
+});

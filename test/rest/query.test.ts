@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Echo, postBytes, sendRaw, startEcho } from "../support/raw-http.ts";
+
+let echo: Echo;
+beforeAll(async () => {
+  echo = await startEcho();
+});
+afterAll(() => echo.close());
+
+async function post(target: string, body: object = {}) {
+  const request = postBytes(target, ["Content-Type: application/json"], JSON.stringify(body));
+  const answer = await sendRaw(echo.port, request);
+  return { httpStatus: answer.status, ...JSON.parse(answer.body) };
+}
+
+describe("boxes in the query", () => {
+  test.each([
+    ["bboxes=1,2,3,4", "1,2,3,4"],
+    ["bboxes=1,2,3,4&5,6,7,8", "1,2,3,4 5,6,7,8"],
+    ["bboxes=1,2,3,4&5,6,7,8&9,9,10,10&detail=1", "1,2,3,4 5,6,7,8 9,9,10,10"],
+    ["bboxes=1,2,3,4%265,6,7,8", "1,2,3,4 5,6,7,8"],
+    ["bboxes=1,2,3,4&bboxes=5,6,7,8", "1,2,3,4 5,6,7,8"],
+    ["bboxes=1%2C+2%2C%203,4", "1,2,3,4"],
+    ["bboxes=1,2,3,4&unknown", "1,2,3,4"],
+    ["bboxes=1,2,3,4&unknown&5,6,7,8", "1,2,3,4"],
+    ["5,6,7,8", ""],
+    ["bboxes=", ""],
+  ])("%s", async (query, code) => {
+    expect(await post(`/get_image_attr?${query}`)).toMatchObject({ httpStatus: 200, code });
+  });
+
+  test.each([
+    "bboxes=1,2,3,4&5,6,7,8",
+    "bboxes=1,2,3,4%265,6,7,8",
+    "bboxes=1,2,3,4&bboxes=5,6,7,8",
+    "bboxes=x",
+  ])("%s is refused where one box is taken", async (query) => {
+    const answer = await post(`/get_face_vec?${query}`);
+    expect(answer).toMatchObject({ httpStatus: 400, kind: "badRequest", field: "bboxes" });
+    expect(answer.message).toContain("bboxes");
+  });
+
+  test("one of several that is malformed is refused by name", async () => {
+    const answer = await post("/get_image_attr?bboxes=1,2,3,4&bboxes=1,2,3");
+    expect(answer).toMatchObject({ httpStatus: 400, field: "bboxes" });
+    expect(answer.message).toContain('"1,2,3"');
+  });
+});
+
+test.each([
+  "/match_faces",
+  "/match_faces?",
+  "/match_faces?unknown=1",
+  "/match_faces?&&=&%",
+  "http://test/match_faces?",
+])("%s is served", async (target) => {
+  expect(await post(target)).toMatchObject({ httpStatus: 200, message: "face_det undefined detail false" });
+});
+
+test.each([
+  ["face_det=0", "face_det false"],
+  ["face_det=1", "face_det true"],
+  ["face_det=false", "face_det false"],
+  ["faceDet=0", "face_det undefined"],
+  ["face_det", "face_det undefined"],
+])("?%s reads as %s", async (query, meaning) => {
+  expect((await post(`/match_faces?${query}`)).message).toContain(meaning);
+});
+
+test("?quality=maybe is refused by name", async () => {
+  expect(await post("/get_face_vec?quality=maybe")).toMatchObject({ httpStatus: 400, field: "quality" });
+});
+
+test("an image's address in the query is one value, whatever parameters follow", async () => {
+  expect(await post("/get_face_vec?img=http://a/b&cache&face_det=1")).toMatchObject({ status: "http://a/b" });
+});
+
+test("the query wins over the body, field by field, unless it is blank", async () => {
+  const body = {
+    img_1: "http://body/",
+    bboxes_1: "1,2,3,4",
+    bboxes_2: "5,6,7,8",
+    face_det: true,
+    detail: true,
+  };
+  const answer = await post("/match_faces?bboxes_1=9,9,9,9&bboxes_2=&face_det=0", body);
+  expect(answer).toMatchObject({
+    status: "http://body/ none",
+    code: "9,9,9,9 5,6,7,8",
+    message: "face_det false detail true",
+  });
+});

@@ -1,0 +1,76 @@
+import {
+  clone,
+  create,
+  createFileRegistry,
+  type DescService,
+  type MessageInitShape,
+  setExtension,
+} from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  type MethodDescriptorProto,
+  MethodOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
+import { http } from "../../gen/ts/google/api/annotations_pb.ts";
+import { HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
+import { routesOf } from "../../src/rest/routes.ts";
+
+type Rule = MessageInitShape<typeof HttpRuleSchema>;
+
+/** The face service with its last method's descriptor changed. */
+function serviceWith(change: Partial<MethodDescriptorProto>): DescService {
+  const proto = clone(FileDescriptorProtoSchema, file_face_v1_face.proto);
+  Object.assign(proto.service[0]!.method.at(-1)!, change);
+  const dependencies = new Map(file_face_v1_face.dependencies.map((file) => [file.proto.name, file]));
+  return createFileRegistry(proto, (name) => dependencies.get(name)).getService(FaceService.typeName)!;
+}
+
+function ruled(rule: Rule): Partial<MethodDescriptorProto> {
+  const options = create(MethodOptionsSchema);
+  setExtension(options, http, create(HttpRuleSchema, rule));
+  return { options };
+}
+
+function post(value: string): NonNullable<Rule["pattern"]> {
+  return { case: "post", value };
+}
+
+describe("routes", () => {
+  test("are read from the http rules", () => {
+    const routes = [...routesOf(FaceService).values()].map(({ verb, path, method }) => [
+      verb,
+      path,
+      method.name,
+    ]);
+    expect(routes).toEqual([
+      ["POST", "/match_faces", "MatchFaces"],
+      ["POST", "/compare_faces", "CompareFaces"],
+      ["POST", "/get_image_attr", "GetImageAttr"],
+      ["POST", "/get_face_vec", "GetFaceVec"],
+    ]);
+  });
+
+  test("include additional bindings", () => {
+    const binding: Rule = { pattern: { case: "put", value: "/vec" }, body: "*" };
+    const routes = routesOf(
+      serviceWith(ruled({ pattern: post("/v"), body: "*", additionalBindings: [binding] })),
+    );
+    expect(routes.get("/v")).toMatchObject({ verb: "POST", method: { name: "GetFaceVec" } });
+    expect(routes.get("/vec")).toMatchObject({ verb: "PUT", method: { name: "GetFaceVec" } });
+  });
+
+  test.each<[string, Partial<MethodDescriptorProto>, RegExp]>([
+    ["no rule", { options: create(MethodOptionsSchema) }, /GetFaceVec .* no http rule/],
+    ["a stream", { serverStreaming: true }, /not unary/],
+    ["a path with a variable", ruled({ pattern: post("/a/{id}"), body: "*" }), /\/a\/{id}/],
+    ["a path that begins anyhow", ruled({ pattern: post("a"), body: "*" }), /template a/],
+    ["no pattern", ruled({ body: "*" }), /no verb/],
+    ["a body of one field", ruled({ pattern: post("/a"), body: "img" }), /"img"/],
+    ["no body", ruled({ pattern: { case: "get", value: "/a" } }), /body ""/],
+    ["a path that is taken", ruled({ pattern: post("/match_faces"), body: "*" }), /\/match_faces/],
+  ])("refuse %s when they are made", (_, change, reason) => {
+    expect(() => routesOf(serviceWith(change))).toThrow(reason);
+  });
+});

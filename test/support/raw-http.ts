@@ -1,0 +1,220 @@
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { ConnectError, createRouterTransport, type HandlerContext } from "@connectrpc/connect";
+import {
+  type BoundingBox,
+  BoundingBoxSchema,
+  FaceService,
+  type Image,
+  ImageSchema,
+} from "../../gen/ts/face/v1/face_pb.ts";
+import { createRestHandler, type RestOptions, type TextForms } from "../../src/rest/handler.ts";
+import { RestError, type RestErrorKind } from "../../src/rest/rest-error.ts";
+
+/** An answer as it came over the socket. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Joins text and bytes into the bytes of a request; text goes out exactly as written. */
+export function bytesOf(...pieces: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+}
+
+/** Writes a POST with the given header lines and body; adds Host, Content-Length and a closing connection. */
+export function postBytes(target: string, headers: readonly string[], body: string | Uint8Array): Buffer {
+  const length = Buffer.byteLength(body);
+  const lines = [`POST ${target} HTTP/1.1`, "Host: test", "Connection: close", `Content-Length: ${length}`];
+  return bytesOf([...lines, ...headers, "", ""].join("\r\n"), body);
+}
+
+/** Opens a socket to a local port. */
+export function openSocket(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(socket));
+    socket.once("error", reject);
+  });
+}
+
+/**
+ * Sends bytes as they are, so that no client library makes them better, and reads the first final answer.
+ */
+export async function sendRaw(port: number, request: Uint8Array): Promise<RawAnswer> {
+  const socket = await openSocket(port);
+  socket.write(request);
+  try {
+    return await readAnswer(socket);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Reads one answer, beyond any `100 Continue`, by its content length or else the end of the connection. */
+export function readAnswer(socket: Socket): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    let seen = Buffer.alloc(0);
+    const settle = (ended: boolean) => {
+      const answer = answerIn(seen, ended);
+      if (answer) resolve(answer);
+      else if (ended) reject(new Error(`The connection ended after: ${seen.toString("latin1")}`));
+    };
+    socket.on("data", (chunk) => {
+      seen = Buffer.concat([seen, chunk]);
+      settle(false);
+    });
+    socket.on("error", () => settle(true)).on("close", () => settle(true));
+  });
+}
+
+function answerIn(bytes: Buffer, ended: boolean): RawAnswer | undefined {
+  const end = bytes.indexOf("\r\n\r\n");
+  if (end < 0) return undefined;
+  const [first, ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
+  const status = Number(first!.split(" ")[1]);
+  const rest = bytes.subarray(end + 4);
+  if (status === 100) return answerIn(rest, ended);
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(":")).toLowerCase(),
+      line.slice(line.indexOf(":") + 1).trim(),
+    ]),
+  );
+  const length = headers["content-length"];
+  if (!ended && (length === undefined || rest.length < Number(length))) return undefined;
+  return { status, headers, body: rest.toString() };
+}
+
+/** Bodies beyond this are refused by the echo server. */
+export const MAX_REQUEST_BYTES = 64 * 1024;
+
+const STATUS: Readonly<Record<RestErrorKind, number>> = {
+  badRequest: 400,
+  tooLarge: 413,
+  noSuchPath: 404,
+  wrongMethod: 405,
+  unsupportedType: 415,
+};
+
+/** Simple forms that stand for the service's: a URL or Base64, and four whole numbers. */
+export const textForms: TextForms = {
+  "face.v1.Image": {
+    fromText: (text) =>
+      /^https?:/.test(text)
+        ? create(ImageSchema, { source: { case: "url", value: text } })
+        : create(ImageSchema, { source: { case: "content", value: fromBase64(text.replaceAll(" ", "+")) } }),
+    fromBytes: (value) => create(ImageSchema, { source: { case: "content", value } }),
+  },
+  "face.v1.BoundingBox": {
+    fromText: (text) => {
+      const numbers = text.split(",").map((one) => (one.trim() === "" ? Number.NaN : Number(one)));
+      if (numbers.length !== 4 || !numbers.every(Number.isInteger)) {
+        throw new RestError("badRequest", `The box "${text}" is not four numbers.`);
+      }
+      const [x1, y1, x2, y2] = numbers as [number, number, number, number];
+      return create(BoundingBoxSchema, { x1, y1, x2, y2 });
+    },
+  },
+};
+
+function fromBase64(text: string): Uint8Array {
+  if (!/^[\w+/-]+=*$/.test(text)) throw new RestError("badRequest", "The text is neither a URL nor Base64.");
+  return Buffer.from(text, "base64");
+}
+
+/** How an image reads in an echo: its URL, or its bytes in hexadecimal. */
+export function told(image: Image | undefined): string {
+  if (!image) return "none";
+  return image.source.case === "url"
+    ? image.source.value
+    : Buffer.from(image.source.value ?? []).toString("hex");
+}
+
+function boxTold(box: BoundingBox | undefined): string {
+  return box ? [box.x1, box.y1, box.x2, box.y2].join(",") : "none";
+}
+
+/** A service that answers with what it was asked, and what it saw of each call. */
+export interface Echo {
+  readonly port: number;
+  readonly server: Server;
+  readonly faults: unknown[];
+  readonly calls: HandlerContext[];
+  close(): Promise<void>;
+}
+
+/** Starts a real HTTP server before an echoing FaceService; `slow` as the user id waits for the caller to leave. */
+export async function startEcho(changes: Partial<RestOptions> = {}): Promise<Echo> {
+  const faults: unknown[] = [];
+  const calls: HandlerContext[] = [];
+  const transport = createRouterTransport(({ service }) => {
+    service(FaceService, {
+      async matchFaces(request, context) {
+        calls.push(context);
+        const user = context.requestHeader.get("user_id");
+        if (user === "slow")
+          await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+        if (user === "nobody") throw new ConnectError("who are you", 16, { "x-request-id": "id-2" });
+        context.responseHeader.set("x-request-id", "id-1");
+        context.responseHeader.set("keep-alive", "timeout=9");
+        context.responseTrailer.set("x-visage-model", "m1");
+        context.responseTrailer.set("grpc-status", "0");
+        const boxes = [boxTold(request.bboxes1), boxTold(request.bboxes2)];
+        return {
+          status: `${told(request.img1)} ${told(request.img2)}`,
+          code: boxes.join(" "),
+          message: `face_det ${request.faceDet} detail ${request.detail}`,
+          data: { score: "0.0000" },
+        };
+      },
+      getImageAttr(request, context) {
+        calls.push(context);
+        return {
+          status: told(request.imageAttr),
+          code: request.bboxes.map(boxTold).join(" "),
+          message: `face_det ${request.faceDet} detail ${request.detail}`,
+          data: {
+            attributes: {
+              faces: {
+                face_id_0: { age: "20-40", landmarks: { faceLandMark: { chin: { x: 0, y: 7 } } } },
+                face_id_1: { age: "0-10" },
+              },
+              imageSize: [4, 3],
+            },
+          },
+        };
+      },
+      getFaceVec(request) {
+        const said = `quality ${request.quality}`;
+        return { status: told(request.img), code: boxTold(request.bboxes), message: said };
+      },
+    });
+  });
+  const handler = createRestHandler({
+    service: FaceService,
+    transport,
+    textForms,
+    maxRequestBytes: MAX_REQUEST_BYTES,
+    corsOrigins: "*",
+    corsHeaders: { allow: ["user_id", "content-type"], expose: ["x-request-id"] },
+    answerError: (fault) => {
+      faults.push(fault);
+      if (fault instanceof RestError) {
+        const body = { kind: fault.kind, message: fault.message, field: fault.field ?? null };
+        return { status: STATUS[fault.kind], body };
+      }
+      return { status: fault instanceof ConnectError ? 401 : 500, body: { kind: "other" } };
+    },
+    ...changes,
+  });
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { port: (server.address() as AddressInfo).port, server, faults, calls, close };
+}

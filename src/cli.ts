@@ -14,6 +14,11 @@ interface Entry {
 
 const COMMANDS: readonly Entry[] = [
   {
+    name: "serve",
+    summary: "serve the four operations over gRPC and HTTP",
+    load: () => import("./commands/serve.ts"),
+  },
+  {
     name: "analyze",
     summary: "find the faces in photos, with age, gender, pose and light",
     load: () => import("./commands/analyze.ts"),

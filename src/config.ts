@@ -1,10 +1,37 @@
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
 /** What the environment settles, checked. */
 export interface Config {
+  /** Address to listen at. */
+  readonly host: string;
+  readonly port: number;
+  /** Folder for what is kept between starts. */
+  readonly dataDir: string;
   /** Folder of the prepared networks, as an absolute path. */
   readonly modelsDir: string;
+  /** The user id that may use the service; without one an id is made and kept in the data folder. */
+  readonly trialUser: string | undefined;
+  /** Processes that run the networks, and how many requests may wait for one. */
+  readonly workers: number;
+  readonly queue: number;
+  readonly maxImageBytes: number;
+  readonly maxImagePixels: number;
+  readonly maxRequestBytes: number;
+  /** The longest that one request may take. */
+  readonly requestTimeoutMs: number;
+  /** Web pages that may call the service from a browser: any, or those of these origins. */
+  readonly corsOrigins: "*" | readonly string[];
+  /** Answers as the original service did: errors with HTTP 200, `no match` for strangers. */
+  readonly legacy: boolean;
+  /** Whether gRPC clients may ask for the descriptors. */
+  readonly reflection: boolean;
+  readonly logLevel: LogLevel;
+  /** PEM files of a certificate and its key; with both the port speaks TLS. */
+  readonly tlsCert: string | undefined;
+  readonly tlsKey: string | undefined;
 }
 
 /** One variable: what it gives when it is unset, and how its text is read. */
@@ -21,9 +48,69 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Variables for the settings of a configuration. */
 export type Settings<C> = { readonly [Key in keyof C]: Setting<C[Key]> };
 
+const MIB = 1024 * 1024;
+
 const SETTINGS: Settings<Config> = {
+  host: { name: "VISAGE_HOST", default: "0.0.0.0", parse: (text) => text },
+  port: { name: "VISAGE_PORT", default: 8080, parse: wholeNumber(0, 65_535) },
+  dataDir: { name: "VISAGE_DATA_DIR", default: resolve("data"), parse: (text) => resolve(text) },
   modelsDir: { name: "VISAGE_MODELS_DIR", default: DEFAULT_MODELS_DIR, parse: (text) => resolve(text) },
+  trialUser: { name: "VISAGE_TRIAL_USER", default: undefined, parse: userId },
+  workers: { name: "VISAGE_WORKERS", default: availableParallelism(), parse: wholeNumber(1, 256) },
+  queue: { name: "VISAGE_QUEUE", default: 64, parse: wholeNumber(1, 100_000) },
+  maxImageBytes: { name: "VISAGE_MAX_IMAGE_BYTES", default: 10 * MIB, parse: wholeNumber(1, 1024 * MIB) },
+  maxImagePixels: {
+    name: "VISAGE_MAX_IMAGE_PIXELS",
+    default: 40_000_000,
+    parse: wholeNumber(1, 1_000_000_000),
+  },
+  // Two images in Base64, which is a third longer, and what stands around them.
+  maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 28 * MIB, parse: wholeNumber(1, 2047 * MIB) },
+  requestTimeoutMs: { name: "VISAGE_REQUEST_TIMEOUT_MS", default: 30_000, parse: wholeNumber(1, 3_600_000) },
+  corsOrigins: { name: "VISAGE_CORS_ORIGINS", default: "*", parse: origins },
+  legacy: { name: "VISAGE_LEGACY", default: false, parse: onOrOff },
+  reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },
+  logLevel: { name: "VISAGE_LOG_LEVEL", default: "info", parse: oneOf(LOG_LEVELS) },
+  tlsCert: { name: "VISAGE_TLS_CERT", default: undefined, parse: (text) => resolve(text) },
+  tlsKey: { name: "VISAGE_TLS_KEY", default: undefined, parse: (text) => resolve(text) },
 };
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
+    return value;
+  };
+}
+
+function userId(text: string): string {
+  if (!/^[\x21-\x7e]{8,128}$/.test(text))
+    throw new Error("must be 8 to 128 printable characters without spaces");
+  return text;
+}
+
+function origins(text: string): "*" | readonly string[] {
+  if (text === "*") return text;
+  const list = text.split(",").map((origin) => origin.trim());
+  const wrong = list.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (wrong !== undefined)
+    throw new Error(`must be * or origins such as https://example.org, not "${wrong}"`);
+  return list;
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T {
+  return (text) => {
+    const value = values.find((known) => known === text);
+    if (!value) throw new Error(`must be one of ${values.join(", ")}, not "${text}"`);
+    return value;
+  };
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new Error(`must be on or off, not "${text}"`);
+  return text === "on";
+}
 
 /** Variables that do not hold what they should. */
 export class ConfigError extends Error {
@@ -39,7 +126,10 @@ export class ConfigError extends Error {
 
 /** Reads the configuration; nothing else in the project reads the environment. Throws ConfigError. */
 export function readConfig(env: Environment = process.env): Config {
-  return readSettings(SETTINGS, env);
+  const config = readSettings(SETTINGS, env);
+  if (!config.tlsCert !== !config.tlsKey)
+    throw new ConfigError(["VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together"]);
+  return config;
 }
 
 /** The variables that are read, in the order of the documentation. */

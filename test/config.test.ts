@@ -5,7 +5,7 @@ import { ConfigError, readConfig, readSettings, type Settings } from "../src/con
 
 describe("readConfig", () => {
   it.each([{}, { VISAGE_MODELS_DIR: "" }])("has a default for what is unset or empty: %j", (env) => {
-    expect(readConfig(env)).toEqual({ modelsDir: DEFAULT_MODELS_DIR });
+    expect(readConfig(env)).toMatchObject({ modelsDir: DEFAULT_MODELS_DIR });
   });
 
   it("takes a folder, as an absolute path", () => {

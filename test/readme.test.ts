@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { PACKAGE_ROOT, readManifest } from "../models/manifest.ts";
 import { variableNames } from "../src/config.ts";
+import { ERRORS, type ErrorKind, reasonOf } from "../src/service/error-table.ts";
 
 const readme = readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8");
 
@@ -30,6 +32,17 @@ test("the README lists the networks as the manifest does", () => {
 
 test("the README lists every variable of the configuration", () => {
   expect(tableUnder("Settings").map(([name]) => name)).toEqual(variableNames());
+});
+
+test("the README lists every error as the table has it", () => {
+  const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retry }]) => [
+    reasonOf(kind as ErrorKind),
+    code,
+    Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+    String(http),
+    retry ? "yes" : "no",
+  ]);
+  expect(tableUnder("Errors")).toEqual(rows);
 });
 
 test("the README names scripts that exist", () => {

@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (vectors && !json) throw new UsageError("Option '--vectors' needs '--json'");
   if (draw !== undefined) checkDrawing(draw, files);
 
-  const analyzer = await openAnalyzer(readConfig());
+  const analyzer = await openAnalyzer({ modelsDir: readConfig().modelsDir });
   const reports: Report[] = [];
   for (const file of files) {
     try {

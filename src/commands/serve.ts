@@ -1,0 +1,30 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { readConfig } from "../config.ts";
+import { startService } from "../main.ts";
+
+/** What `visage serve --help` prints. */
+export const help = `Usage: visage serve
+
+Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP from one port, until it is
+told to stop. Settings are environment variables; the README lists them.
+`;
+
+/** Starts the service, says how to reach it, and stops it on a signal. */
+export async function run(args: readonly string[]): Promise<void> {
+  parseArgs({ args, options: {} });
+  const config = readConfig();
+  const service = await startService(config);
+  process.on("SIGHUP", () => void service.reload());
+  const address = `${config.tlsCert ? "https" : "http"}://${service.host === "0.0.0.0" ? "localhost" : service.host}:${service.port}`;
+  const photo = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
+  process.stdout.write(`Visage listens at ${address}
+
+  curl -H 'user_id: ${service.userId}' -F 'image_attr=@${photo}' ${address}/get_image_attr
+
+`);
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  await service.close();
+}

@@ -1,0 +1,182 @@
+import {
+  createServer as createHttp1,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import {
+  createServer as createHttp2,
+  createSecureServer as createSecureHttp2,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
+import type { Server as NetServer, Socket } from "node:net";
+
+/** Limits on how long a peer may take and how much it may ask for at once. */
+export interface PortLimits {
+  /** A connection on which nothing happens is closed after this long. */
+  readonly idleTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** A whole request must have arrived after this long. */
+  readonly requestTimeoutMs: number;
+  readonly maxHeaderBytes: number;
+  readonly maxConcurrentStreams: number;
+}
+
+/** Says in plain HTTP what is wrong with bytes that are no request, or came too slowly. */
+export type UnreadableAnswer = (fault: "malformed" | "tooSlow" | "headersTooLarge") => {
+  readonly status: number;
+  readonly body: string;
+};
+
+/** A port that speaks HTTP/1.1 and HTTP/2. */
+export interface OnePort {
+  readonly server: NetServer;
+  /** Ends all connections: at once those that are idle, the others when their requests are answered. */
+  close(): Promise<void>;
+  /** Takes another certificate for connections to come; a port in clear has none. */
+  renew?(credentials: Credentials): void;
+}
+
+/** A certificate and its key, both as PEM. */
+export interface Credentials {
+  readonly cert: string;
+  readonly key: string;
+}
+
+type Listener = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+) => void;
+
+/** Node's names for what it cannot read; all others are plain nonsense. */
+const FAULTS: Readonly<Record<string, "tooSlow" | "headersTooLarge">> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "tooSlow",
+  HPE_HEADER_OVERFLOW: "headersTooLarge",
+};
+
+/** How every HTTP/2 connection begins. */
+const PREFACE = Buffer.from("PRI * HTTP/2.0");
+
+/** Opens a port in clear for both versions of HTTP; what a connection speaks is known by its first bytes. */
+export function createClearPort(
+  onRequest: Listener,
+  answerUnreadable: UnreadableAnswer,
+  limits: PortLimits,
+): OnePort {
+  const http2 = createHttp2({ settings: settingsFrom(limits) }, onRequest);
+  const sessions = trackSessions(http2, limits);
+  // The listening server is the one for HTTP/1.1: only then do its time-outs run.
+  const server = createHttp1({ ...timeoutsFrom(limits), maxHeaderSize: limits.maxHeaderBytes }, onRequest);
+  answerClientErrors(server, answerUnreadable);
+  const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket: Socket) => {
+    sniff(socket, limits.headersTimeoutMs, (isHttp2) => {
+      if (isHttp2) http2.emit("connection", socket);
+      else acceptHttp1.call(server, socket);
+    });
+  });
+  return {
+    server,
+    close: () => {
+      const closed = closeServer(server, sessions);
+      server.closeIdleConnections();
+      return closed;
+    },
+  };
+}
+
+/** Opens a port under TLS for both versions of HTTP; what a connection speaks is agreed on in its handshake. */
+export function createTlsPort(
+  onRequest: Listener,
+  answerUnreadable: UnreadableAnswer,
+  limits: PortLimits,
+  credentials: Credentials,
+): OnePort {
+  const server = createSecureHttp2(
+    {
+      ...credentials,
+      allowHTTP1: true,
+      handshakeTimeout: limits.headersTimeoutMs,
+      settings: settingsFrom(limits),
+    },
+    onRequest,
+  );
+  // Its connections of HTTP/1.1 obey these, although its type does not tell.
+  Object.assign(server, timeoutsFrom(limits));
+  answerClientErrors(server, answerUnreadable);
+  const sessions = trackSessions(server, limits);
+  return {
+    server,
+    close: () => closeServer(server, sessions),
+    renew: (renewed) => server.setSecureContext(renewed),
+  };
+}
+
+function settingsFrom({ maxConcurrentStreams, maxHeaderBytes }: PortLimits) {
+  return { maxConcurrentStreams, maxHeaderListSize: maxHeaderBytes };
+}
+
+function timeoutsFrom({ headersTimeoutMs, requestTimeoutMs, idleTimeoutMs }: PortLimits) {
+  return {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: idleTimeoutMs,
+    connectionsCheckingInterval: 1_000,
+  };
+}
+
+/** Follows the connections of HTTP/2: Node closes those that are silent, or all at the end, for HTTP/1.1 alone. */
+function trackSessions(server: NetServer, { idleTimeoutMs }: PortLimits): ReadonlySet<ServerHttp2Session> {
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session: ServerHttp2Session) => {
+    sessions.add(session);
+    session.setTimeout(idleTimeoutMs, () => session.close());
+    session.on("close", () => sessions.delete(session));
+  });
+  // A peer that breaks the protocol has its session closed by Node; there is nobody else to tell.
+  server.on("sessionError", () => {});
+  return sessions;
+}
+
+function answerClientErrors(server: NetServer, answerUnreadable: UnreadableAnswer): void {
+  server.on("clientError", (fault: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || fault.code === "ECONNRESET") return void socket.destroy();
+    const { status, body } = answerUnreadable(FAULTS[fault.code ?? ""] ?? "malformed");
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  });
+}
+
+function closeServer(server: NetServer, sessions: ReadonlySet<ServerHttp2Session>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const session of sessions) session.close();
+  });
+}
+
+/** Looks at a connection's first bytes and puts them back; one that sends none in time is closed. */
+function sniff(socket: Socket, timeoutMs: number, onKnown: (isHttp2: boolean) => void): void {
+  const giveUp = () => socket.destroy();
+  socket.setTimeout(timeoutMs, giveUp);
+  socket.on("error", giveUp);
+  let seen = Buffer.alloc(0);
+  const look = () => {
+    const bytes: Buffer | null = socket.read();
+    if (!bytes) return;
+    seen = Buffer.concat([seen, bytes]);
+    const isPreface = PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length));
+    if (isPreface && seen.length < PREFACE.length) return;
+    socket.off("readable", look);
+    socket.off("error", giveUp);
+    socket.off("timeout", giveUp);
+    socket.setTimeout(0);
+    socket.unshift(seen);
+    onKnown(isPreface);
+  };
+  socket.on("readable", look);
+}

@@ -1,0 +1,227 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type {
+  BoundingBox,
+  DetailSchema,
+  FaceSchema,
+  FaceService,
+  Image,
+  MatchFacesRequest,
+} from "../../gen/ts/face/v1/face_pb.ts";
+import {
+  type Analyzer,
+  confidenceOf,
+  distanceOf,
+  type Embedding,
+  type Face,
+  type FaceBasics,
+  MATCH_DISTANCE,
+  type Stage,
+} from "../core/index.ts";
+import { LANDMARK_KEYS } from "./landmark-keys.ts";
+import { requireQuality } from "./quality.ts";
+import { rectangleOf, sizeOf } from "./rectangles.ts";
+import { ServiceError, serviceErrorFrom } from "./service-error.ts";
+
+/** What the operations need. */
+export interface FaceServiceOptions {
+  readonly analyzer: Analyzer;
+  /** The longest that a request may take; a caller's own deadline may be shorter. */
+  readonly timeoutMs: number;
+  /** The verdict on two faces that are not the same person's. */
+  readonly mismatch: string;
+}
+
+const SUCCESS = { status: "ok", code: "1000", success: true } as const;
+
+/** When compare_faces was declared deprecated (RFC 9745). */
+const COMPARE_DEPRECATED = "@1767225600";
+
+/** The four operations in terms of the contract. */
+export function createFaceService({
+  analyzer,
+  timeoutMs,
+  mismatch,
+}: FaceServiceOptions): ServiceImpl<typeof FaceService> {
+  const begin = (context: HandlerContext) => new Call(analyzer, context, timeoutMs);
+  return {
+    async matchFaces(request, context) {
+      const call = begin(context);
+      const score = await call.scorePair(request);
+      return {
+        ...SUCCESS,
+        message: "Fetched confidence value.",
+        data: {
+          score,
+          status: Number(score) < MATCH_DISTANCE ? "match" : mismatch,
+          ...(request.detail && { detail: call.detail() }),
+        },
+      };
+    },
+
+    async compareFaces(request, context) {
+      context.responseHeader.set("deprecation", COMPARE_DEPRECATED);
+      context.responseHeader.set("link", '</match_faces>; rel="successor-version"');
+      const call = begin(context);
+      const score = await call.scorePair(request);
+      return {
+        ...SUCCESS,
+        message: "Fetched confidence value.",
+        data: {
+          confidence: confidenceOf(Number(score)).toFixed(4),
+          ...(request.detail && { detail: call.detail() }),
+        },
+      };
+    },
+
+    async getImageAttr(request, context) {
+      const call = begin(context);
+      const { imageAttr, bboxes, faceDet } = request;
+      const { width, height, faces } = await call.analyze("image_attr", imageAttr, bboxes, faceDet);
+      return {
+        ...SUCCESS,
+        message: "Fetched attributes.",
+        data: {
+          attributes: {
+            faces: Object.fromEntries(faces.map((face, i) => [`face_id_${i}`, faceMessage(face)])),
+            imageSize: [height, width],
+          },
+          ...(request.detail && { detail: call.detail() }),
+        },
+      };
+    },
+
+    async getFaceVec(request, context) {
+      const call = begin(context);
+      const face = await call.embed("img", request.img, request.bboxes, request.faceDet);
+      if (request.quality) requireQuality(face, "img");
+      return {
+        ...SUCCESS,
+        message: "Fetched vector data.",
+        data: { vector: [...face.vector], ...(request.detail && { detail: call.detail() }) },
+      };
+    },
+  };
+}
+
+/** The fields that both operations on two images share. */
+type PairRequest = Pick<MatchFacesRequest, "img1" | "img2" | "bboxes1" | "bboxes2" | "faceDet">;
+
+/** One request's work on its images, and the account of it that `detail` gives. */
+class Call {
+  private readonly analyzer: Analyzer;
+  private readonly signal: AbortSignal;
+  private readonly milliseconds: Partial<Record<Stage, number>> = {};
+  private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
+
+  constructor(analyzer: Analyzer, context: HandlerContext, timeoutMs: number) {
+    this.analyzer = analyzer;
+    this.signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+    // A trailer of gRPC; plain HTTP has it among its headers.
+    context.responseTrailer.set("x-visage-model", analyzer.identity);
+  }
+
+  /** The distance of the two faces, side by side; the first image's fault is told before the second's. */
+  async scorePair({ img1, img2, bboxes1, bboxes2, faceDet }: PairRequest): Promise<string> {
+    const [one, other] = await Promise.allSettled([
+      this.embed("img_1", img1, bboxes1, faceDet),
+      this.embed("img_2", img2, bboxes2, faceDet),
+    ]);
+    if (one.status === "rejected") throw one.reason;
+    if (other.status === "rejected") throw other.reason;
+    return distanceOf(one.value.vector, other.value.vector).toFixed(4);
+  }
+
+  async embed(
+    field: string,
+    image: Image | undefined,
+    box?: BoundingBox,
+    detect?: boolean,
+  ): Promise<Embedding> {
+    return this.told(field, async () => {
+      const embedding = await this.analyzer.embed(
+        bytesOf(field, image),
+        this.options(box ? [box] : [], detect),
+      );
+      this.images.set(field, { facesFound: embedding.facesFound, faces: [embedding] });
+      return embedding;
+    });
+  }
+
+  async analyze(field: string, image: Image | undefined, boxes: readonly BoundingBox[], detect?: boolean) {
+    return this.told(field, async () => {
+      const analysis = await this.analyzer.analyze(bytesOf(field, image), this.options(boxes, detect));
+      this.images.set(field, { facesFound: analysis.faces.length, faces: analysis.faces });
+      return analysis;
+    });
+  }
+
+  detail(): MessageInitShape<typeof DetailSchema> {
+    const images = [...this.images].toSorted(([one], [other]) => one.localeCompare(other));
+    return {
+      images: images.map(([, { facesFound, faces }]) => ({
+        facesFound,
+        faces: faces.map(({ box, score, light, pose }) => ({
+          faceRectangle: rectangleOf(box),
+          ...(score !== undefined && { score }),
+          faceSize: sizeOf(box),
+          light,
+          yaw: pose.yawDegrees,
+        })),
+      })),
+      model: this.analyzer.identity,
+      milliseconds: { ...this.milliseconds },
+    };
+  }
+
+  private options(boxes: readonly BoundingBox[], detect: boolean | undefined) {
+    const onStage = (stage: Stage, milliseconds: number) => {
+      this.milliseconds[stage] = (this.milliseconds[stage] ?? 0) + milliseconds;
+    };
+    const plain = boxes.map(({ x1, y1, x2, y2 }) => ({ x1, y1, x2, y2 }));
+    return { boxes: plain, detect, signal: this.signal, onStage };
+  }
+
+  /** Says which image a fault lies with. */
+  private async told<T>(field: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (fault) {
+      throw serviceErrorFrom(fault, field);
+    }
+  }
+}
+
+function bytesOf(field: string, image: Image | undefined): Uint8Array {
+  switch (image?.source.case) {
+    case "content":
+      return image.source.value;
+    case "url":
+      throw new ServiceError(
+        "badRequest",
+        `${field}: images by URL are not served yet; send the file or Base64.`,
+        {
+          field,
+        },
+      );
+    default:
+      throw new ServiceError("badRequest", `The field ${field} is missing.`, { field });
+  }
+}
+
+function faceMessage({
+  age,
+  box,
+  gender,
+  genderConfidence,
+  landmarks,
+}: Face): MessageInitShape<typeof FaceSchema> {
+  const points = landmarks.map(({ x, y }, i) => [LANDMARK_KEYS[i]!, { x: Math.round(x), y: Math.round(y) }]);
+  return {
+    age,
+    faceRectangle: rectangleOf(box),
+    gender,
+    genderConfidence,
+    landmarks: { faceLandMark: Object.fromEntries(points) },
+  };
+}

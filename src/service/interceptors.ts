@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { connectErrorFrom, serviceErrorFrom } from "./service-error.ts";
+
+/** The header of the id by which caller and log know a request. */
+export const REQUEST_ID = "x-request-id";
+const WELL_FORMED_ID = /^[\w.:-]{1,64}$/;
+
+/** The id of a request: the caller's own if it is well formed, else a new one. */
+export function requestIdFrom(given: unknown): string {
+  return typeof given === "string" && WELL_FORMED_ID.test(given) ? given : randomUUID();
+}
+
+/** Gives every answer, good or bad, its request's id. */
+export const requestId: Interceptor = (next) => async (request) => {
+  const id = requestIdFrom(request.header.get(REQUEST_ID));
+  request.header.set(REQUEST_ID, id);
+  try {
+    const response = await next(request);
+    response.header.set(REQUEST_ID, id);
+    return response;
+  } catch (fault) {
+    const error = ConnectError.from(fault);
+    error.metadata.set(REQUEST_ID, id);
+    throw error;
+  }
+};
+
+/** Where what happened is written. */
+export interface RequestLog {
+  info(line: Readonly<Record<string, unknown>>): void;
+  error(line: Readonly<Record<string, unknown>>): void;
+}
+
+/** Writes a line for each request: what was asked, how it ended, how long it took, and nothing of its content. */
+export function logRequests(log: RequestLog): Interceptor {
+  return (next) => async (request) => {
+    const start = performance.now();
+    const line = (outcome: string) => ({
+      requestId: request.header.get(REQUEST_ID),
+      operation: request.method.name,
+      outcome,
+      milliseconds: Math.round(performance.now() - start),
+    });
+    try {
+      const response = await next(request);
+      log.info(line("ok"));
+      return response;
+    } catch (fault) {
+      const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
+      log.info(line(info?.reason ?? Code[ConnectError.from(fault).code]));
+      throw fault;
+    }
+  };
+}
+
+/** Turns what is thrown into what the caller may know; the cause of a fault of our own goes to the log. */
+export function translateErrors(log: RequestLog): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (fault) {
+      if (fault instanceof ConnectError && fault.cause === undefined) throw fault;
+      const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
+      if (error.kind === "internal") {
+        const { cause } = error;
+        const told = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+        log.error({ requestId: request.header.get(REQUEST_ID), operation: request.method.name, cause: told });
+      }
+      throw connectErrorFrom(error);
+    }
+  };
+}

@@ -1,0 +1,111 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { FaceError, QueueError } from "../core/index.ts";
+import { ERRORS, type ErrorKind, kindOf, reasonOf } from "./error-table.ts";
+
+/** Where a failure lies. */
+export interface ErrorPlace {
+  /** The field of the request that is at fault. */
+  readonly field?: string | undefined;
+  /** More that a program may want to know, by name. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure that is told to the caller. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly kind: ErrorKind;
+  readonly field: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+
+  constructor(kind: ErrorKind, message: string = ERRORS[kind].text, place: ErrorPlace = {}) {
+    super(message, { cause: place.cause });
+    this.kind = kind;
+    this.field = place.field;
+    this.metadata = place.metadata ?? {};
+  }
+}
+
+/** How long a caller should wait before trying again what can be tried again. */
+const RETRY_SECONDS = 1;
+const DOMAIN = "visage";
+
+const QUEUE_ERRORS = { overloaded: "overloaded", workerLost: "internal", closed: "draining" } as const;
+
+/** Turns whatever was thrown into what the caller is told; a fault of our own becomes "internal error". */
+export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
+  if (fault instanceof ServiceError) return fault;
+  if (fault instanceof FaceError) {
+    const { box } = fault;
+    const metadata = box && { box: [box.x1, box.y1, box.x2, box.y2].join(",") };
+    return new ServiceError(fault.kind, fault.message, { field, metadata, cause: fault });
+  }
+  if (fault instanceof QueueError)
+    return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault });
+  if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
+  return new ServiceError("internal", undefined, { field, cause: fault });
+}
+
+function isTimeout(fault: unknown): boolean {
+  if (fault instanceof ConnectError) return fault.code === Code.DeadlineExceeded;
+  return fault instanceof DOMException && fault.name === "TimeoutError";
+}
+
+/** The error as gRPC and Connect tell it, with its details. */
+export function connectErrorFrom(error: ServiceError): ConnectError {
+  const { code, grpc, retry } = ERRORS[error.kind];
+  const info = {
+    reason: reasonOf(error.kind),
+    domain: DOMAIN,
+    metadata: {
+      code,
+      retryable: String(retry),
+      ...(error.field && { field: error.field }),
+      ...error.metadata,
+    },
+  };
+  const violation = { field: error.field ?? "", description: error.message };
+  return new ConnectError(
+    error.message,
+    grpc,
+    undefined,
+    [
+      { desc: ErrorInfoSchema, value: info },
+      ...(grpc === Code.InvalidArgument
+        ? [{ desc: BadRequestSchema, value: { fieldViolations: [violation] } }]
+        : []),
+      ...(grpc === Code.Unavailable
+        ? [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(RETRY_SECONDS), nanos: 0 } } }]
+        : []),
+    ],
+    error.cause,
+  );
+}
+
+/** The failure as plain HTTP tells it: a status, headers and the error envelope. */
+export function httpAnswerFrom(fault: unknown) {
+  const { kind, message } = fault instanceof ConnectError ? toldBy(fault) : serviceErrorFrom(fault);
+  const { code, http, grpc } = ERRORS[kind];
+  return {
+    status: http,
+    headers: { ...(grpc === Code.Unavailable && { "retry-after": String(RETRY_SECONDS) }) } as Record<
+      string,
+      string
+    >,
+    body: { status: "error", code, success: false, message, data: {} },
+  };
+}
+
+/** What a ConnectError says: our own by its details, Connect's own by its code. */
+function toldBy(error: ConnectError): { kind: ErrorKind; message: string } {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const kind = info && kindOf(info.reason);
+  if (kind) return { kind, message: error.rawMessage };
+  const own = error.code === Code.DeadlineExceeded ? "deadlinePassed" : "internal";
+  return { kind: own, message: ERRORS[own].text };
+}

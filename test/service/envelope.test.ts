@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { readConfig } from "../../src/config.ts";
+import { type RunningService, startService } from "../../src/main.ts";
+import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { photograph } from "../support/images.ts";
+
+const USER = "trial-user-of-tests";
+const photo1 = photograph(1).toString("base64");
+const photo3 = photograph(3).toString("base64");
+const SAME_WOMAN = "bboxes_1=1487,263,1642,419&bboxes_2=1064,254,1309,499";
+
+let service: RunningService;
+beforeAll(async () => {
+  const config = readConfig({
+    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
+    VISAGE_TRIAL_USER: USER,
+    VISAGE_LOG_LEVEL: "off",
+  });
+  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+});
+afterAll(() => service.close());
+
+async function post(path: string, body: object): Promise<{ text: string; response: Response }> {
+  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+    method: "POST",
+    headers: { user_id: USER, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { text: await response.text(), response };
+}
+
+describe("the envelope of a success", () => {
+  test("match_faces: a score with four decimals and a verdict", async () => {
+    const { text, response } = await post(`/match_faces?${SAME_WOMAN}`, { img_1: photo1, img_2: photo3 });
+    expect(text).toMatch(
+      /^\{"status":"ok","code":"1000","success":true,"message":"Fetched confidence value\.","data":\{"score":"0\.3\d{3}","status":"match"\}\}$/,
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toContain("application/json");
+    expect(response.headers.get("x-request-id")).toMatch(/\S{8,}/);
+    expect(response.headers.get("x-visage-model")).toMatch(/^sface-[0-9a-f]{12}$/);
+  });
+
+  test("match_faces: swapping the images changes nothing", async () => {
+    const { text: one } = await post("/match_faces", { img_1: photo1, img_2: photo3 });
+    const { text: other } = await post("/match_faces", { img_1: photo3, img_2: photo1 });
+    expect(one).toBe(other);
+  });
+
+  test("match_faces: two women are not a match", async () => {
+    const { text } = await post("/match_faces", { img_1: photo1, img_2: photograph(6).toString("base64") });
+    expect(text).toMatch(/"data":\{"score":"0\.[5-8]\d{3}","status":"not a match"\}\}$/);
+  });
+
+  test("compare_faces: a confidence, and headers that name its successor", async () => {
+    const { text, response } = await post(`/compare_faces?${SAME_WOMAN}`, { img_1: photo1, img_2: photo3 });
+    expect(text).toMatch(
+      /^\{"status":"ok","code":"1000","success":true,"message":"Fetched confidence value\.","data":\{"confidence":"0\.9\d{3}"\}\}$/,
+    );
+    expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
+    expect(response.headers.get("link")).toBe('</match_faces>; rel="successor-version"');
+  });
+
+  test("get_image_attr: faces and image_size alone, every face with the spec's keys in order", async () => {
+    const { text } = await post("/get_image_attr", { image_attr: photo1 });
+    const { data } = JSON.parse(text) as { data: { attributes: Record<string, unknown> } };
+    expect(Object.keys(data)).toEqual(["attributes"]);
+    expect(Object.keys(data.attributes)).toEqual(["face_id_0", "face_id_1", "face_id_2", "image_size"]);
+    expect(data.attributes.image_size).toEqual([1280, 1920]);
+    for (const id of ["face_id_0", "face_id_1", "face_id_2"]) {
+      const face = data.attributes[id] as {
+        face_rectangle: number[];
+        gender: string;
+        gender_confidence: number;
+        landmarks: { faceLandMark: Record<string, { x: number; y: number }> };
+      };
+      expect(Object.keys(face)).toEqual([
+        "age",
+        "face_rectangle",
+        "gender",
+        "gender_confidence",
+        "landmarks",
+      ]);
+      const { face_rectangle, gender, gender_confidence, landmarks } = face;
+      expect(face_rectangle.map(Number.isInteger)).toEqual([true, true, true, true]);
+      expect(gender).toBe("female");
+      expect(gender_confidence).toBeGreaterThanOrEqual(0.501);
+      expect(Object.keys(landmarks)).toEqual(["faceLandMark"]);
+      const points = landmarks.faceLandMark;
+      expect(Object.keys(points)).toEqual(LANDMARK_KEYS);
+      for (const point of Object.values(points)) expect(Object.keys(point)).toEqual(["x", "y"]);
+    }
+  });
+
+  test("get_face_vec: 128 numbers, whose distances are match_faces' scores", async () => {
+    const vectors = await Promise.all(
+      [photo1, photo3].map(async (img) => {
+        const { text } = await post("/get_face_vec", { img });
+        expect(text).toMatch(
+          /^\{"status":"ok","code":"1000","success":true,"message":"Fetched vector data\.","data":\{"vector":\[[^\]]*\]\}\}$/,
+        );
+        return (JSON.parse(text) as { data: { vector: number[] } }).data.vector;
+      }),
+    );
+    const [one, other] = vectors as [number[], number[]];
+    expect(one).toHaveLength(128);
+    const distance = Math.hypot(...one.map((value, i) => value - other[i]!));
+    const { text } = await post("/match_faces", { img_1: photo1, img_2: photo3 });
+    expect(text).toContain(`"score":"${distance.toFixed(4)}"`);
+  });
+
+  test("detail=1 adds what the answer was made from", async () => {
+    const { text } = await post(`/match_faces?detail=1&${SAME_WOMAN}`, { img_1: photo1, img_2: photo3 });
+    const { detail } = (JSON.parse(text) as { data: { detail: Record<string, unknown> } }).data;
+    expect(Object.keys(detail)).toEqual(["images", "model", "milliseconds"]);
+    expect(detail.images).toHaveLength(2);
+    expect(Object.keys(detail.milliseconds as object).toSorted()).toEqual(["decode", "embed", "find"]);
+  });
+});
+
+describe("the envelope of an error", () => {
+  test.each([
+    ["/get_face_vec", {}, 400, "2001", "The field img is missing."],
+    ["/get_face_vec", { img: "https://example.org/a.jpg" }, 400, "2001", /URL/],
+    ["/get_face_vec?bboxes=1,2,3", { img: photo1 }, 400, "2002", /1,2,3/],
+    ["/get_face_vec?bboxes=20,20,200,200", { img: photo1 }, 422, "3002", "No face was found in the box."],
+    ["/get_face_vec?bboxes=419,390,450,425&face_det=0&quality=1", { img: photo1 }, 422, /31\d\d|3002/, /./],
+    ["/no_such_path", {}, 404, "4040", /./],
+  ])("%s %#", async (path, body, status, code, message) => {
+    const { text, response } = await post(path, body);
+    const envelope = JSON.parse(text) as Record<string, string>;
+    expect(Object.keys(envelope)).toEqual(["status", "code", "success", "message", "data"]);
+    expect(envelope).toMatchObject({ status: "error", success: false, data: {} });
+    expect(response.status).toBe(status);
+    expect(envelope.code).toMatch(code);
+    expect(envelope.message).toMatch(message);
+    expect(response.headers.get("x-request-id")).toMatch(/\S{8,}/);
+  });
+
+  test("quality=1 tells the spec's text of the first reason", async () => {
+    const small = await post("/get_face_vec?quality=1", { img: await shrunk(photograph(3), 400) });
+    expect(JSON.parse(small.text)).toMatchObject({ code: "3101", message: "Face too Small" });
+    expect(small.response.status).toBe(422);
+  });
+
+  test("image without a face: an error for a vector, its size alone for attributes", async () => {
+    const plain = await shrunk(photograph(3), 2);
+    const vector = await post("/get_face_vec", { img: plain });
+    expect(JSON.parse(vector.text)).toMatchObject({ code: "3001" });
+    const attributes = await post("/get_image_attr", { image_attr: plain });
+    expect(attributes.text).toContain('"data":{"attributes":{"image_size":[1,2]}}');
+  });
+});
+
+async function shrunk(photo: Buffer, width: number): Promise<string> {
+  const { default: sharp } = await import("sharp");
+  return (await sharp(photo).resize(width).png().toBuffer()).toString("base64");
+}

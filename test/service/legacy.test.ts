@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { readConfig } from "../../src/config.ts";
+import { type RunningService, startService } from "../../src/main.ts";
+import { photograph } from "../support/images.ts";
+
+const USER = "trial-user-of-tests";
+
+let service: RunningService;
+beforeAll(async () => {
+  const config = readConfig({
+    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
+    VISAGE_TRIAL_USER: USER,
+    VISAGE_LEGACY: "on",
+    VISAGE_LOG_LEVEL: "off",
+  });
+  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+});
+afterAll(() => service.close());
+
+async function post(path: string, headers: Record<string, string>, ...files: [string, Buffer][]) {
+  const body = new FormData();
+  for (const [name, bytes] of files) body.append(name, new Blob([new Uint8Array(bytes)]), "photo.jpg");
+  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, { method: "POST", headers, body });
+  return { status: response.status, envelope: (await response.json()) as Record<string, unknown> };
+}
+
+test("errors come with HTTP 200 and the same envelope, also those of a stranger", async () => {
+  const known = await post("/get_face_vec", { user_id: USER });
+  expect(known).toMatchObject({ status: 200, envelope: { status: "error", code: "2001", success: false } });
+  const stranger = await post("/get_face_vec", {}, ["img", photograph(1)]);
+  expect(stranger).toMatchObject({ status: 200, envelope: { code: "4001" } });
+});
+
+test("two strangers are no match, in the original's words", async () => {
+  const { envelope } = await post(
+    "/match_faces",
+    { user_id: USER },
+    ["img_1", photograph(1)],
+    ["img_2", photograph(6)],
+  );
+  expect(envelope).toMatchObject({ data: { status: "no match" } });
+});

@@ -35,6 +35,18 @@ export class ServiceError extends Error {
 const RETRY_SECONDS = 1;
 const DOMAIN = "visage";
 
+/** The step at which a request of a kind fails; the others fail before an image is looked at. */
+const STAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  unreadableImage: "decode",
+  unsupportedFormat: "decode",
+  imageTooLarge: "decode",
+  noFace: "find",
+  noFaceInBox: "find",
+  faceTooSmall: "quality",
+  lowIllumination: "quality",
+  incorrectPose: "quality",
+};
+
 const QUEUE_ERRORS = { overloaded: "overloaded", workerLost: "internal", closed: "draining" } as const;
 
 /** Turns whatever was thrown into what the caller is told; a fault of our own becomes "internal error". */
@@ -65,7 +77,8 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
     metadata: {
       code,
       retryable: String(retry),
-      ...(error.field && { field: error.field }),
+      stage: STAGES[error.kind] ?? "request",
+      ...(error.field && { image: error.field }),
       ...error.metadata,
     },
   };

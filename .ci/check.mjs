@@ -1,7 +1,7 @@
 // `npm run check`: everything that can be wrong without running the program. All parts run, also
 // after one has failed, so that one run shows all there is to mend.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -10,6 +10,7 @@ const parts = [
   ["lint and format", () => run("biome", "check", "--error-on-warnings", ".")],
   ["proto lint", () => run("buf", "lint", "proto")],
   ["proto format", () => run("buf", "format", "--diff", "--exit-code", "proto")],
+  ["proto compatibility", contractIsKept],
   ["generated code", generatedIsCurrent],
   ["layers", () => run("vitest", "run", "--config", "test/vitest.config.ts", "test/layers.test.ts")],
 ];
@@ -29,6 +30,25 @@ function run(tool, ...args) {
   });
   if (status !== 0) console.log(`${stdout}${stderr}`);
   return status === 0;
+}
+
+/** Compares the contract with that of the last release, in a work tree that sees our node_modules. */
+function contractIsKept() {
+  const git = (...args) => spawnSync("git", args, { encoding: "utf8" });
+  const release = git("describe", "--tags", "--abbrev=0", "--match", "v*").stdout.trim();
+  if (!release) {
+    console.log("check: no release yet to compare the contract with");
+    return true;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "visage-release-"));
+  try {
+    git("worktree", "add", "--detach", join(folder, "tree"), release);
+    symlinkSync(join(process.cwd(), "node_modules"), join(folder, "tree/node_modules"));
+    return run("buf", "breaking", "proto", "--against", join(folder, "tree/proto"));
+  } finally {
+    git("worktree", "remove", "--force", join(folder, "tree"));
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function generatedIsCurrent() {

@@ -22,6 +22,8 @@ export interface Config {
   readonly maxRequestBytes: number;
   /** The longest that one request may take. */
   readonly requestTimeoutMs: number;
+  /** How long a connection may last, give or take a tenth. */
+  readonly maxConnectionAgeMs: number;
   /** Web pages that may call the service from a browser: any, or those of these origins. */
   readonly corsOrigins: "*" | readonly string[];
   /** Answers as the original service did: errors with HTTP 200, `no match` for strangers. */
@@ -67,6 +69,11 @@ const SETTINGS: Settings<Config> = {
   // Two images in Base64, which is a third longer, and what stands around them.
   maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 28 * MIB, parse: wholeNumber(1, 2047 * MIB) },
   requestTimeoutMs: { name: "VISAGE_REQUEST_TIMEOUT_MS", default: 30_000, parse: wholeNumber(1, 3_600_000) },
+  maxConnectionAgeMs: {
+    name: "VISAGE_MAX_CONNECTION_AGE_MS",
+    default: 1_800_000,
+    parse: wholeNumber(1_000, 86_400_000),
+  },
   corsOrigins: { name: "VISAGE_CORS_ORIGINS", default: "*", parse: origins },
   legacy: { name: "VISAGE_LEGACY", default: false, parse: onOrOff },
   reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },

@@ -22,6 +22,8 @@ export interface PortLimits {
   readonly requestTimeoutMs: number;
   readonly maxHeaderBytes: number;
   readonly maxConcurrentStreams: number;
+  /** A connection this old, give or take a tenth, is closed when its requests are answered: clients then spread anew. */
+  readonly maxConnectionAgeMs: number;
 }
 
 /** Says in plain HTTP what is wrong with bytes that are no request, or came too slowly. */
@@ -68,7 +70,10 @@ export function createClearPort(
   const http2 = createHttp2({ settings: settingsFrom(limits) }, onRequest);
   const sessions = trackSessions(http2, limits);
   // The listening server is the one for HTTP/1.1: only then do its time-outs run.
-  const server = createHttp1({ ...timeoutsFrom(limits), maxHeaderSize: limits.maxHeaderBytes }, onRequest);
+  const server = createHttp1(
+    { ...timeoutsFrom(limits), maxHeaderSize: limits.maxHeaderBytes },
+    retiring(onRequest, limits),
+  );
   answerClientErrors(server, answerUnreadable);
   const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
   server.removeAllListeners("connection");
@@ -129,16 +134,38 @@ function timeoutsFrom({ headersTimeoutMs, requestTimeoutMs, idleTimeoutMs }: Por
 }
 
 /** Follows the connections of HTTP/2: Node closes those that are silent, or all at the end, for HTTP/1.1 alone. */
-function trackSessions(server: NetServer, { idleTimeoutMs }: PortLimits): ReadonlySet<ServerHttp2Session> {
+function trackSessions(server: NetServer, limits: PortLimits): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session: ServerHttp2Session) => {
     sessions.add(session);
-    session.setTimeout(idleTimeoutMs, () => session.close());
-    session.on("close", () => sessions.delete(session));
+    session.setTimeout(limits.idleTimeoutMs, () => session.close());
+    const old = setTimeout(() => session.close(), ageFrom(limits)).unref();
+    session.on("close", () => {
+      clearTimeout(old);
+      sessions.delete(session);
+    });
   });
   // A peer that breaks the protocol has its session closed by Node; there is nobody else to tell.
   server.on("sessionError", () => {});
   return sessions;
+}
+
+/** Tells the peer of a connection of HTTP/1.1 that is old, with an answer, that it was the last. */
+function retiring(onRequest: Listener, limits: PortLimits): Listener {
+  const ends = new WeakMap<object, number>();
+  return (request, response) => {
+    if (request.httpVersionMajor === 1) {
+      const end = ends.get(request.socket) ?? performance.now() + ageFrom(limits);
+      ends.set(request.socket, end);
+      if (performance.now() >= end) response.setHeader("connection", "close");
+    }
+    onRequest(request, response);
+  };
+}
+
+/** With some chance, so that connections opened together are not closed together. */
+function ageFrom({ maxConnectionAgeMs }: PortLimits): number {
+  return maxConnectionAgeMs * (0.9 + 0.2 * Math.random());
 }
 
 function answerClientErrors(server: NetServer, answerUnreadable: UnreadableAnswer): void {

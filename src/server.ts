@@ -32,7 +32,14 @@ import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
 export interface ServerOptions {
   readonly config: Pick<
     Config,
-    "host" | "port" | "maxRequestBytes" | "requestTimeoutMs" | "corsOrigins" | "reflection" | "legacy"
+    | "host"
+    | "port"
+    | "maxRequestBytes"
+    | "requestTimeoutMs"
+    | "corsOrigins"
+    | "reflection"
+    | "legacy"
+    | "maxConnectionAgeMs"
   >;
   readonly analyzer: Analyzer;
   /** The one user id that is admitted. */
@@ -153,6 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requestTimeoutMs: Math.max(HEADERS_TIMEOUT_MS, config.requestTimeoutMs),
     maxHeaderBytes: 16 * 1024,
     maxConcurrentStreams: 128,
+    maxConnectionAgeMs: config.maxConnectionAgeMs,
   };
   const { server, close, renew } = options.credentials
     ? createTlsPort(onRequest, answerUnreadable, limits, options.credentials)

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClearPort, type OnePort } from "../../src/one-port.ts";
@@ -9,6 +10,7 @@ const LIMITS = {
   requestTimeoutMs: 1_500,
   maxHeaderBytes: 4_096,
   maxConcurrentStreams: 10,
+  maxConnectionAgeMs: 1_000,
 };
 
 let port: OnePort;
@@ -89,4 +91,22 @@ test("headers and bodies that come too slowly are answered 408", async () => {
   expect(await answerTo("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc")).toMatch(
     /^HTTP\/1\.1 408 /,
   );
+});
+
+test("an old connection is closed with its last answer, and an old session of HTTP/2 by itself", async () => {
+  const socket = connect(number, "127.0.0.1");
+  const ask = () => socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  const answers = textOf(socket);
+  ask();
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  ask();
+  const [, first, last] = (await answers).split("HTTP/1.1 200 OK");
+  expect(first).toMatch(/connection: keep-alive/i);
+  expect(last).toMatch(/connection: close/i);
+
+  const session = connectHttp2(`http://127.0.0.1:${number}`);
+  const start = performance.now();
+  await once(session, "goaway");
+  expect(performance.now() - start).toBeGreaterThan(800);
+  session.destroy();
 });

@@ -29,6 +29,7 @@ export interface PortLimits {
 /** Says in plain HTTP what is wrong with bytes that are no request, or came too slowly. */
 export type UnreadableAnswer = (fault: "malformed" | "tooSlow" | "headersTooLarge") => {
   readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
@@ -171,11 +172,14 @@ function ageFrom({ maxConnectionAgeMs }: PortLimits): number {
 function answerClientErrors(server: NetServer, answerUnreadable: UnreadableAnswer): void {
   server.on("clientError", (fault: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || fault.code === "ECONNRESET") return void socket.destroy();
-    const { status, body } = answerUnreadable(FAULTS[fault.code ?? ""] ?? "malformed");
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    );
+    const { status, headers, body } = answerUnreadable(FAULTS[fault.code ?? ""] ?? "malformed");
+    const lines = Object.entries({
+      ...headers,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      connection: "close",
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
   });
 }
 

@@ -134,16 +134,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     readMaxBytes: config.maxRequestBytes,
     fallback: (request, response) => {
       const isProbe = request.url === "/healthz" || request.url === "/readyz";
-      // Set here, so that answers which never reach an interceptor have it too.
-      const id = requestIdFrom(request.headers[REQUEST_ID]);
-      request.headers[REQUEST_ID] = id;
-      response.setHeader(REQUEST_ID, id);
       if (isProbe) answerProbe(response as Response, request.url === "/healthz" || health.serving);
       else void rest(request as never, response as never);
     },
   });
 
   const onRequest = (request: Request, response: Response) => {
+    // Set here, so that answers which never reach an interceptor have it too.
+    const id = requestIdFrom(request.headers[REQUEST_ID]);
+    request.headers[REQUEST_ID] = id;
+    response.setHeader(REQUEST_ID, id);
+
     // Pages may read every answer, also a refusal; the preflight of a path of ours is for REST to answer.
     const isPreflight = request.method === "OPTIONS" && isRpc(request);
     const cors = corsHeadersOf(request.headers, corsOptions, isPreflight ? ["POST"] : undefined);
@@ -189,7 +190,7 @@ function answerUnreadable(fault: "malformed" | "tooSlow" | "headersTooLarge") {
     headersTooLarge: "requestTooLarge",
   } as const;
   const { status, body } = httpAnswerFrom(new ServiceError(kinds[fault]));
-  return { status, body: JSON.stringify(body) };
+  return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
 }
 
 function refusalOf(request: Request, userId: string): ServiceError | undefined {

@@ -50,7 +50,7 @@ export async function chooseFaces(
     const face =
       (await faceOfBox(networks, image, place, signal)) ??
       (mayDetect ? await faceNearBox(networks, image, place, signal) : undefined);
-    if (!face) throw new FaceError("noFaceInBox", "No face was found in the box.", { box: boxes[i]! });
+    if (!face) throw noFaceIn(boxes[i]!);
     faces.push(face);
   }
   return faces;
@@ -74,9 +74,18 @@ function prominenceOf(box: Box, frame: Box): number {
 function placeOf(box: Box, { pixels, width, height }: Photo, frame: Box): Box {
   const place = scaleBox(box, pixels.width / width, pixels.height / height);
   const inside = intersectionOf(place, frame);
-  if (!(areaOf(place) > 0)) throw new FaceError("badBox", "The box is empty.", { box });
-  if (!(areaOf(inside) > 0)) throw new FaceError("badBox", "The box lies outside the image.", { box });
+  if (!(areaOf(place) > 0)) throw new FaceError("badBox", `The box ${textOf(box)} is empty.`, { box });
+  if (!(areaOf(inside) > 0))
+    throw new FaceError("badBox", `The box ${textOf(box)} lies outside the image.`, { box });
   return inside;
+}
+
+function noFaceIn(box: Box): FaceError {
+  return new FaceError("noFaceInBox", `No face was found in the box ${textOf(box)}.`, { box });
+}
+
+function textOf({ x1, y1, x2, y2 }: Box): string {
+  return `from ${x1} ${y1} to ${x2} ${y2}`;
 }
 
 /** The face that fills a box, if the mesh sees one. */

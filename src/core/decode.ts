@@ -84,22 +84,18 @@ function checkBytes(bytes: number, { maxBytes }: ImageLimits): void {
   if (bytes <= maxBytes) return;
   throw new FaceError(
     "imageTooLarge",
-    `The image has ${grouped(bytes)} bytes; at most ${grouped(maxBytes)} are accepted.`,
+    `The image has ${bytes} bytes where at most ${maxBytes} are accepted.`,
   );
 }
 
 function checkSize({ width, height }: Size, { maxPixels }: ImageLimits): void {
-  const size = `The image is ${grouped(width)} by ${grouped(height)} pixels`;
+  const size = `The image is ${width} by ${height} pixels`;
   if (width * height > maxPixels) {
-    throw new FaceError("imageTooLarge", `${size}; at most ${grouped(maxPixels)} pixels are accepted.`);
+    throw new FaceError("imageTooLarge", `${size} where at most ${maxPixels} in all are accepted.`);
   }
   if (Math.max(width, height) > MAX_SIDE) {
-    throw new FaceError("imageTooLarge", `${size}; at most ${grouped(MAX_SIDE)} are accepted on a side.`);
+    throw new FaceError("imageTooLarge", `${size} where at most ${MAX_SIDE} are accepted on a side.`);
   }
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString("en-US");
 }
 
 function formatOf(bytes: Uint8Array): "jpeg" | "png" {

@@ -9,7 +9,10 @@ export type FaceErrorKind =
   | "noFace"
   | "noFaceInBox";
 
-/** An expected failure: the image or the box is at fault, not the program. The message is fit for the caller. */
+/**
+ * An expected failure: the image or the box is at fault, not the program. The message is fit for the caller, and
+ * has no comma, colon or semicolon: one of the gRPC implementations shows those as percent codes.
+ */
 export class FaceError extends Error {
   override readonly name = "FaceError";
   readonly kind: FaceErrorKind;

@@ -8,7 +8,10 @@ export interface ErrorRow {
   readonly http: number;
   /** Whether sending the same request again can help. */
   readonly retry: boolean;
-  /** One sentence for the caller, where the place of failure says nothing better. */
+  /**
+   * One sentence for the caller, where the place of failure says nothing better. Without comma, colon and
+   * semicolon, which grpc-js shows as percent codes.
+   */
   readonly text: string;
 }
 
@@ -96,7 +99,7 @@ export const ERRORS = {
     grpc: Code.Unauthenticated,
     http: 401,
     retry: false,
-    text: "The request carries no user id: send it in the header user_id.",
+    text: "The request carries no user id in the header user_id.",
   },
   unknownUser: {
     code: "4002",
@@ -125,14 +128,14 @@ export const ERRORS = {
     grpc: Code.Unavailable,
     http: 503,
     retry: true,
-    text: "The service is overloaded: try again in a moment.",
+    text: "The service is overloaded and may be tried again in a moment.",
   },
   draining: {
     code: "5002",
     grpc: Code.Unavailable,
     http: 503,
     retry: true,
-    text: "The service is shutting down: try again.",
+    text: "The service is shutting down and may be tried again.",
   },
   deadlinePassed: {
     code: "5003",

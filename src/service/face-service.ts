@@ -199,7 +199,7 @@ function bytesOf(field: string, image: Image | undefined): Uint8Array {
     case "url":
       throw new ServiceError(
         "badRequest",
-        `${field}: images by URL are not served yet; send the file or Base64.`,
+        `The field ${field} names a URL and images by URL are not served yet.`,
         {
           field,
         },

@@ -149,18 +149,21 @@ describe("boxes", () => {
     expect(await refusal(photograph(1), { boxes })).toMatchObject({ kind: "noFaceInBox" });
   });
 
-  test.each<[string, Box, string]>([
-    ["empty", boxOf(500, 400, 500, 600), "The box is empty."],
-    ["flat", boxOf(500, 400, 600, 400), "The box is empty."],
-    ["inverted", boxOf(600, 600, 400, 400), "The box is empty."],
-    ["inverted in width", boxOf(600, 400, 400, 600), "The box is empty."],
-    ["no numbers", boxOf(Number.NaN, 0, 100, 100), "The box is empty."],
-    ["left of the photograph", boxOf(-300, 100, 0, 300), "The box lies outside the image."],
-    ["below the photograph", boxOf(100, 1280, 300, 1500), "The box lies outside the image."],
+  test.each<[string, Box, RegExp]>([
+    ["empty", boxOf(500, 400, 500, 600), /^The box from .* is empty\.$/],
+    ["flat", boxOf(500, 400, 600, 400), /^The box from .* is empty\.$/],
+    ["inverted", boxOf(600, 600, 400, 400), /^The box from .* is empty\.$/],
+    ["inverted in width", boxOf(600, 400, 400, 600), /^The box from .* is empty\.$/],
+    ["no numbers", boxOf(Number.NaN, 0, 100, 100), /^The box from .* is empty\.$/],
+    ["left of the photograph", boxOf(-300, 100, 0, 300), /^The box from .* lies outside the image\.$/],
+    ["below the photograph", boxOf(100, 1280, 300, 1500), /^The box from .* lies outside the image\.$/],
   ])("that are %s are bad, and no face is looked for", async (_name, box, message) => {
     const stages: Stage[] = [];
     const options = { boxes: [FACES[1][0]!, box], onStage: (stage: Stage) => stages.push(stage) };
-    expect(await refusal(photograph(1), options)).toMatchObject({ kind: "badBox", message });
+    expect(await refusal(photograph(1), options)).toMatchObject({
+      kind: "badBox",
+      message: expect.stringMatching(message),
+    });
     expect(stages).toEqual(["decode"]);
   });
 

@@ -237,18 +237,14 @@ describe("size", () => {
   });
 
   test.each<[string, Buffer, RegExp]>([
-    [
-      "a valid PNG of 100 megapixels",
-      pngOf(10_000, 10_000, 1, 0, blankRows(10_000, 1250)),
-      /10,000 by 10,000/,
-    ],
-    ["a PNG header of 900 megapixels", pngOf(30_000, 30_000, 8, 2), /40,000,000 pixels/],
-    ["a PNG header of 90,000 megapixels", pngOf(300_000, 300_000, 16, 6), /300,000 by 300,000/],
-    ["the largest PNG header", pngOf(2 ** 32 - 1, 2 ** 32 - 1, 8, 2), /4,294,967,295/],
-    ["a JPEG header of 65,500 a side", withAnnouncedSize(jpeg, 65_500, 65_500), /65,500 by 65,500/],
-    ["the largest JPEG header", withAnnouncedSize(jpeg, 65_535, 65_535), /65,535 by 65,535/],
-    ["a PNG of one endless row", pngOf(40_000_000, 1, 16, 6), /65,535 .* on a side/],
-    ["too many bytes", Buffer.concat([jpeg, Buffer.alloc(DEFAULT_LIMITS.maxBytes)]), /at most 10,485,760/],
+    ["a valid PNG of 100 megapixels", pngOf(10_000, 10_000, 1, 0, blankRows(10_000, 1250)), /10000 by 10000/],
+    ["a PNG header of 900 megapixels", pngOf(30_000, 30_000, 8, 2), /at most 40000000 /],
+    ["a PNG header of 90,000 megapixels", pngOf(300_000, 300_000, 16, 6), /300000 by 300000/],
+    ["the largest PNG header", pngOf(2 ** 32 - 1, 2 ** 32 - 1, 8, 2), /4294967295/],
+    ["a JPEG header of 65,500 a side", withAnnouncedSize(jpeg, 65_500, 65_500), /65500 by 65500/],
+    ["the largest JPEG header", withAnnouncedSize(jpeg, 65_535, 65_535), /65535 by 65535/],
+    ["a PNG of one endless row", pngOf(40_000_000, 1, 16, 6), /65535 .* on a side/],
+    ["too many bytes", Buffer.concat([jpeg, Buffer.alloc(DEFAULT_LIMITS.maxBytes)]), /at most 10485760/],
   ])("%s is refused at once", async (_name, bytes, message) => {
     const start = performance.now();
     expect((await expectRefusal(bytes, "imageTooLarge")).message).toMatch(message);

@@ -124,7 +124,28 @@ describe("the envelope of an error", () => {
     ["/get_face_vec", {}, 400, "2001", "The field img is missing."],
     ["/get_face_vec", { img: "https://example.org/a.jpg" }, 400, "2001", /URL/],
     ["/get_face_vec?bboxes=1,2,3", { img: photo1 }, 400, "2002", /1,2,3/],
-    ["/get_face_vec?bboxes=20,20,200,200", { img: photo1 }, 422, "3002", "No face was found in the box."],
+    ["/get_face_vec?bboxes=9,9,9,90", { img: photo1 }, 400, "2002", "The box from 9 9 to 9 90 is empty."],
+    [
+      "/get_face_vec?bboxes=2000,9,2100,90",
+      { img: photo1 },
+      400,
+      "2002",
+      "The box from 2000 9 to 2100 90 lies outside the image.",
+    ],
+    [
+      "/get_image_attr?bboxes=1470,227,1676,431&20,20,200,200",
+      { image_attr: photo1 },
+      422,
+      "3002",
+      /from 20 20 to 200 200/,
+    ],
+    [
+      "/get_face_vec?bboxes=20,20,200,200",
+      { img: photo1 },
+      422,
+      "3002",
+      "No face was found in the box from 20 20 to 200 200.",
+    ],
     ["/get_face_vec?bboxes=419,390,450,425&face_det=0&quality=1", { img: photo1 }, 422, /31\d\d|3002/, /./],
     ["/no_such_path", {}, 404, "4040", /./],
   ])("%s %#", async (path, body, status, code, message) => {
@@ -157,3 +178,38 @@ async function shrunk(photo: Buffer, width: number): Promise<string> {
   const { default: sharp } = await import("sharp");
   return (await sharp(photo).resize(width).png().toBuffer()).toString("base64");
 }
+
+describe("the id of a request", () => {
+  const idOf = async (path: string, id: string) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/json", "x-request-id": id },
+      body: "{}",
+    });
+    await response.arrayBuffer();
+    return response.headers.get("x-request-id");
+  };
+
+  test.each(["/get_face_vec", "/nowhere", "/face.v1.FaceService/GetFaceVec", "/healthz"])(
+    "is the caller's own at %s, or a new one where that is ill formed",
+    async (path) => {
+      expect(await idOf(path, "mine-42")).toBe("mine-42");
+      expect(await idOf(path, "not well formed")).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+});
+
+test("a body beyond the limit is refused as too large on plain HTTP and over Connect", async () => {
+  const body = JSON.stringify({ img: "A".repeat(30 * 1024 * 1024) });
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/json" },
+      body,
+    });
+  const plain = await ask("/get_face_vec");
+  expect(plain.status).toBe(413);
+  expect(await plain.json()).toMatchObject({ code: "2005" });
+  const connect = await ask("/face.v1.FaceService/GetFaceVec");
+  expect(await connect.json()).toMatchObject({ code: "resource_exhausted" });
+});

@@ -21,7 +21,7 @@ beforeAll(async () => {
       request.resume();
       request.on("end", () => (response as { end(text: string): void }).end(`HTTP/${request.httpVersion}`));
     },
-    (fault) => ({ status: fault === "tooSlow" ? 408 : 400, body: JSON.stringify({ fault }) }),
+    (fault) => ({ status: fault === "tooSlow" ? 408 : 400, headers: {}, body: JSON.stringify({ fault }) }),
     LIMITS,
   );
   port.server.listen(0, "127.0.0.1");

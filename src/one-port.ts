@@ -78,8 +78,12 @@ export function createClearPort(
   answerClientErrors(server, answerUnreadable);
   const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
   server.removeAllListeners("connection");
+  const silent = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.on("close", () => silent.delete(socket));
     sniff(socket, limits.headersTimeoutMs, (isHttp2) => {
+      silent.delete(socket);
       if (isHttp2) http2.emit("connection", socket);
       else acceptHttp1.call(server, socket);
     });
@@ -89,6 +93,8 @@ export function createClearPort(
     close: () => {
       const closed = closeServer(server, sessions);
       server.closeIdleConnections();
+      // Clients open connections ahead of need; the server does not count those that have said nothing as idle.
+      for (const socket of silent) socket.destroy();
       return closed;
     },
   };

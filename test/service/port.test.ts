@@ -110,3 +110,18 @@ test("an old connection is closed with its last answer, and an old session of HT
   expect(performance.now() - start).toBeGreaterThan(800);
   session.destroy();
 });
+
+test("closing does not wait for a connection that has said nothing", async () => {
+  const other = createClearPort(
+    (_, response) => (response as { end(): void }).end(),
+    () => ({ status: 400, headers: {}, body: "" }),
+    { ...LIMITS, headersTimeoutMs: 3_600_000, requestTimeoutMs: 3_600_000 },
+  );
+  other.server.listen(0, "127.0.0.1");
+  await once(other.server, "listening");
+  const socket = connect((other.server.address() as { port: number }).port, "127.0.0.1");
+  await Promise.all([once(socket, "connect"), once(other.server, "connection")]);
+  socket.on("error", () => {});
+  await other.close();
+  socket.destroy();
+});

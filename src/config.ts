@@ -133,10 +133,12 @@ export class ConfigError extends Error {
 
 /** Reads the configuration; nothing else in the project reads the environment. Throws ConfigError. */
 export function readConfig(env: Environment = process.env): Config {
-  const config = readSettings(SETTINGS, env);
-  if (!config.tlsCert !== !config.tlsKey)
-    throw new ConfigError(["VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together"]);
-  return config;
+  const isHalfTls = !env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY;
+  return readSettings(
+    SETTINGS,
+    env,
+    isHalfTls ? ["VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together"] : [],
+  );
 }
 
 /** The variables that are read, in the order of the documentation. */
@@ -144,9 +146,16 @@ export function variableNames(): string[] {
   return Object.values<Setting<unknown>>(SETTINGS).map(({ name }) => name);
 }
 
-/** Reads every setting, frozen, or throws one ConfigError with all faults. An empty variable counts as unset. */
-export function readSettings<C extends object>(settings: Settings<C>, env: Environment): Readonly<C> {
-  const faults: string[] = [];
+/**
+ * Reads every setting, frozen, or throws one ConfigError with all faults, those that are known already among
+ * them. An empty variable counts as unset.
+ */
+export function readSettings<C extends object>(
+  settings: Settings<C>,
+  env: Environment,
+  known: readonly string[] = [],
+): Readonly<C> {
+  const faults = [...known];
   const read = (setting: Setting<unknown>) => {
     const text = env[setting.name];
     if (!text) return setting.default;

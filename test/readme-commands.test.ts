@@ -5,11 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../models/manifest.ts";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { readConfig } from "../src/config.ts";
-import { type RunningService, startService } from "../src/main.ts";
+import type { RunningService } from "../src/main.ts";
+import { startTestService, USER } from "./support/service.ts";
 
-const USER = "trial-user-of-tests";
 const SAMPLES = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
 const run = promisify(execFile);
 // CI must not pass because a tool is missing.
@@ -19,12 +17,7 @@ const hasTools = ["bash", "curl", "base64"].every((tool) => spawnSync(tool, ["--
 let service: RunningService;
 let folder: string;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: USER,
-    VISAGE_LOG_LEVEL: "off",
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService();
   folder = mkdtempSync(join(tmpdir(), "visage-readme-"));
   for (const [name, sample] of [
     ["one.jpg", 1],

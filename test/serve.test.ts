@@ -82,6 +82,7 @@ test("a bad setting stops the start with every fault named", () => {
   expect(status).toBe(1);
   expect(stderr).toContain("VISAGE_PORT must be a whole number");
   expect(stderr).toContain("VISAGE_WORKERS must be a whole number");
+  expect(stderr).toContain("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
 });
 
 test("SIGTERM ends it with exit code 0", async () => {

@@ -19,7 +19,7 @@ const RANGE = { scale: 1 / 127.5, offset: -1 };
 const LEAST_SCORE = 0.2;
 
 /** Two boxes that share more than this part of their joint area are one face. */
-const SAME_FACE_OVERLAP = 0.3;
+export const SAME_FACE_OVERLAP = 0.3;
 
 /** Numbers for each anchor: centre x, y, width, height, then six points. */
 const NUMBERS = 16;

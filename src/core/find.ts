@@ -1,5 +1,5 @@
 import type { Pyramid } from "./crop.ts";
-import { type Detection, detect, wholeView } from "./detect.ts";
+import { type Detection, detect, SAME_FACE_OVERLAP, wholeView } from "./detect.ts";
 import {
   areaOf,
   boundsOf,
@@ -44,10 +44,7 @@ const TILE_STEP = 0.8;
 /** Black around the photo that lets the detector see a face that fills it. */
 const CLOSE_UP_MARGIN = 2;
 
-/** Two faces that share more than this part of their joint area are one. */
-const SAME_FACE_OVERLAP = 0.3;
-
-/** So are two of which one shares more than this part of its own area. */
+/** Two meshes of which one shares more than this part of its own area are one face. */
 const NESTED_FACE_OVERLAP = 0.5;
 
 /** A detection with the mesh that was laid on it. */

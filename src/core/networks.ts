@@ -5,9 +5,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 
 /** A network that takes a batch of square images and gives named rows of numbers. */
 export interface Network {
-  /** Side of the square input in pixels. */
-  readonly side: number;
-  /** Runs on images laid one after another, each as three planes (red, green, blue). */
+  /** Runs on square images of its own size, each as three planes (red, green, blue). */
   run(images: readonly Float32Array[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
 }
 
@@ -22,23 +20,19 @@ export interface Networks {
   close(): Promise<void>;
 }
 
-/** Side of each network's input. */
-const SIDES = { detect: 256, mesh: 192, embed: 112, attributes: 96 } as const;
-
 /** The networks by name; each is the file `name.onnx` of the models folder. */
-export type NetworkName = keyof typeof SIDES;
+const NAMES = ["detect", "mesh", "embed", "attributes"] as const;
+
+export type NetworkName = (typeof NAMES)[number];
 
 /** Most images in one run: bounds the memory that a photo of a crowd takes. */
 const MAX_BATCH = 8;
 
 /** Loads the networks from a folder. */
 export async function openNetworks(modelsDir: string): Promise<Networks> {
-  const names = Object.keys(SIDES) as NetworkName[];
-  const opened = await Promise.all(
-    names.map((name) => openNetwork(join(modelsDir, `${name}.onnx`), SIDES[name])),
-  );
+  const opened = await Promise.all(NAMES.map((name) => openNetwork(join(modelsDir, `${name}.onnx`))));
   const byName = <T>(value: (network: (typeof opened)[number]) => T) =>
-    Object.fromEntries(names.map((name, i) => [name, value(opened[i]!)])) as Record<NetworkName, T>;
+    Object.fromEntries(NAMES.map((name, i) => [name, value(opened[i]!)])) as Record<NetworkName, T>;
   let released: Promise<unknown> | undefined;
   return {
     ...byName(({ network }) => network),
@@ -50,7 +44,7 @@ export async function openNetworks(modelsDir: string): Promise<Networks> {
   };
 }
 
-async function openNetwork(path: string, side: number) {
+async function openNetwork(path: string) {
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new Error(`no network at ${path}: run "visage models" first`, { cause });
   });
@@ -63,11 +57,12 @@ async function openNetwork(path: string, side: number) {
     throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
   });
   const digest = createHash("sha256").update(bytes).digest("hex");
-  const network: Network = { side, run: (images) => runInBatches(session, side, images) };
+  const network: Network = { run: (images) => runInBatches(session, images) };
   return { session, digest, network };
 }
 
-async function runInBatches(session: InferenceSession, side: number, images: readonly Float32Array[]) {
+async function runInBatches(session: InferenceSession, images: readonly Float32Array[]) {
+  const side = Math.sqrt((images[0]?.length ?? 0) / 3);
   const rows: Record<string, Float32Array[]> = Object.fromEntries(
     session.outputNames.map((name) => [name, []]),
   );

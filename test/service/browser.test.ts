@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
+import { startTestService } from "../support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: "trial-user-of-tests",
-    VISAGE_LOG_LEVEL: "off",
-    VISAGE_CORS_ORIGINS: "https://pages.example,https://more.example",
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService({ VISAGE_CORS_ORIGINS: "https://pages.example,https://more.example" });
 });
 afterAll(() => service.close());
 

@@ -2,22 +2,14 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
-
-const USER = "trial-user-of-tests";
+import { startTestService, USER } from "../support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: USER,
-    VISAGE_LOG_LEVEL: "off",
-  });
   // Less than any photograph takes, so that our own limit is always the first to pass.
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1, requestTimeoutMs: 5 });
+  service = await startTestService({ VISAGE_REQUEST_TIMEOUT_MS: "5" });
 });
 afterAll(() => service.close());
 

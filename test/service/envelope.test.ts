@@ -1,23 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { photograph } from "../support/images.ts";
+import { startTestService, USER } from "../support/service.ts";
 
-const USER = "trial-user-of-tests";
 const photo1 = photograph(1).toString("base64");
 const photo3 = photograph(3).toString("base64");
 const SAME_WOMAN = "bboxes_1=1487,263,1642,419&bboxes_2=1064,254,1309,499";
 
 let service: RunningService;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: USER,
-    VISAGE_LOG_LEVEL: "off",
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService();
 });
 afterAll(() => service.close());
 

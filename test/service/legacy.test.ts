@@ -1,20 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
-
-const USER = "trial-user-of-tests";
+import { startTestService, USER } from "../support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: USER,
-    VISAGE_LEGACY: "on",
-    VISAGE_LOG_LEVEL: "off",
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService({ VISAGE_LEGACY: "on" });
 });
 afterAll(() => service.close());
 

@@ -7,13 +7,11 @@ import {
   GetImageAttrRequestSchema,
   MatchFacesRequestSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
+import { startTestService, USER } from "../support/service.ts";
 import { type Operation, type WayIn, waysIn } from "../support/ways-in.ts";
 
-const USER = "trial-user-of-tests";
 const image = (content: Uint8Array) => ({ source: { case: "content", value: content } as const });
 const sample1 = image(photograph(1));
 const sample3 = image(photograph(3));
@@ -91,12 +89,7 @@ const CASES: readonly Case[] = [
 
 let service: RunningService;
 beforeAll(async () => {
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: USER,
-    VISAGE_LOG_LEVEL: "off",
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService();
 });
 afterAll(() => service.close());
 

@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { type RunningService, startService } from "../../src/main.ts";
+import type { RunningService } from "../../src/main.ts";
+import { startTestService } from "../support/service.ts";
 
 let service: RunningService;
 let first: string;
@@ -28,14 +27,7 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "visage-tls-"));
   files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   first = await writeCertificate();
-  const config = readConfig({
-    VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
-    VISAGE_TRIAL_USER: "trial-user-of-tests",
-    VISAGE_LOG_LEVEL: "off",
-    VISAGE_TLS_CERT: files.cert,
-    VISAGE_TLS_KEY: files.key,
-  });
-  service = await startService({ ...config, host: "127.0.0.1", port: 0, workers: 1 });
+  service = await startTestService({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key });
 });
 afterAll(() => service.close());
 

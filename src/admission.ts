@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { dropBody } from "./rest/drop-body.ts";
 import { REQUEST_ID, requestIdFrom } from "./service/interceptors.ts";
 import { connectErrorFrom, httpAnswerFrom, type ServiceError } from "./service/service-error.ts";
 
@@ -21,8 +22,7 @@ export function refuse(
 ): void {
   const type = request.headers["content-type"] ?? "";
   const headers: Record<string, string> = { [REQUEST_ID]: requestIdFrom(request.headers[REQUEST_ID]) };
-  // The rest of the body is not wanted.
-  if (request.httpVersionMajor === 1) headers.connection = "close";
+  dropBody(request);
   if (type.startsWith("application/grpc")) {
     const trailer = new Headers();
     setTrailerStatus(trailer, connectErrorFrom(error));
@@ -50,6 +50,8 @@ function writeTrailersOnly(response: Response, headers: Record<string, string>):
 }
 
 function write(response: Response, status: number, headers: Record<string, string>, body: string): void {
-  (response as ServerResponse).writeHead(status, headers);
+  // Set by hand: Node knows the length only of an answer whose headers it writes itself.
+  const length = String(Buffer.byteLength(body));
+  (response as ServerResponse).writeHead(status, { ...headers, "content-length": length });
   (response as ServerResponse).end(body);
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
+import { Code, type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { FaceService, file_face_v1_face } from "../gen/ts/face/v1/face_pb.ts";
 import { file_google_rpc_error_details } from "../gen/ts/google/rpc/error_details_pb.ts";
@@ -10,6 +10,7 @@ import { isSameId } from "./accounts/trial-user.ts";
 import { type Request, type Response, refuse } from "./admission.ts";
 import type { Config } from "./config.ts";
 import type { Analyzer } from "./core/index.ts";
+import { explainEarlyErrors } from "./early-errors.ts";
 import { type Credentials, createClearPort, createTlsPort } from "./one-port.ts";
 import { createHealth } from "./ops/health.ts";
 import type { Log } from "./ops/log.ts";
@@ -17,6 +18,7 @@ import { createReflection } from "./ops/reflection.ts";
 import { corsHeadersOf } from "./rest/cors.ts";
 import { createRestHandler } from "./rest/handler.ts";
 import { RestError } from "./rest/rest-error.ts";
+import { reasonOf } from "./service/error-table.ts";
 import { createFaceService } from "./service/face-service.ts";
 import {
   logRequests,
@@ -25,7 +27,7 @@ import {
   requestIdFrom,
   translateErrors,
 } from "./service/interceptors.ts";
-import { httpAnswerFrom, ServiceError } from "./service/service-error.ts";
+import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
 
 /** What a server is made of. */
@@ -127,6 +129,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const rpc = connectNodeAdapter({
     routes: (router) => {
       faceRoutes(router);
+      explainEarlyErrors(router, (error, operation, { header }) => {
+        // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
+        const isFault = error.code === Code.Internal;
+        const told = isFault ? new ServiceError("badRequest") : serviceErrorFrom(error);
+        log.info({ requestId: header.get(REQUEST_ID), operation, outcome: reasonOf(told.kind) });
+        return connectErrorFrom(told);
+      });
       health.routes(router);
       if (config.reflection) reflection.routes(router);
     },

@@ -14,7 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/accounts": [],
   "src/ops": ["gen"],
   "src/one-port.ts": [],
-  "src/admission.ts": ["src/service"],
+  "src/early-errors.ts": [],
+  "src/admission.ts": ["src/rest", "src/service"],
   "src/config.ts": ["models", "src/ops"],
   "src/server.ts": [
     "gen",
@@ -25,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/ops",
     "src/one-port.ts",
     "src/admission.ts",
+    "src/early-errors.ts",
     "src/config.ts",
   ],
   "src/main.ts": ["src/one-port.ts", "src/config.ts", "src/server.ts", "src/accounts", "src/ops", "src/core"],

@@ -3,6 +3,7 @@ import type { DescService, JsonValue } from "@bufbuild/protobuf";
 import { ConnectError, type Transport } from "@connectrpc/connect";
 import { bodyEntries, readBody } from "./body.ts";
 import { type CorsOptions, corsHeadersOf } from "./cors.ts";
+import { dropBody } from "./drop-body.ts";
 import { createMessageReader, type TextForms } from "./fields.ts";
 import { formEntries } from "./form.ts";
 import { headersForCaller, headersForMethod } from "./headers.ts";
@@ -41,9 +42,6 @@ interface Answer {
   readonly headers: OutgoingHttpHeaders;
   readonly body?: JsonValue;
 }
-
-/** How long a caller may go on sending a body that nobody reads, so that the answer still reaches it. */
-const LINGER_MS = 5000;
 
 /**
  * Makes the handler that serves a service as plain HTTP and JSON by its google.api.http rules.
@@ -123,7 +121,7 @@ function refuseEncoded({ headers }: IncomingMessage): void {
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
-  dropWhatComes(request);
+  dropBody(request);
   if (body === undefined) {
     response.writeHead(status, headers).end();
     return;
@@ -135,16 +133,4 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
     "content-length": bytes.length,
   });
   response.end(request.method === "HEAD" ? undefined : bytes);
-}
-
-/**
- * Reads on without keeping, for a while: closing a socket with unread bytes resets it, and the caller
- * would lose the answer.
- */
-function dropWhatComes(request: IncomingMessage): void {
-  if (request.readableEnded) return;
-  const timer = setTimeout(() => request.destroy(), LINGER_MS).unref();
-  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
-  request.on("error", () => {});
-  request.resume();
 }

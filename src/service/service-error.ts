@@ -59,12 +59,28 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   }
   if (fault instanceof QueueError)
     return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault });
+  if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });
 }
 
+/** What Connect's own errors mean, which it raises for what it cannot read; all others are faults of ours. */
+const CONNECT_ERRORS: Readonly<Partial<Record<Code, ErrorKind>>> = {
+  [Code.InvalidArgument]: "badRequest",
+  [Code.Unimplemented]: "badRequest",
+  [Code.ResourceExhausted]: "requestTooLarge",
+  [Code.DeadlineExceeded]: "deadlinePassed",
+};
+
+function serviceErrorFromConnect(error: ConnectError): ServiceError {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const told = info && kindOf(info.reason);
+  if (told) return new ServiceError(told, error.rawMessage);
+  const kind = CONNECT_ERRORS[error.code] ?? "internal";
+  return new ServiceError(kind, kind === "badRequest" ? error.rawMessage : undefined, { cause: error });
+}
+
 function isTimeout(fault: unknown): boolean {
-  if (fault instanceof ConnectError) return fault.code === Code.DeadlineExceeded;
   return fault instanceof DOMException && fault.name === "TimeoutError";
 }
 
@@ -102,7 +118,7 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
 
 /** The failure as plain HTTP tells it: a status, headers and the error envelope. */
 export function httpAnswerFrom(fault: unknown) {
-  const { kind, message } = fault instanceof ConnectError ? toldBy(fault) : serviceErrorFrom(fault);
+  const { kind, message } = serviceErrorFrom(fault);
   const { code, http, grpc } = ERRORS[kind];
   return {
     status: http,
@@ -112,13 +128,4 @@ export function httpAnswerFrom(fault: unknown) {
     >,
     body: { status: "error", code, success: false, message, data: {} },
   };
-}
-
-/** What a ConnectError says: our own by its details, Connect's own by its code. */
-function toldBy(error: ConnectError): { kind: ErrorKind; message: string } {
-  const [info] = error.findDetails(ErrorInfoSchema);
-  const kind = info && kindOf(info.reason);
-  if (kind) return { kind, message: error.rawMessage };
-  const own = error.code === Code.DeadlineExceeded ? "deadlinePassed" : "internal";
-  return { kind: own, message: ERRORS[own].text };
 }

@@ -1,0 +1,79 @@
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import {
+  createAsyncIterable,
+  encodeEnvelope,
+  readAllBytes,
+  type UniversalServerRequest,
+  type UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+
+/** Says anew, with details, an error that Connect raised by itself for a method of this name. */
+export type Explanation = (
+  error: ConnectError,
+  method: string,
+  request: UniversalServerRequest,
+) => ConnectError;
+
+/** Flags, then four bytes of length, before every message of gRPC-Web. */
+const ENVELOPE_HEAD_BYTES = 5;
+
+/**
+ * Explains the errors that Connect raises before any interceptor runs: a message that cannot be parsed, or is
+ * too large. They leave the methods registered so far as answers that are written already, so each wire's
+ * answer is opened and written again. Answers with details are ours and pass as they are.
+ */
+export function explainEarlyErrors(router: ConnectRouter, explain: Explanation): void {
+  for (const [i, handle] of router.handlers.entries()) {
+    const explained = async (request: UniversalServerRequest) => {
+      const response = await handle(request);
+      return rewritten(response, (error) => explain(error, handle.method.name, request));
+    };
+    router.handlers[i] = Object.assign(explained, handle);
+  }
+}
+
+type Rewrite = (error: ConnectError) => ConnectError;
+
+function rewritten(response: UniversalServerResponse, rewrite: Rewrite): Promise<UniversalServerResponse> {
+  if (response.trailer) return grpcRewritten(response, rewrite);
+  const type = response.header?.get("content-type") ?? "";
+  if (type.startsWith("application/grpc-web")) return grpcWebRewritten(response, rewrite);
+  return connectRewritten(response, rewrite);
+}
+
+async function grpcRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+  // An answer without a message has its trailers already.
+  const error = findTrailerError(response.trailer!);
+  if (error && error.details.length === 0) setTrailerStatus(response.trailer!, rewrite(error));
+  return response;
+}
+
+async function grpcWebRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+  const bytes = await bodyOf(response);
+  const answer = (body: Uint8Array) => ({ ...response, body: createAsyncIterable([body]) });
+  if (bytes[0] !== trailerFlag) return answer(bytes);
+  const trailer = trailerParse(bytes.subarray(ENVELOPE_HEAD_BYTES));
+  const error = findTrailerError(trailer);
+  if (!error || error.details.length > 0) return answer(bytes);
+  setTrailerStatus(trailer, rewrite(error));
+  return answer(encodeEnvelope(trailerFlag, trailerSerialize(trailer)));
+}
+
+async function connectRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+  const isError = response.status >= 400 && response.body && !response.header?.has("content-encoding");
+  if (!isError) return response;
+  const bytes = await bodyOf(response);
+  const error = errorFromJsonBytes(bytes, undefined, new ConnectError("", Code.Internal));
+  if (error.details.length > 0) return { ...response, body: createAsyncIterable([bytes]) };
+  const body = errorToJsonBytes(rewrite(error), undefined);
+  const header = new Headers(response.header);
+  header.set("content-length", String(body.byteLength));
+  return { ...response, header, body: createAsyncIterable([body]) };
+}
+
+function bodyOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
+  return readAllBytes(body!, Number.MAX_SAFE_INTEGER);
+}

@@ -11,6 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/core": [],
   "src/rest": ["gen"],
   "src/service": ["gen", "src/core"],
+  "src/fetch": [],
   "src/accounts": [],
   "src/ops": ["gen"],
   "src/one-port.ts": [],

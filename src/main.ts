@@ -17,18 +17,20 @@ export interface RunningService extends RunningServer {
 /** Opens what the service needs and starts it; it is ready when this resolves. */
 export async function startService(config: Config): Promise<RunningService> {
   const userId = await openTrialUser(config.dataDir, config.trialUser);
+  const log = createLog(config.logLevel);
   const analyzer = await openPool({
     modelsDir: config.modelsDir,
     limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
     workers: config.workers,
     queue: config.queue,
+    onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
   });
   try {
     const server = await startServer({
       config,
       analyzer,
       userId,
-      log: createLog(config.logLevel),
+      log,
       credentials: await readCredentials(config),
     });
     return {

@@ -16,7 +16,7 @@ export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./co
 export { DEFAULT_LIMITS } from "./decode.ts";
 export { VECTOR_LENGTH, type Vector } from "./embed.ts";
 export { FaceError, type FaceErrorKind } from "./face-error.ts";
-export { openPool, type Pool, type PoolOptions } from "./pool.ts";
+export { openPool, type Pool, type PoolOptions, type WorkerLoss } from "./pool.ts";
 export type { Pose } from "./pose.ts";
 export { QueueError, type QueueErrorKind } from "./queue.ts";
 export type { Box, ImageLimits, Point } from "./types.ts";

@@ -11,6 +11,15 @@ export interface PoolOptions extends AnalyzerOptions {
   readonly workers: number;
   /** How many calls may wait for a worker; one more is refused at once. */
   readonly queue: number;
+  /** Is told of every worker that was lost or could not be started anew, with the cause and the count so far. */
+  readonly onLoss?: ((loss: WorkerLoss) => void) | undefined;
+}
+
+/** A worker that ended without being told to. */
+export interface WorkerLoss {
+  readonly cause: string;
+  /** How many were started in place of lost ones, this one's successor not yet among them. */
+  readonly restarts: number;
 }
 
 /**
@@ -50,6 +59,7 @@ export async function openPool({
   queue: limit,
   modelsDir,
   limits,
+  onLoss,
 }: PoolOptions): Promise<Pool> {
   checkCount("workers", size, 1);
   checkCount("queue", limit, 0);
@@ -67,17 +77,21 @@ export async function openPool({
       ready.add(child);
       queue.offer(child);
       if (closing.signal.aborted) child.stop();
-      await child.gone;
+      tellLoss(await child.gone);
       ready.delete(child);
       queue.withdraw(child);
     }
+  }
+
+  function tellLoss(cause: string): void {
+    if (!closing.signal.aborted) onLoss?.({ cause, restarts });
   }
 
   /** Starts a worker, trying as often as it takes; gives none once the pool closes. */
   async function replacement(): Promise<Worker | undefined> {
     for (let pauseMs = RESTART_PAUSE_MS.first; !closing.signal.aborted; pauseMs *= 2) {
       restarts++;
-      const worker = await startWorker(options).catch(() => undefined);
+      const worker = await startWorker(options).catch((fault: Error) => tellLoss(fault.message));
       if (worker) return worker;
       const boundedMs = Math.min(pauseMs, RESTART_PAUSE_MS.longest);
       await sleep(boundedMs, undefined, { signal: closing.signal }).catch(() => {});

@@ -2,10 +2,16 @@ import { type ChildProcess, fork } from "node:child_process";
 import { QueueError } from "./queue.ts";
 import type { Reply, Request } from "./worker-messages.ts";
 
+/** How long a process may take to come to the end of a step that it was told to leave, before it counts as stuck. */
+const ABORT_GRACE_MS = 5000;
+
+/** How long a process that does nothing may take to end. */
+const STOP_GRACE_MS = 3000;
+
 /** A worker process. It is asked one thing at a time. */
 export class WorkerProcess {
-  /** Resolved when the process has ended, for whatever reason. */
-  readonly gone: Promise<void>;
+  /** Resolved when the process has ended, for whatever reason, with how it ended. */
+  readonly gone: Promise<string>;
   readonly #process: ChildProcess;
   #alive = true;
   #asked: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
@@ -18,14 +24,14 @@ export class WorkerProcess {
     });
     this.#process.on("message", (reply: Reply) => this.#asked?.resolve(reply));
     this.gone = new Promise((resolve) => {
-      const end = () => {
+      const end = (how: string) => {
         this.#alive = false;
         this.#asked?.reject(lostError());
-        resolve();
+        resolve(how);
       };
-      this.#process.once("exit", end);
+      this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
       // A process that could not be started does not exit either.
-      this.#process.once("error", end);
+      this.#process.once("error", ({ message }) => end(message));
     });
   }
 
@@ -37,26 +43,37 @@ export class WorkerProcess {
     return this.#process.pid;
   }
 
-  /** Settles when the process has finished; aborting the signal only hurries it. */
+  /** Settles when the process has finished; aborting the signal hurries it, and ends a process that is stuck. */
   async ask(request: Request, signal?: AbortSignal): Promise<Reply> {
     let stopListening = () => {};
+    let stuck: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve, reject) => {
         if (!this.#alive) throw lostError();
         this.#asked = { resolve, reject };
         this.#send(request);
-        stopListening = onAbort(signal, () => this.#send({ type: "abort" }));
+        stopListening = onAbort(signal, () => {
+          this.#send({ type: "abort" });
+          stuck = this.#killAfter(ABORT_GRACE_MS);
+        });
       });
     } finally {
       stopListening();
+      clearTimeout(stuck);
       this.#asked = undefined;
     }
   }
 
-  /** Lets the process end and waits until it has. */
-  stop(): Promise<void> {
+  /** Lets the process end, kills it if it does not, and waits until it has ended. */
+  async stop(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
-    return this.gone;
+    const stuck = this.#killAfter(STOP_GRACE_MS);
+    await this.gone;
+    clearTimeout(stuck);
+  }
+
+  #killAfter(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => this.#process.kill("SIGKILL"), milliseconds).unref();
   }
 
   #send(message: Request): void {

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { type Analyzer, FaceError, openPool, type Pool, type Stage } from "../../src/core/index.ts";
+import {
+  type Analyzer,
+  FaceError,
+  openPool,
+  type Pool,
+  type Stage,
+  type WorkerLoss,
+} from "../../src/core/index.ts";
 import { boxOf, FACES, openRealAnalyzer, SAMPLES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
@@ -237,6 +244,34 @@ describe("a worker", () => {
     expect(pool.waiting).toBe(2);
     const [one, other] = await Promise.all(calls);
     expect(one).toStrictEqual(other);
+  });
+
+  test("that is stuck is ended some time after its caller's deadline, and others are untouched", async () => {
+    const losses: WorkerLoss[] = [];
+    const own = await openPool({
+      modelsDir: DEFAULT_MODELS_DIR,
+      workers: 2,
+      queue: 4,
+      onLoss: (one) => losses.push(one),
+    });
+    const [stuck] = own.pids as [number];
+    process.kill(stuck, "SIGSTOP");
+    const deadline = AbortSignal.timeout(500);
+    const calls = [1, 2, 3, 4].map(() =>
+      own.embed(photograph(3), { signal: deadline }).catch((fault) => fault),
+    );
+    expect(await Promise.all(calls)).toContainEqual(expect.objectContaining({ name: "TimeoutError" }));
+    expect((await own.embed(photograph(3))).facesFound).toBe(3);
+
+    await vi.waitFor(() => expect(losses).toEqual([{ cause: "SIGKILL", restarts: 0 }]), WAIT);
+    await vi.waitFor(() => expect(own.pids).toHaveLength(2), WAIT);
+    expect(own.pids).not.toContain(stuck);
+    expect(own.restarts).toBe(1);
+
+    // Also one that does not end when it should.
+    process.kill(own.pids[0]!, "SIGSTOP");
+    await own.close();
+    expect(losses).toHaveLength(1);
   });
 
   test("ends when the process that started it is gone, even in the middle of a job", async () => {

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
 /** What the environment settles, checked. */
@@ -22,6 +23,9 @@ export interface Config {
   readonly maxRequestBytes: number;
   /** The longest that one request may take. */
   readonly requestTimeoutMs: number;
+  /** The longest that fetching one image by URL may take, and what may be fetched beside public hosts. */
+  readonly fetchTimeoutMs: number;
+  readonly fetchAllow: AllowList;
   /** How long a connection may last, give or take a tenth. */
   readonly maxConnectionAgeMs: number;
   /** Web pages that may call the service from a browser: any, or those of these origins. */
@@ -69,6 +73,8 @@ const SETTINGS: Settings<Config> = {
   // Two images in Base64, which is a third longer, and what stands around them.
   maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 28 * MIB, parse: wholeNumber(1, 2047 * MIB) },
   requestTimeoutMs: { name: "VISAGE_REQUEST_TIMEOUT_MS", default: 30_000, parse: wholeNumber(1, 3_600_000) },
+  fetchTimeoutMs: { name: "VISAGE_FETCH_TIMEOUT_MS", default: 5_000, parse: wholeNumber(1, 600_000) },
+  fetchAllow: { name: "VISAGE_FETCH_ALLOW", default: parseAllowList(""), parse: parseAllowList },
   maxConnectionAgeMs: {
     name: "VISAGE_MAX_CONNECTION_AGE_MS",
     default: 1_800_000,

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
-import { openPool } from "./core/index.ts";
+import { openPool, type Pool } from "./core/index.ts";
+import { createImageFetcher } from "./fetch/image-fetcher.ts";
 import type { Credentials } from "./one-port.ts";
 import { createLog } from "./ops/log.ts";
 import { type RunningServer, startServer } from "./server.ts";
@@ -10,6 +11,8 @@ import { type RunningServer, startServer } from "./server.ts";
 export interface RunningService extends RunningServer {
   /** The user id that is admitted. */
   readonly userId: string;
+  /** The workers, for those who watch them. */
+  readonly pool: Pool;
   /** Reads the certificate and its key again. */
   reload(): Promise<void>;
 }
@@ -18,17 +21,24 @@ export interface RunningService extends RunningServer {
 export async function startService(config: Config): Promise<RunningService> {
   const userId = await openTrialUser(config.dataDir, config.trialUser);
   const log = createLog(config.logLevel);
-  const analyzer = await openPool({
+  const pool = await openPool({
     modelsDir: config.modelsDir,
     limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
     workers: config.workers,
     queue: config.queue,
     onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
   });
+  const fetcher = createImageFetcher({
+    allow: config.fetchAllow,
+    timeoutMs: config.fetchTimeoutMs,
+    maxBytes: config.maxImageBytes,
+  });
+  const closeParts = () => Promise.all([pool.close(), fetcher.close()]);
   try {
     const server = await startServer({
       config,
-      analyzer,
+      analyzer: pool,
+      fetcher,
       userId,
       log,
       credentials: await readCredentials(config),
@@ -36,17 +46,18 @@ export async function startService(config: Config): Promise<RunningService> {
     return {
       ...server,
       userId,
+      pool,
       reload: async () => {
         const credentials = await readCredentials(config);
         if (credentials) server.renew?.(credentials);
       },
       close: async () => {
         await server.close();
-        await analyzer.close();
+        await closeParts();
       },
     };
   } catch (fault) {
-    await analyzer.close();
+    await closeParts();
     throw fault;
   }
 }

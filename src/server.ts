@@ -11,6 +11,7 @@ import { type Request, type Response, refuse } from "./admission.ts";
 import type { Config } from "./config.ts";
 import type { Analyzer } from "./core/index.ts";
 import { explainEarlyErrors } from "./early-errors.ts";
+import type { ImageFetcher } from "./fetch/image-fetcher.ts";
 import { type Credentials, createClearPort, createTlsPort } from "./one-port.ts";
 import { createHealth } from "./ops/health.ts";
 import type { Log } from "./ops/log.ts";
@@ -44,6 +45,7 @@ export interface ServerOptions {
     | "maxConnectionAgeMs"
   >;
   readonly analyzer: Analyzer;
+  readonly fetcher: ImageFetcher;
   /** The one user id that is admitted. */
   readonly userId: string;
   readonly log: Log;
@@ -96,12 +98,13 @@ const CORS_HEADERS = {
 
 /** Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP, from one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, analyzer, userId, log } = options;
+  const { config, analyzer, fetcher, userId, log } = options;
   const interceptors = [requestId, logRequests(log), translateErrors(log)];
   // Clients of the original service know errors by the envelope alone, and another word for strangers.
   const httpStatus = (status: number) => (config.legacy ? 200 : status);
   const faces = createFaceService({
     analyzer,
+    fetcher,
     timeoutMs: config.requestTimeoutMs,
     mismatch: config.legacy ? "no match" : "not a match",
   });

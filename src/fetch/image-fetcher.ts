@@ -44,8 +44,9 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
     maxHeaderSize: MOST_HEADER_BYTES,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    // Ours holds for the whole; undici's own are coarse, and might come a little before it under another name.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
 
   const get = async (url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
@@ -76,15 +77,16 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
         answer.body.destroy();
       }
     }
-    throw new Error(`more than ${MOST_REDIRECTS} redirects, the last to ${url}`);
+    throw new Error(`more than ${MOST_REDIRECTS} redirects, the last to ${url.origin}`);
   };
 
   const parseTarget = (target: string): URL => {
     try {
       return parseImageUrl(target, allow);
     } catch (fault) {
-      // The caller's own URL was fine.
-      throw new Error(`redirected to ${target}`, { cause: fault });
+      // The caller's own URL was fine. Paths and queries may hold secrets, so that the log has neither.
+      const { origin } = URL.canParse(target) ? new URL(target) : { origin: "nonsense" };
+      throw new Error(`redirected to ${origin}`, { cause: fault });
     }
   };
 

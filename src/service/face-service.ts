@@ -18,6 +18,7 @@ import {
   MATCH_DISTANCE,
   type Stage,
 } from "../core/index.ts";
+import type { ImageFetcher } from "../fetch/image-fetcher.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 import { requireQuality } from "./quality.ts";
 import { rectangleOf, sizeOf } from "./rectangles.ts";
@@ -26,6 +27,8 @@ import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 /** What the operations need. */
 export interface FaceServiceOptions {
   readonly analyzer: Analyzer;
+  /** Gets images that are named by a URL. */
+  readonly fetcher: ImageFetcher;
   /** The longest that a request may take; a caller's own deadline may be shorter. */
   readonly timeoutMs: number;
   /** The verdict on two faces that are not the same person's. */
@@ -38,12 +41,9 @@ const SUCCESS = { status: "ok", code: "1000", success: true } as const;
 const COMPARE_DEPRECATED = "@1767225600";
 
 /** The four operations in terms of the contract. */
-export function createFaceService({
-  analyzer,
-  timeoutMs,
-  mismatch,
-}: FaceServiceOptions): ServiceImpl<typeof FaceService> {
-  const begin = (context: HandlerContext) => new Call(analyzer, context, timeoutMs);
+export function createFaceService(options: FaceServiceOptions): ServiceImpl<typeof FaceService> {
+  const { mismatch } = options;
+  const begin = (context: HandlerContext) => new Call(options, context);
   return {
     async matchFaces(request, context) {
       const call = begin(context);
@@ -110,12 +110,14 @@ type PairRequest = Pick<MatchFacesRequest, "img1" | "img2" | "bboxes1" | "bboxes
 /** One request's work on its images, and the account of it that `detail` gives. */
 class Call {
   private readonly analyzer: Analyzer;
+  private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
-  private readonly milliseconds: Partial<Record<Stage, number>> = {};
+  private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
-  constructor(analyzer: Analyzer, context: HandlerContext, timeoutMs: number) {
+  constructor({ analyzer, fetcher, timeoutMs }: FaceServiceOptions, context: HandlerContext) {
     this.analyzer = analyzer;
+    this.fetcher = fetcher;
     this.signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
     // A trailer of gRPC; plain HTTP has it among its headers.
     context.responseTrailer.set("x-visage-model", analyzer.identity);
@@ -140,7 +142,7 @@ class Call {
   ): Promise<Embedding> {
     return this.told(field, async () => {
       const embedding = await this.analyzer.embed(
-        bytesOf(field, image),
+        await this.bytesOf(field, image),
         this.options(box ? [box] : [], detect),
       );
       this.images.set(field, { facesFound: embedding.facesFound, faces: [embedding] });
@@ -150,7 +152,10 @@ class Call {
 
   async analyze(field: string, image: Image | undefined, boxes: readonly BoundingBox[], detect?: boolean) {
     return this.told(field, async () => {
-      const analysis = await this.analyzer.analyze(bytesOf(field, image), this.options(boxes, detect));
+      const analysis = await this.analyzer.analyze(
+        await this.bytesOf(field, image),
+        this.options(boxes, detect),
+      );
       this.images.set(field, { facesFound: analysis.faces.length, faces: analysis.faces });
       return analysis;
     });
@@ -175,11 +180,33 @@ class Call {
   }
 
   private options(boxes: readonly BoundingBox[], detect: boolean | undefined) {
-    const onStage = (stage: Stage, milliseconds: number) => {
-      this.milliseconds[stage] = (this.milliseconds[stage] ?? 0) + milliseconds;
-    };
+    const onStage = (stage: Stage, milliseconds: number) => this.addTime(stage, milliseconds);
     const plain = boxes.map(({ x1, y1, x2, y2 }) => ({ x1, y1, x2, y2 }));
     return { boxes: plain, detect, signal: this.signal, onStage };
+  }
+
+  private addTime(stage: Stage | "fetch", milliseconds: number): void {
+    this.milliseconds[stage] = (this.milliseconds[stage] ?? 0) + milliseconds;
+  }
+
+  private async bytesOf(field: string, image: Image | undefined): Promise<Uint8Array> {
+    switch (image?.source.case) {
+      case "content":
+        return image.source.value;
+      case "url":
+        return this.fetch(image.source.value);
+      default:
+        throw new ServiceError("badRequest", `The field ${field} is missing.`, { field });
+    }
+  }
+
+  private async fetch(url: string): Promise<Uint8Array> {
+    const start = performance.now();
+    try {
+      return await this.fetcher.fetch(url, this.signal);
+    } finally {
+      this.addTime("fetch", performance.now() - start);
+    }
   }
 
   /** Says which image a fault lies with. */
@@ -189,23 +216,6 @@ class Call {
     } catch (fault) {
       throw serviceErrorFrom(fault, field);
     }
-  }
-}
-
-function bytesOf(field: string, image: Image | undefined): Uint8Array {
-  switch (image?.source.case) {
-    case "content":
-      return image.source.value;
-    case "url":
-      throw new ServiceError(
-        "badRequest",
-        `The field ${field} names a URL and images by URL are not served yet.`,
-        {
-          field,
-        },
-      );
-    default:
-      throw new ServiceError("badRequest", `The field ${field} is missing.`, { field });
   }
 }
 

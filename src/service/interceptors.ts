@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { connectErrorFrom, serviceErrorFrom } from "./service-error.ts";
+import { type ErrorKind, reasonOf } from "./error-table.ts";
+import { connectErrorFrom, type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header of the id by which caller and log know a request. */
 export const REQUEST_ID = "x-request-id";
@@ -55,7 +56,10 @@ export function logRequests(log: RequestLog): Interceptor {
   };
 }
 
-/** Turns what is thrown into what the caller may know; the cause of a fault of our own goes to the log. */
+/** Kinds whose true cause is kept from the caller. */
+const CAUSE_FOR_THE_LOG: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
+
+/** Turns what is thrown into what the caller may know; what it may not know goes to the log. */
 export function translateErrors(log: RequestLog): Interceptor {
   return (next) => async (request) => {
     try {
@@ -63,12 +67,25 @@ export function translateErrors(log: RequestLog): Interceptor {
     } catch (fault) {
       if (fault instanceof ConnectError && fault.cause === undefined) throw fault;
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
-      if (error.kind === "internal") {
-        const { cause } = error;
-        const told = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-        log.error({ requestId: request.header.get(REQUEST_ID), operation: request.method.name, cause: told });
+      if (CAUSE_FOR_THE_LOG.includes(error.kind)) {
+        const line = {
+          requestId: request.header.get(REQUEST_ID),
+          operation: request.method.name,
+          reason: reasonOf(error.kind),
+          cause: causeOf(error),
+        };
+        if (error.kind === "internal") log.error(line);
+        else log.info(line);
       }
       throw connectErrorFrom(error);
     }
   };
+}
+
+/** Everything that led to an error; of a fault of our own also where. */
+function causeOf({ kind, cause }: ServiceError): string {
+  if (kind === "internal") return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  const messages: string[] = [];
+  for (let fault = cause; fault instanceof Error; fault = fault.cause) messages.push(fault.message);
+  return messages.join(" / ");
 }

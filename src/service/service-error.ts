@@ -5,6 +5,7 @@ import {
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { FaceError, QueueError } from "../core/index.ts";
+import { FetchError } from "../fetch/fetch-error.ts";
 import { ERRORS, type ErrorKind, kindOf, reasonOf } from "./error-table.ts";
 
 /** Where a failure lies. */
@@ -37,6 +38,10 @@ const DOMAIN = "visage";
 
 /** The step at which a request of a kind fails; the others fail before an image is looked at. */
 const STAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
+  urlUnreachable: "fetch",
+  urlRefused: "fetch",
+  urlFailed: "fetch",
+  urlTooSlow: "fetch",
   unreadableImage: "decode",
   unsupportedFormat: "decode",
   imageTooLarge: "decode",
@@ -49,6 +54,15 @@ const STAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
 
 const QUEUE_ERRORS = { overloaded: "overloaded", workerLost: "internal", closed: "draining" } as const;
 
+/** What became of a URL, beside an error status, of which there are two kinds. */
+const FETCH_ERRORS = {
+  badUrl: "badRequest",
+  unreachable: "urlUnreachable",
+  tooSlow: "urlTooSlow",
+  tooLarge: "imageTooLarge",
+  notAnImage: "unsupportedFormat",
+} as const;
+
 /** Turns whatever was thrown into what the caller is told; a fault of our own becomes "internal error". */
 export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   if (fault instanceof ServiceError) return fault;
@@ -57,11 +71,20 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
     const metadata = box && { box: [box.x1, box.y1, box.x2, box.y2].join(",") };
     return new ServiceError(fault.kind, fault.message, { field, metadata, cause: fault });
   }
+  if (fault instanceof FetchError) {
+    const place = { field, cause: fault, metadata: { stage: "fetch" } };
+    return new ServiceError(kindOfFetch(fault), fault.message, place);
+  }
   if (fault instanceof QueueError)
     return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault });
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });
+}
+
+function kindOfFetch({ kind, status = 0 }: FetchError): ErrorKind {
+  if (kind !== "badStatus") return FETCH_ERRORS[kind];
+  return status >= 500 ? "urlFailed" : "urlRefused";
 }
 
 /** What Connect's own errors mean, which it raises for what it cannot read; all others are faults of ours. */
@@ -108,7 +131,7 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       ...(grpc === Code.InvalidArgument
         ? [{ desc: BadRequestSchema, value: { fieldViolations: [violation] } }]
         : []),
-      ...(grpc === Code.Unavailable
+      ...(retry
         ? [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(RETRY_SECONDS), nanos: 0 } } }]
         : []),
     ],

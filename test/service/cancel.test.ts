@@ -3,27 +3,20 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
-import { readConfig } from "../../src/config.ts";
-import { openPool, type Pool } from "../../src/core/index.ts";
-import { createLog } from "../../src/ops/log.ts";
-import { type RunningServer, startServer } from "../../src/server.ts";
+import type { Pool } from "../../src/core/index.ts";
+import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
+import { startTestService, USER } from "../support/service.ts";
 
-const USER = "trial-user-of-tests";
 const photo = photograph(5);
 
+let server: RunningService;
 let pool: Pool;
-let server: RunningServer;
 beforeAll(async () => {
-  pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 10 });
-  const config = { ...readConfig({}), host: "127.0.0.1", port: 0 };
-  server = await startServer({ config, analyzer: pool, userId: USER, log: createLog("off") });
+  server = await startTestService({ VISAGE_QUEUE: "10" });
+  pool = server.pool;
 });
-afterAll(async () => {
-  await server.close();
-  await pool.close();
-});
+afterAll(() => server.close());
 
 /** Ways to ask for a photo's attributes that can be called off. */
 const ASKING: readonly [string, (signal: AbortSignal) => Promise<unknown>][] = [

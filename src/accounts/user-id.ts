@@ -2,7 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 
 /** 96 bits, which nobody guesses. */
 const ID_BYTES = 12;
-const FINGERPRINT_CHARACTERS = 10;
+/** How many characters of the hash a fingerprint has. */
+export const FINGERPRINT_CHARACTERS = 10;
 
 /** Makes a new user id. */
 export function createUserId(): string {

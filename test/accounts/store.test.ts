@@ -90,6 +90,15 @@ function usageOf({ idHash }: User, count: number, changes: Partial<UsageCount> =
   return { idHash, month: MONTH, operation: "match_faces", outcome: "ok", count, ...changes };
 }
 
+/** Keeps everyone from the users until the connection ends. */
+async function lockUsers(databaseUrl: string): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl });
+  client.on("error", () => {});
+  await client.connect();
+  await client.query("begin; lock table users in access exclusive mode");
+  return client;
+}
+
 /** Runs a module with the compiled `openStore` and the given values at hand, in a process of its own. */
 function spawnModule(code: string, values: Record<string, unknown>) {
   const module = JSON.stringify(join(PACKAGE_ROOT, "dist/src/accounts/open-store.js"));
@@ -328,17 +337,24 @@ for (const { kind, isMissing, createPlace, executeAt } of KINDS)
       expect(await store.findAccount(bob.idHash, MONTH)).toMatchObject({ usedThisMonth: 200 });
     });
 
-    test("can be opened by several processes at once on an empty database", async () => {
+    test("can be opened and filled by several processes at once on an empty database", async () => {
       const fresh = await createPlace();
       const code = `while (Date.now() < at);
-        await (await openStore(place)).close();
-        writeSync(1, "opened");`;
+        const store = await openStore(place);
+        for (const user of users) await store.addUser({ ...user, startsAt: new Date() });
+        await store.close();
+        writeSync(1, "done");`;
       const at = Date.now() + 500;
       const outputs = await Promise.all(
-        Array.from({ length: 5 }, () => spawnModule(code, { place: fresh, at }).stdout.toArray()),
+        Array.from({ length: 5 }, (_, process) => {
+          const users = Array.from({ length: 30 }, (_, i) => userOf(`${process}-${i}`));
+          return spawnModule(code, { place: fresh, at, users }).stdout.toArray();
+        }),
       );
-      expect(outputs.map((chunks) => chunks.join(""))).toEqual(Array(5).fill("opened"));
-      expect(await (await openAt(fresh)).listPlans()).toHaveLength(4);
+      expect(outputs.map((chunks) => chunks.join(""))).toEqual(Array(5).fill("done"));
+      const filled = await openAt(fresh);
+      expect(await filled.listPlans()).toHaveLength(4);
+      expect(await filled.listUsers()).toHaveLength(150);
     });
 
     test("keeps what it has acknowledged when its process is killed", async () => {
@@ -422,11 +438,13 @@ describe.skipIf(!hasPostgres)("the account store on a server", () => {
   });
 
   test("notices an outage within seconds, survives it, and goes on afterwards", async () => {
-    const store = await openAt({ databaseUrl: await postgres.createDatabase(), dataDir: "" });
+    const databaseUrl = await postgres.createDatabase();
+    const store = await openAt({ databaseUrl, dataDir: "" });
     await store.addUser(ann);
     for (const end of [postgres.stop, postgres.kill9]) {
+      await lockUsers(databaseUrl);
       const underWay = Array.from({ length: 8 }, () => store.findAccount(ann.idHash, MONTH));
-      await Promise.all([Promise.allSettled(underWay), end()]);
+      await Promise.all([Promise.allSettled(underWay), sleep(300).then(end)]);
       const from = Date.now();
       await expect(store.addUsage("1", [usageOf(ann, 1)])).rejects.toThrow(/ECONNREFUSED/);
       expect(Date.now() - from).toBeLessThan(5_000);
@@ -442,9 +460,7 @@ describe.skipIf(!hasPostgres)("the account store on a server", () => {
     const { port } = silent.address() as AddressInfo;
     const databaseUrl = await postgres.createDatabase();
     const store = await openAt({ databaseUrl, dataDir: "" });
-    const locker = new Client({ connectionString: databaseUrl });
-    await locker.connect();
-    await locker.query("begin; lock table users in access exclusive mode");
+    const locker = await lockUsers(databaseUrl);
     const from = Date.now();
     await Promise.all([
       expect(openStore({ databaseUrl: `postgres://127.0.0.1:${port}/none`, dataDir: "" })).rejects.toThrow(),

@@ -15,7 +15,7 @@ export interface TestPostgres {
   createDatabase(): Promise<string>;
   /** Ends all connections and then the server, in good order. */
   stop(): Promise<void>;
-  /** Ends the server as a failing machine would. */
+  /** Ends the server with all its processes as a failing machine would, without a word to clients. */
   kill9(): Promise<void>;
   /** Starts the server again, at the same address and with the same data. */
   start(): Promise<void>;
@@ -78,7 +78,12 @@ export async function startPostgres(): Promise<TestPostgres> {
     createDatabase,
     // Its name for a shutdown that does not wait for clients.
     stop: () => end("SIGINT"),
-    kill9: () => end("SIGKILL"),
+    kill9: async () => {
+      const processes = await execute(urlOf("postgres"), "select pid from pg_stat_activity");
+      const exit = end("SIGKILL");
+      for (const { pid } of processes) tryKill(Number(pid));
+      await exit;
+    },
     start,
     remove: async () => {
       await end("SIGQUIT");
@@ -104,6 +109,13 @@ async function canConnect(url: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** One that has ended by itself is as good. */
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {}
 }
 
 function isRunning(server: ChildProcess | undefined): boolean {

@@ -17,7 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/one-port.ts": [],
   "src/early-errors.ts": [],
   "src/admission.ts": ["src/rest", "src/service"],
-  "src/config.ts": ["models", "src/fetch", "src/ops"],
+  "src/config.ts": ["models", "src/client-address.ts", "src/fetch", "src/ops"],
+  "src/client-address.ts": [],
   "src/server.ts": [
     "gen",
     "src/core",
@@ -29,6 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/one-port.ts",
     "src/admission.ts",
     "src/early-errors.ts",
+    "src/client-address.ts",
     "src/config.ts",
   ],
   "src/main.ts": [

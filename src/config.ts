@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
@@ -11,6 +12,8 @@ export interface Config {
   readonly port: number;
   /** Folder for what is kept between starts. */
   readonly dataDir: string;
+  /** The PostgreSQL database of the accounts; without one they are in the data folder. */
+  readonly databaseUrl: string | undefined;
   /** Folder of the prepared networks, as an absolute path. */
   readonly modelsDir: string;
   /** The user id that may use the service; without one an id is made and kept in the data folder. */
@@ -60,6 +63,7 @@ const SETTINGS: Settings<Config> = {
   host: { name: "VISAGE_HOST", default: "0.0.0.0", parse: (text) => text },
   port: { name: "VISAGE_PORT", default: 8080, parse: wholeNumber(0, 65_535) },
   dataDir: { name: "VISAGE_DATA_DIR", default: resolve("data"), parse: (text) => resolve(text) },
+  databaseUrl: { name: "VISAGE_DATABASE_URL", default: undefined, parse: postgresUrl },
   modelsDir: { name: "VISAGE_MODELS_DIR", default: DEFAULT_MODELS_DIR, parse: (text) => resolve(text) },
   trialUser: { name: "VISAGE_TRIAL_USER", default: undefined, parse: userId },
   workers: { name: "VISAGE_WORKERS", default: availableParallelism(), parse: wholeNumber(1, 256) },
@@ -98,8 +102,14 @@ function wholeNumber(least: number, most: number): (text: string) => number {
 }
 
 function userId(text: string): string {
-  if (!/^[\x21-\x7e]{8,128}$/.test(text))
-    throw new Error("must be 8 to 128 printable characters without spaces");
+  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORM}`);
+  return text;
+}
+
+/** Says nothing of the text when it is wrong, for there may be a password in it. */
+function postgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error("must be an address such as postgres://user:password@host:5432/database");
   return text;
 }
 

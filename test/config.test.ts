@@ -13,6 +13,23 @@ describe("readConfig", () => {
     expect(readConfig({ VISAGE_MODELS_DIR: "models" }).modelsDir).toBe(resolve("models"));
   });
 
+  it.each([
+    "mysql://ann:secret@host/accounts",
+    "ann:secret@host/accounts",
+    "postgres://ann:secret@[host/accounts",
+  ])("refuses the database address %s without repeating it, as it may hold a password", (url) => {
+    const read = () => readConfig({ VISAGE_DATABASE_URL: url });
+    expect(read).toThrow(/^VISAGE_DATABASE_URL must be an address such as postgres:/);
+    expect(read).not.toThrow(/secret/);
+  });
+
+  it.each(["postgres://ann:secret@host:5432/accounts?sslmode=require", "postgresql:///accounts?host=/run"])(
+    "takes the database address %s",
+    (url) => {
+      expect(readConfig({ VISAGE_DATABASE_URL: url }).databaseUrl).toBe(url);
+    },
+  );
+
   it("cannot be changed afterwards", () => {
     expect(readConfig({})).toSatisfy(Object.isFrozen);
   });

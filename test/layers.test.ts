@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/one-port.ts": [],
   "src/early-errors.ts": [],
   "src/admission.ts": ["src/rest", "src/service"],
-  "src/config.ts": ["models", "src/client-address.ts", "src/fetch", "src/ops"],
+  "src/config.ts": ["models", "src/accounts", "src/client-address.ts", "src/fetch", "src/ops"],
   "src/client-address.ts": [],
   "src/server.ts": [
     "gen",
@@ -42,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/ops",
     "src/core",
   ],
-  "src/commands": ["src/core", "src/config.ts", "src/main.ts", "models"],
+  "src/commands": ["src/core", "src/accounts", "src/config.ts", "src/main.ts", "models"],
   "src/cli.ts": ["src/commands", "models"],
   bench: ["src/core", "models"],
 };

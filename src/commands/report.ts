@@ -1,4 +1,5 @@
 import type { Analysis, Box, Face, Point } from "../core/index.ts";
+import { alignRows } from "./table.ts";
 
 /** A photo's entry in the JSON document. */
 export interface Report {
@@ -16,16 +17,13 @@ interface FaceReport extends Omit<Face, "vector"> {
 }
 
 const COLUMNS = ["#", "rectangle", "score", "age", "gender", "yaw", "pitch", "roll", "light"];
-/** Columns of words are aligned to the left, columns of numbers to the right. */
 const WORDS = ["rectangle", "age", "gender"];
 
 /** An analysed photo as lines for people: a heading and a row for each face. */
 export function tableOf(file: string, { width, height, faces }: Analysis): string {
   const heading = `${file}  ${width} x ${height}`;
   if (faces.length === 0) return `${heading}  no face found`;
-  const rows = [COLUMNS, ...faces.map(rowOf)];
-  const widths = COLUMNS.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-  const lines = rows.map((row) => row.map((cell, i) => padded(cell, i, widths[i]!)).join("  "));
+  const lines = alignRows(COLUMNS, faces.map(rowOf), WORDS);
   const count = faces.length === 1 ? "1 face" : `${faces.length} faces`;
   return [`${heading}  ${count}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
@@ -58,10 +56,6 @@ function faceReportOf({ box, landmarks, vector, ...face }: Face): FaceReport {
     landmarks: landmarks.map(roundPoint),
     ...(vector && { vector: [...vector] }),
   };
-}
-
-function padded(cell: string, column: number, width: number): string {
-  return WORDS.includes(COLUMNS[column]!) ? cell.padEnd(width) : cell.padStart(width);
 }
 
 function roundBox({ x1, y1, x2, y2 }: Box): Box {

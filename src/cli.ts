@@ -28,6 +28,21 @@ const COMMANDS: readonly Entry[] = [
     summary: "fetch and convert the networks that the others need",
     load: () => import("./commands/models.ts"),
   },
+  {
+    name: "users",
+    summary: "say who may use the service, on which plan and until when",
+    load: () => import("./commands/users.ts"),
+  },
+  {
+    name: "plans",
+    summary: "say what the users of a plan may do",
+    load: () => import("./commands/plans.ts"),
+  },
+  {
+    name: "usage",
+    summary: "show what was used in a month",
+    load: () => import("./commands/usage.ts"),
+  },
 ];
 
 const HELP_OPTION = { help: { type: "boolean", short: "h" } } as const;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { getSystemErrorMap, parseArgs } from "node:util";
 import { readConfig } from "../config.ts";
 import { type Face, openAnalyzer } from "../core/index.ts";
-import { complain, UsageError } from "./command.ts";
+import { complain, print, UsageError } from "./command.ts";
 import { drawFaces } from "./draw.ts";
 import { readPicture, writePicture } from "./picture.ts";
 import { type Report, reportOf, tableOf } from "./report.ts";
@@ -75,8 +75,4 @@ function reasonOf(fault: unknown): string {
   const { errno, code, message } = fault as NodeJS.ErrnoException;
   if (code === "EISDIR") return "is a folder";
   return (errno !== undefined && getSystemErrorMap().get(errno)?.[1]) || message;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

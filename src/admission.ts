@@ -2,43 +2,104 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { Admission, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
+import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
+import { isOpen, isRpc, operationAt } from "./paths.ts";
 import { dropBody } from "./rest/drop-body.ts";
-import { REQUEST_ID, requestIdFrom } from "./service/interceptors.ts";
-import { connectErrorFrom, httpAnswerFrom, type ServiceError } from "./service/service-error.ts";
+import { workFor } from "./service/caller.ts";
+import { connectErrorFrom, httpAnswerFrom, ServiceError } from "./service/service-error.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
+/** Who is let in, and how those who are not are told. */
+export interface DoorOptions {
+  readonly gate: Gate;
+  readonly trustedProxies: TrustedProxies;
+  /** The status of plain HTTP that is given in place of an error's own. */
+  readonly httpStatus: (status: number) => number;
+}
+
+/** Calls `serve` for a request that may come in, on behalf of its caller, and answers the others. */
+export type Door = (request: Request, response: Response, serve: () => void) => void;
+
+/** The outcome of a request whose caller did not wait for it. */
+const LEFT = "CANCELED";
+
 /**
- * Answers a request that is refused at its headers, in the way of its own wire. Connect's
+ * Lets requests in by their headers alone, and refuses the others in the way of their own wire. Connect's
  * interceptors would come too late: they run when the whole body has been read.
  */
-export function refuse(
+export function createDoor({ gate, trustedProxies, httpStatus }: DoorOptions): Door {
+  function proceed(request: Request, response: Response, admission: Admission, serve: () => void): void {
+    const limits = admission.admitted ? admission.caller.limits : admission.limits;
+    for (const [name, value] of Object.entries(headersFromLimits(limits))) response.setHeader(name, value);
+    if (!admission.admitted) {
+      refuse(request, response, errorFromRefusal(admission), httpStatus);
+      return;
+    }
+    const { caller } = admission;
+    // Whatever else happens: one who is never heard of again must not hold a place in its quota.
+    response.once("close", () => caller.finish(operationAt(request), LEFT));
+    if (response.destroyed) caller.finish(operationAt(request), LEFT);
+    else workFor(caller, () => begin(request, response, serve));
+  }
+
+  return (request, response, serve) => {
+    if (request.method === "OPTIONS" || isOpen(request)) return begin(request, response, serve);
+    const admission = gate.admit(visitorOf(request, trustedProxies));
+    if (admission instanceof Promise) admission.then((late) => proceed(request, response, late, serve));
+    else proceed(request, response, admission, serve);
+  };
+}
+
+function begin({ headers }: Request, response: Response, serve: () => void): void {
+  // Only now is the body of one who waits to be asked for it wanted.
+  if (headers.expect) response.writeContinue();
+  serve();
+}
+
+function visitorOf({ headers, socket }: Request, trusted: TrustedProxies): GateRequest {
+  const textOf = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
+  const address = clientAddressOf(socket.remoteAddress ?? "", textOf(headers["x-forwarded-for"]), trusted);
+  return { userId: textOf(headers.user_id), address };
+}
+
+function errorFromRefusal({ kind, retryAfterSeconds }: Refusal): ServiceError {
+  return new ServiceError(kind, undefined, { retryAfterSeconds });
+}
+
+function headersFromLimits(limits: Limits | undefined): Record<string, string> {
+  return limits
+    ? {
+        "ratelimit-limit": String(limits.limit),
+        "ratelimit-remaining": String(limits.remaining),
+        "ratelimit-reset": String(limits.resetSeconds),
+      }
+    : {};
+}
+
+function refuse(
   request: Request,
   response: Response,
   error: ServiceError,
-  isRpc: boolean,
   httpStatus: (status: number) => number,
 ): void {
   const type = request.headers["content-type"] ?? "";
-  const headers: Record<string, string> = { [REQUEST_ID]: requestIdFrom(request.headers[REQUEST_ID]) };
-  dropBody(request);
+  const plain = httpAnswerFrom(error);
+  const headers: Record<string, string> = { ...plain.headers };
+  // One who waits to be asked for its body may send it after all, or the next request in its place.
+  if (request.headers.expect && request.httpVersionMajor === 1) headers.connection = "close";
+  else dropBody(request);
   if (type.startsWith("application/grpc")) {
     const trailer = new Headers();
     setTrailerStatus(trailer, connectErrorFrom(error));
     writeTrailersOnly(response, { ...headers, "content-type": type, ...Object.fromEntries(trailer) });
-  } else if (isRpc) {
+  } else if (isRpc(request)) {
     const told = connectErrorFrom(error);
-    const body = JSON.stringify(errorToJson(told, undefined));
-    write(response, codeToHttpStatus(told.code), { ...headers, "content-type": "application/json" }, body);
+    writeJson(response, codeToHttpStatus(told.code), headers, errorToJson(told, undefined));
   } else {
-    const { status, headers: more, body } = httpAnswerFrom(error);
-    write(
-      response,
-      httpStatus(status),
-      { ...headers, ...more, "content-type": "application/json" },
-      JSON.stringify(body),
-    );
+    writeJson(response, httpStatus(plain.status), headers, plain.body);
   }
 }
 
@@ -47,6 +108,10 @@ function writeTrailersOnly(response: Response, headers: Record<string, string>):
   if ("stream" in response)
     response.stream.respond({ ...response.getHeaders(), ":status": 200, ...headers }, { endStream: true });
   else write(response, 200, headers, "");
+}
+
+function writeJson(response: Response, status: number, headers: Record<string, string>, json: unknown): void {
+  write(response, status, { ...headers, "content-type": "application/json" }, JSON.stringify(json));
 }
 
 function write(response: Response, status: number, headers: Record<string, string>, body: string): void {

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
 import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
+import { parseTrustedProxies, type TrustedProxies } from "./client-address.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
@@ -31,6 +32,10 @@ export interface Config {
   readonly fetchAllow: AllowList;
   /** How long a connection may last, give or take a tenth. */
   readonly maxConnectionAgeMs: number;
+  /** Proxies whose word is taken on where a request comes from. */
+  readonly trustedProxies: TrustedProxies;
+  /** How long known users go on while the database of accounts is away. */
+  readonly accountsGraceMs: number;
   /** Web pages that may call the service from a browser: any, or those of these origins. */
   readonly corsOrigins: "*" | readonly string[];
   /** Answers as the original service did: errors with HTTP 200, `no match` for strangers. */
@@ -83,6 +88,12 @@ const SETTINGS: Settings<Config> = {
     name: "VISAGE_MAX_CONNECTION_AGE_MS",
     default: 1_800_000,
     parse: wholeNumber(1_000, 86_400_000),
+  },
+  trustedProxies: { name: "VISAGE_TRUSTED_PROXIES", default: [], parse: parseTrustedProxies },
+  accountsGraceMs: {
+    name: "VISAGE_ACCOUNTS_GRACE_MS",
+    default: 60_000,
+    parse: wholeNumber(0, 86_400_000),
   },
   corsOrigins: { name: "VISAGE_CORS_ORIGINS", default: "*", parse: origins },
   legacy: { name: "VISAGE_LEGACY", default: false, parse: onOrOff },

@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { createGate } from "./accounts/gate.ts";
+import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { openPool, type Pool } from "./core/index.ts";
@@ -7,10 +9,10 @@ import type { Credentials } from "./one-port.ts";
 import { createLog } from "./ops/log.ts";
 import { type RunningServer, startServer } from "./server.ts";
 
-/** A service with its workers behind it. */
+/** A service with all that it needs behind it. */
 export interface RunningService extends RunningServer {
-  /** The user id that is admitted. */
-  readonly userId: string;
+  /** The id of a user to try the service with, if there is one. */
+  readonly userId: string | undefined;
   /** The workers, for those who watch them. */
   readonly pool: Pool;
   /** Reads the certificate and its key again. */
@@ -19,46 +21,57 @@ export interface RunningService extends RunningServer {
 
 /** Opens what the service needs and starts it; it is ready when this resolves. */
 export async function startService(config: Config): Promise<RunningService> {
-  const userId = await openTrialUser(config.dataDir, config.trialUser);
   const log = createLog(config.logLevel);
-  const pool = await openPool({
-    modelsDir: config.modelsDir,
-    limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
-    workers: config.workers,
-    queue: config.queue,
-    onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
-  });
-  const fetcher = createImageFetcher({
-    allow: config.fetchAllow,
-    timeoutMs: config.fetchTimeoutMs,
-    maxBytes: config.maxImageBytes,
-  });
-  const closeParts = () => Promise.all([pool.close(), fetcher.close()]);
+  const parts = new Parts();
   try {
-    const server = await startServer({
-      config,
-      analyzer: pool,
-      fetcher,
-      userId,
-      log,
-      credentials: await readCredentials(config),
+    const credentials = await readCredentials(config);
+    const store = parts.add(await openStore(config));
+    const userId = await openTrialUser({
+      store,
+      id: config.trialUser,
+      dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
     });
-    return {
-      ...server,
-      userId,
-      pool,
-      reload: async () => {
-        const credentials = await readCredentials(config);
-        if (credentials) server.renew?.(credentials);
-      },
-      close: async () => {
-        await server.close();
-        await closeParts();
-      },
+    const onTrouble = (fault: unknown) => log.error({ event: "accounts away", cause: String(fault) });
+    const gate = parts.add(createGate({ store, graceMs: config.accountsGraceMs, onTrouble }));
+    const fetcher = parts.add(
+      createImageFetcher({
+        allow: config.fetchAllow,
+        timeoutMs: config.fetchTimeoutMs,
+        maxBytes: config.maxImageBytes,
+      }),
+    );
+    const pool = parts.add(
+      await openPool({
+        modelsDir: config.modelsDir,
+        limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
+        workers: config.workers,
+        queue: config.queue,
+        onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
+      }),
+    );
+    const server = parts.add(await startServer({ config, analyzer: pool, fetcher, gate, log, credentials }));
+    const reload = async () => {
+      const renewed = await readCredentials(config);
+      if (renewed) server.renew?.(renewed);
     };
+    return { ...server, userId, pool, reload, close: () => parts.close() };
   } catch (fault) {
-    await closeParts();
+    await parts.close();
     throw fault;
+  }
+}
+
+/** What was opened, to be closed the other way round: what was opened later may still use what was opened before. */
+class Parts {
+  readonly #opened: { close(): Promise<void> }[] = [];
+
+  add<Part extends { close(): Promise<void> }>(part: Part): Part {
+    this.#opened.push(part);
+    return part;
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#opened.splice(0).toReversed()) await part.close();
   }
 }
 

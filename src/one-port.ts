@@ -62,19 +62,26 @@ const FAULTS: Readonly<Record<string, "tooSlow" | "headersTooLarge">> = {
 /** How every HTTP/2 connection begins. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
 
+/**
+ * Hears of requests, also of those whose sender waits to be asked for the body: the listener has to call
+ * `writeContinue` for one with the header `expect` whose body it wants.
+ */
+function listen(server: NetServer, onRequest: Listener): void {
+  server.on("request", onRequest).on("checkContinue", onRequest);
+}
+
 /** Opens a port in clear for both versions of HTTP; what a connection speaks is known by its first bytes. */
 export function createClearPort(
   onRequest: Listener,
   answerUnreadable: UnreadableAnswer,
   limits: PortLimits,
 ): OnePort {
-  const http2 = createHttp2({ settings: settingsFrom(limits) }, onRequest);
+  const http2 = createHttp2({ settings: settingsFrom(limits) });
+  listen(http2, onRequest);
   const sessions = trackSessions(http2, limits);
   // The listening server is the one for HTTP/1.1: only then do its time-outs run.
-  const server = createHttp1(
-    { ...timeoutsFrom(limits), maxHeaderSize: limits.maxHeaderBytes },
-    retiring(onRequest, limits),
-  );
+  const server = createHttp1({ ...timeoutsFrom(limits), maxHeaderSize: limits.maxHeaderBytes });
+  listen(server, retiring(onRequest, limits));
   answerClientErrors(server, answerUnreadable);
   const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
   server.removeAllListeners("connection");
@@ -107,15 +114,13 @@ export function createTlsPort(
   limits: PortLimits,
   credentials: Credentials,
 ): OnePort {
-  const server = createSecureHttp2(
-    {
-      ...credentials,
-      allowHTTP1: true,
-      handshakeTimeout: limits.headersTimeoutMs,
-      settings: settingsFrom(limits),
-    },
-    onRequest,
-  );
+  const server = createSecureHttp2({
+    ...credentials,
+    allowHTTP1: true,
+    handshakeTimeout: limits.headersTimeoutMs,
+    settings: settingsFrom(limits),
+  });
+  listen(server, onRequest);
   // Its connections of HTTP/1.1 obey these, although its type does not tell.
   Object.assign(server, timeoutsFrom(limits));
   answerClientErrors(server, answerUnreadable);

@@ -53,7 +53,7 @@ test.skipIf(!hasTools && !isCi)("serve prints a curl line that works as it stand
 });
 
 test("the trial user's id is kept for the next start, readable by its owner alone", () => {
-  expect(userId()).toMatch(/^[\w-]{16}$/);
+  expect(userId()).toMatch(/^[\da-f]{24}$/);
   expect(statSync(join(dataDir, "trial-user")).mode & 0o777).toBe(0o600);
 });
 

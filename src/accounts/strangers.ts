@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 import { TokenBuckets } from "./token-buckets.ts";
 
-/** Failed attempts of one address: a handful of mistakes, then one a second. */
-const FAILURES = { perSecond: 1, burst: 20 };
+/** Failed attempts of one address: many may be behind it, and nobody guesses an id at this rate. */
+const FAILURES = { perSecond: 2, burst: 50 };
 
 /** An IPv6 network of this many bits has one owner, who can change the rest of the address at will. */
 const IPV6_NETWORK_GROUPS = 4;

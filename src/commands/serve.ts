@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
@@ -18,13 +19,18 @@ export async function run(args: readonly string[]): Promise<void> {
   const config = readConfig();
   const service = await startService(config);
   process.on("SIGHUP", () => void service.reload());
-  const address = `${config.tlsCert ? "https" : "http"}://${service.host === "0.0.0.0" ? "localhost" : service.host}:${service.port}`;
-  const photo = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
-  process.stdout.write(`Visage listens at ${address}
-
-  curl -H 'user_id: ${service.userId}' -F 'image_attr=@${photo}' ${address}/get_image_attr
-
-`);
+  const host = service.host === "0.0.0.0" ? "localhost" : service.host;
+  const address = `${config.tlsCert ? "https" : "http"}://${host}:${service.port}`;
+  process.stdout.write(`Visage listens at ${address}\n\n  ${hintOf(service.userId, address)}\n\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   await service.close();
+}
+
+/** How to try the service. */
+function hintOf(userId: string | undefined, address: string): string {
+  if (userId === undefined) return "visage users add --name NAME   makes a user who may call it";
+  // Of a package for tests, which an install for production has not.
+  const sample = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
+  const photo = existsSync(sample) ? sample : "photo.jpg";
+  return `curl -H 'user_id: ${userId}' -F 'image_attr=@${photo}' ${address}/get_image_attr`;
 }

@@ -23,7 +23,7 @@ export interface ImageFetcherOptions extends Omit<DiallerOptions, "isAwaited"> {
 export interface ImageFetcher {
   /**
    * Gives the bytes of the JPEG or PNG at a URL, through at most three redirects. Throws FetchError, or the
-   * signal's own reason as soon as it is aborted. `maxBytes` takes the place of the fetcher's own.
+   * signal's own reason as soon as it is aborted. `maxBytes` holds where it is less than the fetcher's own.
    */
   fetch(url: string, signal?: AbortSignal, maxBytes?: number): Promise<Uint8Array>;
   /** Ends all connections; fetches that are under way fail. */
@@ -91,7 +91,7 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   };
 
   return {
-    async fetch(text, signal, maxBytes = options.maxBytes) {
+    async fetch(text, signal, maxBytes = Number.POSITIVE_INFINITY) {
       signal?.throwIfAborted();
       const url = parseImageUrl(text, allow);
       const stop = new AbortController();
@@ -99,7 +99,7 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
       signal?.addEventListener("abort", cancel);
       const timer = setTimeout(() => stop.abort(tooSlowError(timeoutMs)), timeoutMs);
       try {
-        return await follow(url, stop.signal, maxBytes);
+        return await follow(url, stop.signal, Math.min(maxBytes, options.maxBytes));
       } catch (fault) {
         stop.signal.throwIfAborted();
         throw fault instanceof FetchError ? fault : unreachableError(fault);

@@ -136,6 +136,27 @@ export const ERRORS = {
     retry: false,
     text: "The user id in the header user_id is unknown or disabled.",
   },
+  noSubscription: {
+    code: "4003",
+    grpc: Code.PermissionDenied,
+    http: 402,
+    retry: false,
+    text: "The user has no live subscription.",
+  },
+  quotaSpent: {
+    code: "4004",
+    grpc: Code.ResourceExhausted,
+    http: 429,
+    retry: true,
+    text: "The requests of this month are spent.",
+  },
+  tooManyRequests: {
+    code: "4005",
+    grpc: Code.ResourceExhausted,
+    http: 429,
+    retry: true,
+    text: "Requests come faster than is allowed.",
+  },
   noSuchPath: {
     code: "4040",
     grpc: Code.Unimplemented,
@@ -178,6 +199,13 @@ export const ERRORS = {
     http: 408,
     retry: true,
     text: "The request was sent too slowly.",
+  },
+  accountsUnavailable: {
+    code: "5005",
+    grpc: Code.Unavailable,
+    http: 503,
+    retry: true,
+    text: "Accounts cannot be checked at the moment.",
   },
 } as const satisfies Readonly<Record<string, ErrorRow>>;
 

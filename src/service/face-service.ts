@@ -19,6 +19,7 @@ import {
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
+import { currentCaller } from "./caller.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 import { requireQuality } from "./quality.ts";
 import { rectangleOf, sizeOf } from "./rectangles.ts";
@@ -112,12 +113,15 @@ class Call {
   private readonly analyzer: Analyzer;
   private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
+  /** The most bytes of an image that the caller's plan allows; the service's own limit is the core's to hold. */
+  private readonly maxImageBytes: number | undefined;
   private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
   constructor({ analyzer, fetcher, timeoutMs }: FaceServiceOptions, context: HandlerContext) {
     this.analyzer = analyzer;
     this.fetcher = fetcher;
+    this.maxImageBytes = currentCaller()?.maxImageBytes;
     this.signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
     // A trailer of gRPC; plain HTTP has it among its headers.
     context.responseTrailer.set("x-visage-model", analyzer.identity);
@@ -192,6 +196,7 @@ class Call {
   private async bytesOf(field: string, image: Image | undefined): Promise<Uint8Array> {
     switch (image?.source.case) {
       case "content":
+        this.checkPlan(image.source.value, field);
         return image.source.value;
       case "url":
         return this.fetch(image.source.value);
@@ -200,10 +205,16 @@ class Call {
     }
   }
 
+  private checkPlan({ length }: Uint8Array, field: string): void {
+    if (this.maxImageBytes === undefined || length <= this.maxImageBytes) return;
+    const text = `The image has ${length} bytes where the plan allows ${this.maxImageBytes}.`;
+    throw new ServiceError("imageTooLarge", text, { field });
+  }
+
   private async fetch(url: string): Promise<Uint8Array> {
     const start = performance.now();
     try {
-      return await this.fetcher.fetch(url, this.signal);
+      return await this.fetcher.fetch(url, this.signal, this.maxImageBytes);
     } finally {
       this.addTime("fetch", performance.now() - start);
     }

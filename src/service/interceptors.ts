@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { currentCaller, operationOf } from "./caller.ts";
 import { type ErrorKind, reasonOf } from "./error-table.ts";
 import { connectErrorFrom, type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header of the id by which caller and log know a request. */
 export const REQUEST_ID = "x-request-id";
+/** The outcome of a request that succeeds; others are the reason of an error. */
+const SUCCESS = "ok";
 const WELL_FORMED_ID = /^[\w.:-]{1,64}$/;
 
 /** The id of a request: the caller's own if it is well formed, else a new one. */
@@ -34,23 +37,31 @@ export interface RequestLog {
   error(line: Readonly<Record<string, unknown>>): void;
 }
 
-/** Writes a line for each request: what was asked, how it ended, how long it took, and nothing of its content. */
-export function logRequests(log: RequestLog): Interceptor {
+/**
+ * Writes a line for each request: who asked what, how it ended, how long it took, and nothing of its content;
+ * and tells its caller how it ended.
+ */
+export function recordRequests(log: RequestLog): Interceptor {
   return (next) => async (request) => {
     const start = performance.now();
-    const line = (outcome: string) => ({
-      requestId: request.header.get(REQUEST_ID),
-      operation: request.method.name,
-      outcome,
-      milliseconds: Math.round(performance.now() - start),
-    });
+    const caller = currentCaller();
+    const record = (outcome: string) => {
+      caller?.finish(operationOf(request.method.name), outcome);
+      log.info({
+        requestId: request.header.get(REQUEST_ID),
+        user: caller?.fingerprint,
+        operation: request.method.name,
+        outcome,
+        milliseconds: Math.round(performance.now() - start),
+      });
+    };
     try {
       const response = await next(request);
-      log.info(line("ok"));
+      record(SUCCESS);
       return response;
     } catch (fault) {
       const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-      log.info(line(info?.reason ?? Code[ConnectError.from(fault).code]));
+      record(info?.reason ?? Code[ConnectError.from(fault).code]);
       throw fault;
     }
   };

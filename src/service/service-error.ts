@@ -2,11 +2,15 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
+  QuotaFailureSchema,
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { FaceError, QueueError } from "../core/index.ts";
 import { FetchError } from "../fetch/fetch-error.ts";
 import { ERRORS, type ErrorKind, kindOf, reasonOf } from "./error-table.ts";
+
+/** How long a caller should wait before trying again what can be tried again. */
+const RETRY_SECONDS = 1;
 
 /** Where a failure lies. */
 export interface ErrorPlace {
@@ -14,6 +18,8 @@ export interface ErrorPlace {
   readonly field?: string | undefined;
   /** More that a program may want to know, by name. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** When to try again, where that is known better than by the kind. */
+  readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -23,17 +29,17 @@ export class ServiceError extends Error {
   readonly kind: ErrorKind;
   readonly field: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly retryAfterSeconds: number;
 
   constructor(kind: ErrorKind, message: string = ERRORS[kind].text, place: ErrorPlace = {}) {
     super(message, { cause: place.cause });
     this.kind = kind;
     this.field = place.field;
     this.metadata = place.metadata ?? {};
+    this.retryAfterSeconds = place.retryAfterSeconds ?? RETRY_SECONDS;
   }
 }
 
-/** How long a caller should wait before trying again what can be tried again. */
-const RETRY_SECONDS = 1;
 const DOMAIN = "visage";
 
 /** The step at which a request of a kind fails; the others fail before an image is looked at. */
@@ -121,6 +127,7 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       ...error.metadata,
     },
   };
+  const subject = QUOTAS[error.kind];
   const violation = { field: error.field ?? "", description: error.message };
   return new ConnectError(
     error.message,
@@ -131,24 +138,35 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       ...(grpc === Code.InvalidArgument
         ? [{ desc: BadRequestSchema, value: { fieldViolations: [violation] } }]
         : []),
+      ...(subject
+        ? [{ desc: QuotaFailureSchema, value: { violations: [{ subject, description: error.message }] } }]
+        : []),
       ...(retry
-        ? [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(RETRY_SECONDS), nanos: 0 } } }]
+        ? [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(error.retryAfterSeconds) } } }]
         : []),
     ],
     error.cause,
   );
 }
 
+/** Kinds that say that something is used up, by what. */
+const QUOTAS: Readonly<Partial<Record<ErrorKind, string>>> = {
+  quotaSpent: "requests per month",
+  tooManyRequests: "requests per second",
+};
+
+/** HTTP statuses that say when to come again. */
+const WITH_RETRY_AFTER: readonly number[] = [429, 503];
+
 /** The failure as plain HTTP tells it: a status, headers and the error envelope. */
 export function httpAnswerFrom(fault: unknown) {
-  const { kind, message } = serviceErrorFrom(fault);
-  const { code, http, grpc } = ERRORS[kind];
+  const { kind, message, retryAfterSeconds } = serviceErrorFrom(fault);
+  const { code, http } = ERRORS[kind];
+  const headers: Record<string, string> = {};
+  if (WITH_RETRY_AFTER.includes(http)) headers["retry-after"] = String(retryAfterSeconds);
   return {
     status: http,
-    headers: { ...(grpc === Code.Unavailable && { "retry-after": String(RETRY_SECONDS) }) } as Record<
-      string,
-      string
-    >,
+    headers,
     body: { status: "error", code, success: false, message, data: {} },
   };
 }

@@ -115,7 +115,7 @@ describe("the envelope of a success", () => {
 describe("the envelope of an error", () => {
   test.each([
     ["/get_face_vec", {}, 400, "2001", "The field img is missing."],
-    ["/get_face_vec", { img: "https://example.org/a.jpg" }, 400, "2001", /URL/],
+    ["/get_face_vec", { img: "http://me:secret@images.test/" }, 400, "2001", /URL/],
     ["/get_face_vec?bboxes=1,2,3", { img: photo1 }, 400, "2002", /1,2,3/],
     ["/get_face_vec?bboxes=9,9,9,90", { img: photo1 }, 400, "2002", "The box from 9 9 to 9 90 is empty."],
     [

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await once(images, "listening");
   base = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
   service = await startTestService({
-    VISAGE_FETCH_ALLOW: "127.0.0.1,unknown.invalid",
+    VISAGE_FETCH_ALLOW: "127.0.0.1",
     VISAGE_FETCH_TIMEOUT_MS: "700",
   });
 });
@@ -112,7 +112,7 @@ describe("a URL that leads to no image", () => {
     expect(await askRest({ img: base + path })).toMatchObject({ status, code, message, data: {} });
   });
 
-  test.each(["http://127.0.0.1:1/closed", "http://[::1]/refused", "http://unknown.invalid/unresolvable"])(
+  test.each(["http://127.0.0.1:1/closed", "http://[::1]/refused"])(
     "%s does not tell what is inside",
     async (url) => {
       expect(await askRest({ img: url })).toMatchObject({

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
 import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
@@ -5,10 +8,12 @@ import { type RunningService, startService } from "../../src/main.ts";
 /** The user id that a service started here admits. */
 export const USER = "trial-user-of-tests";
 
-/** Starts a real service on a free port of this machine, with one worker and no log. */
-export function startTestService(env: Environment = {}): Promise<RunningService> {
+/** Starts a real service on a free port of this machine, with one worker, no log and a data folder of its own. */
+export async function startTestService(env: Environment = {}): Promise<RunningService> {
+  const dataDir = await mkdtemp(join(tmpdir(), "visage-data-"));
   const config = readConfig({
     VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
+    VISAGE_DATA_DIR: dataDir,
     VISAGE_TRIAL_USER: USER,
     VISAGE_LOG_LEVEL: "off",
     VISAGE_HOST: "127.0.0.1",
@@ -16,5 +21,10 @@ export function startTestService(env: Environment = {}): Promise<RunningService>
     VISAGE_WORKERS: "1",
     ...env,
   });
-  return startService(config);
+  const service = await startService(config);
+  const close = async () => {
+    await service.close();
+    await rm(dataDir, { recursive: true });
+  };
+  return { ...service, close };
 }

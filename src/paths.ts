@@ -1,0 +1,29 @@
+import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
+import { operationOf } from "./service/caller.ts";
+
+/** Whatever has a target. */
+export interface Targeted {
+  readonly url?: string | undefined;
+}
+
+/** Paths that need no user id: they tell nothing about anyone. */
+const OPEN_PATHS = ["/grpc.health.v1.Health/", "/grpc.reflection.", "/healthz", "/readyz"];
+const RPC_PATH = `/${FaceService.typeName}/`;
+const OPERATIONS: readonly string[] = FaceService.methods.map(({ name }) => operationOf(name));
+
+/** Tells whether a request may come from anyone. */
+export function isOpen({ url = "" }: Targeted): boolean {
+  return OPEN_PATHS.some((open) => url.startsWith(open));
+}
+
+/** Tells whether a request is for an operation at its path as an RPC, rather than at its plain one. */
+export function isRpc({ url = "" }: Targeted): boolean {
+  return url.startsWith(RPC_PATH);
+}
+
+/** What usage calls the operation at a path, plain or of an RPC; `none` where there is none. */
+export function operationAt({ url = "" }: Targeted): string {
+  const [path] = url.split(/[?#]/, 1);
+  const operation = operationOf(path!.slice(path!.lastIndexOf("/") + 1));
+  return OPERATIONS.includes(operation) ? operation : "none";
+}

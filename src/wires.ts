@@ -1,0 +1,87 @@
+import { Code, type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
+import type { Request, Response } from "./admission.ts";
+import { explainEarlyErrors } from "./early-errors.ts";
+import type { Log } from "./ops/log.ts";
+import { operationAt } from "./paths.ts";
+import type { CorsOptions } from "./rest/cors.ts";
+import { createRestHandler } from "./rest/handler.ts";
+import { RestError } from "./rest/rest-error.ts";
+import { currentCaller, operationOf } from "./service/caller.ts";
+import { reasonOf } from "./service/error-table.ts";
+import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
+import { REQUEST_ID, recordRequests, requestId, translateErrors } from "./service/interceptors.ts";
+import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
+
+/** What the wires carry, and how. */
+export interface WiresOptions extends FaceServiceOptions, CorsOptions {
+  readonly maxRequestBytes: number;
+  readonly log: Log;
+  /** The status of plain HTTP that is given in place of an error's own. */
+  readonly httpStatus: (status: number) => number;
+  /** Services beside the one for faces. */
+  readonly moreRoutes: (router: ConnectRouter) => void;
+}
+
+/** Serves a request that was let in. */
+export type Wires = (request: Request, response: Response) => void;
+
+const TEXT_FORMS = {
+  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
+  "face.v1.BoundingBox": { fromText: boxFromText },
+};
+
+/** Serves the four operations over gRPC, gRPC-Web and Connect, and what is none of these as plain HTTP. */
+export function createWires(options: WiresOptions): Wires {
+  const { log, maxRequestBytes, httpStatus } = options;
+  const interceptors = [requestId, recordRequests(log), translateErrors(log)];
+  const faces = createFaceService(options);
+  const faceRoutes = (router: ConnectRouter) => router.service(FaceService, faces);
+
+  const rest = createRestHandler({
+    service: FaceService,
+    transport: createRouterTransport(faceRoutes, { router: { interceptors } }),
+    textForms: TEXT_FORMS,
+    maxRequestBytes,
+    corsOrigins: options.corsOrigins,
+    corsHeaders: options.corsHeaders,
+    answerError: (fault, request) => {
+      const error = fault instanceof RestError ? serviceErrorOf(fault) : serviceErrorFrom(fault);
+      currentCaller()?.finish(operationAt(request), reasonOf(error.kind));
+      const answer = httpAnswerFrom(error);
+      return { ...answer, status: httpStatus(answer.status) };
+    },
+  });
+  const rpc = connectNodeAdapter({
+    routes: (router) => {
+      faceRoutes(router);
+      explainEarlyErrors(router, (error, method, { header }) => {
+        // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
+        const isFault = error.code === Code.Internal;
+        const told = isFault ? new ServiceError("badRequest") : serviceErrorFrom(error);
+        const outcome = reasonOf(told.kind);
+        currentCaller()?.finish(operationOf(method), outcome);
+        log.info({ requestId: header.get(REQUEST_ID), operation: method, outcome });
+        return connectErrorFrom(told);
+      });
+      options.moreRoutes(router);
+    },
+    interceptors,
+    readMaxBytes: maxRequestBytes,
+    fallback: (request, response) => void rest(request as never, response as never),
+  });
+  return (request, response) => rpc(request as never, response as never);
+}
+
+function serviceErrorOf({ kind, message, field }: RestError): ServiceError {
+  const kinds = {
+    badRequest: "badRequest",
+    unsupportedType: "badRequest",
+    tooLarge: "requestTooLarge",
+    noSuchPath: "noSuchPath",
+    wrongMethod: "wrongMethod",
+  } as const;
+  return new ServiceError(kinds[kind], message, { field });
+}

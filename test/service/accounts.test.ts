@@ -1,0 +1,210 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import type { AccountStore } from "../../src/accounts/account-store.ts";
+import { openStore } from "../../src/accounts/open-store.ts";
+import { hashOf } from "../../src/accounts/user-id.ts";
+import type { RunningService } from "../../src/main.ts";
+import { addTestUser } from "../support/accounts.ts";
+import { photograph } from "../support/images.ts";
+import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { openSocket, readAnswer } from "../support/raw-http.ts";
+import { startTestService, USER } from "../support/service.ts";
+import { waysIn } from "../support/ways-in.ts";
+
+const WITHIN_5_SECONDS = { timeout: 5_000, interval: 100 };
+
+let service: RunningService;
+/** The same accounts as the service has, as another process would open them. */
+let store: AccountStore;
+const dataDir = mkdtempSync(join(tmpdir(), "visage-accounts-"));
+beforeAll(async () => {
+  service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_TRUSTED_PROXIES: "127.0.0.0/8" });
+  store = await openStore({ databaseUrl: undefined, dataDir });
+});
+afterAll(async () => {
+  await store.close();
+  await service.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function ask(userId: string, fields: object = {}, headers: Record<string, string> = {}) {
+  const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec`, {
+    method: "POST",
+    headers: { user_id: userId, "content-type": "application/json", ...headers },
+    body: JSON.stringify(fields),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    envelope: (await response.json()) as { code: string; message: string },
+  };
+}
+
+const PHOTO = { img: photograph(3).toString("base64") };
+
+describe("every way in", () => {
+  test.each([
+    ["4003", "ended", {}, { endsAt: new Date("2021-01-01T00:00:00Z") }],
+    ["4003", "not-yet-begun", {}, { startsAt: new Date(Date.now() + 86_400_000) }],
+    ["4004", "spent", { requestsPerMonth: 0 }, {}],
+    ["4002", "disabled", {}, { enabled: false }],
+  ])("answers %s to a user whose account is %s", async (code, id, limits, changes) => {
+    await addTestUser(store, id, limits, changes);
+    const request = create(GetFaceVecRequestSchema, {});
+    for (const way of waysIn(service.port, id)) {
+      expect(await way.ask("getFaceVec", request), way.name).toMatchObject({ code });
+    }
+  });
+});
+
+describe("plain HTTP", () => {
+  test("tells with each success what is left of the month, and counts nothing else against it", async () => {
+    await addTestUser(store, "monthly", { requestsPerMonth: 2 });
+    expect((await ask("monthly")).status).toBe(400);
+    const first = await ask("monthly", PHOTO);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("ratelimit-limit")).toBe("2");
+    expect(first.headers.get("ratelimit-remaining")).toBe("1");
+    expect(Number(first.headers.get("ratelimit-reset"))).toBeGreaterThan(0);
+    expect((await ask("monthly", PHOTO)).status).toBe(200);
+    const { status, headers, envelope } = await ask("monthly", PHOTO);
+    expect([status, envelope.code]).toEqual([429, "4004"]);
+    expect(headers.get("ratelimit-remaining")).toBe("0");
+    expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
+  });
+
+  test("tells one who is too fast when to come again", async () => {
+    await addTestUser(store, "hasty", { requestsPerSecond: 0.1, burst: 2 });
+    await ask("hasty");
+    await ask("hasty");
+    const { status, headers, envelope } = await ask("hasty");
+    expect([status, envelope.code]).toEqual([429, "4005"]);
+    expect(headers.get("retry-after")).toBe("10");
+    expect(headers.get("ratelimit-limit")).toBe("2");
+  });
+
+  test("names the header to one without an id", async () => {
+    const { envelope } = await ask("");
+    expect(envelope).toMatchObject({ code: "4001", message: expect.stringContaining("user_id") });
+  });
+
+  test("does not ask a stranger for the body it holds back", async () => {
+    const socket = await openSocket(service.port);
+    const head = "POST /get_face_vec HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n";
+    socket.write(`${head}\r\n`);
+    const [first] = await once(socket, "data");
+    expect(String(first)).toMatch(/^HTTP\/1\.1 401 [\s\S]*connection: close/i);
+    socket.destroy();
+    const known = await openSocket(service.port);
+    known.write(`${head}user_id: ${USER}\r\n\r\n`);
+    const [asked] = await once(known, "data");
+    expect(String(asked)).toMatch(/^HTTP\/1\.1 100 Continue/);
+    known.write("img=aGVsb");
+    expect((await readAnswer(known)).status).toBe(415);
+    known.destroy();
+  });
+
+  test("holds an image against the plan's own limit", async () => {
+    await addTestUser(store, "small", { maxImageBytes: 1000 });
+    const { status, envelope } = await ask("small", PHOTO);
+    expect(status).toBe(413);
+    expect(envelope).toMatchObject({
+      code: "2005",
+      message: expect.stringContaining("the plan allows 1000"),
+    });
+  });
+});
+
+test("gRPC tells which quota is spent and when to come again", async () => {
+  await addTestUser(store, "grpc-hasty", { requestsPerSecond: 0.1, burst: 1 });
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${service.port}` });
+  const call = () =>
+    createClient(FaceService, transport).getFaceVec({}, { headers: { user_id: "grpc-hasty" } });
+  await expect(call()).rejects.toMatchObject({ code: Code.InvalidArgument });
+  const error = ConnectError.from(await call().catch((fault: unknown) => fault));
+  expect(error.code).toBe(Code.ResourceExhausted);
+  expect(error.findDetails(QuotaFailureSchema)).toMatchObject([
+    { violations: [{ subject: "requests per second" }] },
+  ]);
+  expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 10n } }]);
+  expect(error.metadata.get("ratelimit-limit")).toBe("1");
+});
+
+test("usage is counted by operation and outcome, for good and bad requests", async () => {
+  const { idHash } = await addTestUser(store, "counted");
+  await ask("counted", PHOTO);
+  await ask("counted", {});
+  await ask("counted", { img: "aGVsbG8gd29ybGQ=" });
+  const headers = { user_id: "counted" };
+  await fetch(`http://127.0.0.1:${service.port}/match_faces`, { method: "POST", headers, body: "{" });
+  await fetch(`http://127.0.0.1:${service.port}/nowhere`, { method: "POST", headers });
+  await vi.waitFor(async () => {
+    const usage = await store.listUsage({ idHash });
+    expect(
+      usage.map(({ operation, outcome, count }) => `${operation} ${outcome} ${count}`).toSorted(),
+    ).toEqual([
+      "get_face_vec BAD_REQUEST 1",
+      "get_face_vec UNSUPPORTED_FORMAT 1",
+      "get_face_vec ok 1",
+      "match_faces BAD_REQUEST 1",
+      "none NO_SUCH_PATH 1",
+    ]);
+  }, WITHIN_5_SECONDS);
+});
+
+test("a user who is disabled is out within five seconds", async () => {
+  await addTestUser(store, "leaving");
+  expect((await ask("leaving")).status).toBe(400);
+  await store.changeUser(hashOf("leaving"), { enabled: false });
+  await vi.waitFor(async () => expect((await ask("leaving")).status).toBe(401), WITHIN_5_SECONDS);
+});
+
+test("failures are limited by the address that a trusted proxy names", async () => {
+  const from = (address: string) => ask("nobody-of-ours", {}, { "x-forwarded-for": address });
+  const answers = await Promise.all(Array.from({ length: 80 }, () => from("203.0.113.9")));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
+  expect((await from("203.0.113.10")).status).toBe(401);
+  // One who is known goes on, wherever it comes from.
+  expect((await ask(USER, {}, { "x-forwarded-for": "203.0.113.9" })).status).toBe(400);
+});
+
+describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
+  let postgres: TestPostgres;
+  let shared: RunningService;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    shared = await startTestService({ VISAGE_DATABASE_URL: postgres.url, VISAGE_ACCOUNTS_GRACE_MS: "4000" });
+  });
+  afterAll(async () => {
+    await shared.close();
+    await postgres.remove();
+  });
+  const statusOf = async (userId: string) => {
+    const headers = { user_id: userId };
+    const response = await fetch(`http://127.0.0.1:${shared.port}/get_face_vec`, { method: "POST", headers });
+    await response.body?.cancel();
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+
+  test("known users go on for a while when it is away, and all when it is back", async () => {
+    expect(await statusOf(USER)).toMatchObject({ status: 400 });
+    await postgres.stop();
+    expect(await statusOf(USER)).toMatchObject({ status: 400 });
+    expect(await statusOf("someone-else")).toEqual({ status: 503, retryAfter: "1" });
+    const later = { timeout: 15_000, interval: 200 };
+    await vi.waitFor(
+      async () => expect(await statusOf(USER)).toEqual({ status: 503, retryAfter: "1" }),
+      later,
+    );
+    await postgres.start();
+    await vi.waitFor(async () => expect(await statusOf(USER)).toMatchObject({ status: 400 }), later);
+  });
+});

@@ -31,6 +31,10 @@ export interface CallOptions extends Selection {
   readonly signal?: AbortSignal | undefined;
   /** Told how many milliseconds each step took. */
   readonly onStage?: ((stage: Stage, milliseconds: number) => void) | undefined;
+  /** On whose behalf: where calls wait for each other, callers take turns. */
+  readonly caller?: string | undefined;
+  /** When the result is of no use any more, by `performance.now()`: a call that would wait longer is refused. */
+  readonly deadlineMs?: number | undefined;
 }
 
 /** Settings of `analyze`. */

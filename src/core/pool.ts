@@ -102,9 +102,9 @@ export async function openPool({
   async function call<Name extends Operation>(
     operation: Name,
     image: Uint8Array,
-    { signal, onStage, boxes, detect, vectors = false }: AnalyzeOptions = {},
+    { signal, onStage, boxes, detect, vectors = false, ...claim }: AnalyzeOptions = {},
   ): Promise<Results[Name]> {
-    const child = await queue.acquire(signal);
+    const child = await queue.acquire({ ...claim, signal });
     const job: Job = { operation, image, options: { boxes, detect, vectors } };
     const work = child.ask({ type: "run", job }, signal);
     // Not when the caller is answered: after an abort the process still has to come to the end of a step.

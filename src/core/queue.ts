@@ -12,18 +12,48 @@ export class QueueError extends Error {
   }
 }
 
+/** What a queue may know of one who comes. */
+export interface Claim {
+  /** Aborting it means that the claim is no longer there. */
+  readonly signal?: AbortSignal | undefined;
+  /** Those of one caller wait behind each other, but not before those of others. */
+  readonly caller?: string | undefined;
+  /** When it is too late to be done, by `performance.now()`. */
+  readonly deadlineMs?: number | undefined;
+}
+
 interface Waiting<Server> {
+  readonly caller: string;
   serve(server: Server): void;
   refuse(error: QueueError): void;
 }
 
-/** Servers and those who wait for one: first come, first served, and only so many may wait. */
+/**
+ * How long some may wait on end before the queue counts as standing. A burst is gone by then; who comes faster
+ * than is served would only make everyone wait longer.
+ */
+const STANDING_MS = 200;
+
+/** How many may wait for each server in a queue that stands. */
+const STANDING_LIMIT = 4;
+
+/** How much the last job counts in the mean time of a job. */
+const NEWEST_SHARE = 0.1;
+
+/**
+ * Servers and those who wait for one. Callers take turns, and each is served in the order of arrival. Only so
+ * many may wait, fewer where the queue has not been empty for a while.
+ */
 export class Queue<Server> {
   readonly #limit: number;
   readonly #idle = new Set<Server>();
-  readonly #lent = new Set<Server>();
-  // A set keeps the order of arrival, and one can leave from the middle of it.
-  readonly #waiting = new Set<Waiting<Server>>();
+  /** Servers that are with someone, since when. */
+  readonly #lent = new Map<Server, number>();
+  // Maps and sets keep the order of arrival, and one can leave from the middle of them.
+  readonly #waiting = new Map<string, Set<Waiting<Server>>>();
+  #waitingCount = 0;
+  #waitingSinceMs = 0;
+  #meanJobMs = 0;
   #closed = false;
   readonly #whenAllAreBack: (() => void)[] = [];
 
@@ -34,7 +64,7 @@ export class Queue<Server> {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waitingCount;
   }
 
   /** How many servers are with someone. */
@@ -43,30 +73,32 @@ export class Queue<Server> {
   }
 
   /**
-   * Gives a server, which comes back through `offer`. Throws QueueError `overloaded` at once where no
-   * more may wait, and the signal's reason as soon as it is aborted.
+   * Gives a server, which comes back through `offer`. Throws QueueError `overloaded` at once where no more may
+   * wait or the turn would come too late, later where the place is needed for a caller with fewer, and the
+   * signal's reason as soon as it is aborted.
    */
-  async acquire(signal?: AbortSignal): Promise<Server> {
+  async acquire({ signal, caller = "", deadlineMs }: Claim = {}): Promise<Server> {
     signal?.throwIfAborted();
     if (this.#closed) throw closedError();
     const [idle] = this.#idle;
     if (idle !== undefined) {
       this.#idle.delete(idle);
-      this.#lent.add(idle);
+      this.#lent.set(idle, performance.now());
       return idle;
     }
-    if (this.#waiting.size >= this.#limit) {
-      throw new QueueError("overloaded", `All workers are busy and ${this.#waiting.size} jobs wait.`);
-    }
-    return this.#wait(signal);
+    if (deadlineMs !== undefined && performance.now() + this.#expectedWaitMs() > deadlineMs)
+      throw overloadedError(this.#waitingCount);
+    if (this.#waitingCount >= this.#limitNow()) this.#makeRoomFor(caller);
+    return this.#wait(caller, signal);
   }
 
-  /** Brings a new server, or one that has done its work: the first in line gets it. */
+  /** Brings a new server, or one that has done its work: the next in line gets it. */
   offer(server: Server): void {
-    const [first] = this.#waiting;
-    if (first) {
-      this.#lent.add(server);
-      first.serve(server);
+    this.#noteJob(server);
+    const next = this.#next();
+    if (next) {
+      this.#lent.set(server, performance.now());
+      next.serve(server);
     } else {
       this.#idle.add(server);
       this.#takeBack(server);
@@ -82,7 +114,8 @@ export class Queue<Server> {
   /** Refuses those who wait and all who come later; resolves when no server is with anyone. */
   close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of this.#waiting) waiting.refuse(closedError());
+    for (const ofCaller of this.#waiting.values())
+      for (const waiting of ofCaller) waiting.refuse(closedError());
     return new Promise((resolve) => {
       if (this.#lent.size === 0) resolve();
       else this.#whenAllAreBack.push(resolve);
@@ -95,13 +128,58 @@ export class Queue<Server> {
     for (const resolve of this.#whenAllAreBack.splice(0)) resolve();
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<Server> {
+  #limitNow(): number {
+    const isStanding = this.#waitingCount > 0 && performance.now() - this.#waitingSinceMs > STANDING_MS;
+    return isStanding ? Math.min(this.#limit, STANDING_LIMIT * this.#serverCount) : this.#limit;
+  }
+
+  get #serverCount(): number {
+    return this.#idle.size + this.#lent.size;
+  }
+
+  #expectedWaitMs(): number {
+    const turns = (this.#waitingCount + 1) / Math.max(1, this.#serverCount);
+    return turns * this.#meanJobMs;
+  }
+
+  #noteJob(server: Server): void {
+    const sinceMs = this.#lent.get(server);
+    if (sinceMs === undefined) return;
+    const jobMs = performance.now() - sinceMs;
+    this.#meanJobMs += (jobMs - this.#meanJobMs) * (this.#meanJobMs === 0 ? 1 : NEWEST_SHARE);
+  }
+
+  /** Refuses the last of the caller with the most, where that has more than this one would; else throws. */
+  #makeRoomFor(caller: string): void {
+    const most = [...this.#waiting.values()].reduce(
+      (one, other) => (other.size > one.size ? other : one),
+      new Set(),
+    );
+    const own = this.#waiting.get(caller)?.size ?? 0;
+    const error = overloadedError(this.#waitingCount);
+    if (most.size <= own + 1) throw error;
+    [...most].at(-1)!.refuse(error);
+  }
+
+  /** The first of the caller whose turn it is, who then is the last to have another turn. */
+  #next(): Waiting<Server> | undefined {
+    const [first] = this.#waiting;
+    if (!first) return undefined;
+    const [caller, ofCaller] = first;
+    this.#waiting.delete(caller);
+    this.#waiting.set(caller, ofCaller);
+    const [next] = ofCaller;
+    return next;
+  }
+
+  #wait(caller: string, signal: AbortSignal | undefined): Promise<Server> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(waiting);
+        this.#remove(waiting);
         signal?.removeEventListener("abort", abort);
       };
       const waiting: Waiting<Server> = {
+        caller,
         serve: (server) => {
           leave();
           resolve(server);
@@ -115,12 +193,29 @@ export class Queue<Server> {
         leave();
         reject(signal?.reason);
       };
-      this.#waiting.add(waiting);
+      this.#add(waiting);
       signal?.addEventListener("abort", abort);
     });
+  }
+
+  #add(waiting: Waiting<Server>): void {
+    if (this.#waitingCount++ === 0) this.#waitingSinceMs = performance.now();
+    const ofCaller = this.#waiting.get(waiting.caller) ?? new Set();
+    this.#waiting.set(waiting.caller, ofCaller.add(waiting));
+  }
+
+  #remove(waiting: Waiting<Server>): void {
+    const ofCaller = this.#waiting.get(waiting.caller);
+    if (!ofCaller?.delete(waiting)) return;
+    this.#waitingCount--;
+    if (ofCaller.size === 0) this.#waiting.delete(waiting.caller);
   }
 }
 
 function closedError(): QueueError {
   return new QueueError("closed", "No more jobs are taken.");
+}
+
+function overloadedError(waiting: number): QueueError {
+  return new QueueError("overloaded", `All workers are busy and ${waiting} jobs wait.`);
 }

@@ -113,16 +113,17 @@ class Call {
   private readonly analyzer: Analyzer;
   private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
-  /** The most bytes of an image that the caller's plan allows; the service's own limit is the core's to hold. */
-  private readonly maxImageBytes: number | undefined;
+  private readonly deadlineMs: number;
+  private readonly caller = currentCaller();
   private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
   constructor({ analyzer, fetcher, timeoutMs }: FaceServiceOptions, context: HandlerContext) {
     this.analyzer = analyzer;
     this.fetcher = fetcher;
-    this.maxImageBytes = currentCaller()?.maxImageBytes;
     this.signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+    this.deadlineMs =
+      performance.now() + Math.min(timeoutMs, context.timeoutMs() ?? Number.POSITIVE_INFINITY);
     // A trailer of gRPC; plain HTTP has it among its headers.
     context.responseTrailer.set("x-visage-model", analyzer.identity);
   }
@@ -186,7 +187,8 @@ class Call {
   private options(boxes: readonly BoundingBox[], detect: boolean | undefined) {
     const onStage = (stage: Stage, milliseconds: number) => this.addTime(stage, milliseconds);
     const plain = boxes.map(({ x1, y1, x2, y2 }) => ({ x1, y1, x2, y2 }));
-    return { boxes: plain, detect, signal: this.signal, onStage };
+    const { signal, deadlineMs, caller } = this;
+    return { boxes: plain, detect, signal, deadlineMs, caller: caller?.fingerprint, onStage };
   }
 
   private addTime(stage: Stage | "fetch", milliseconds: number): void {
@@ -205,16 +207,18 @@ class Call {
     }
   }
 
+  /** Holds an image against the caller's plan; the service's own limit is the core's to hold. */
   private checkPlan({ length }: Uint8Array, field: string): void {
-    if (this.maxImageBytes === undefined || length <= this.maxImageBytes) return;
-    const text = `The image has ${length} bytes where the plan allows ${this.maxImageBytes}.`;
+    const allowed = this.caller?.maxImageBytes;
+    if (allowed === undefined || length <= allowed) return;
+    const text = `The image has ${length} bytes where the plan allows ${allowed}.`;
     throw new ServiceError("imageTooLarge", text, { field });
   }
 
   private async fetch(url: string): Promise<Uint8Array> {
     const start = performance.now();
     try {
-      return await this.fetcher.fetch(url, this.signal, this.maxImageBytes);
+      return await this.fetcher.fetch(url, this.signal, this.caller?.maxImageBytes);
     } finally {
       this.addTime("fetch", performance.now() - start);
     }

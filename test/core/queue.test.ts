@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Queue, QueueError } from "../../src/core/queue.ts";
 
 const REASON = new Error("the caller has gone");
@@ -45,10 +45,67 @@ describe("a queue", () => {
     expect(await waiting).toBe("server");
   });
 
+  test("lets callers take turns, however many each has waiting", async () => {
+    const queue = await busyQueue(10);
+    const served: string[] = [];
+    for (const caller of ["heavy", "heavy", "heavy", "light", "heavy", "other"])
+      void queue.acquire({ caller }).then(() => served.push(caller));
+    for (let turn = 0; turn < 6; turn++) {
+      queue.offer("server");
+      await Promise.resolve();
+    }
+    await vi.waitFor(() => expect(served).toEqual(["heavy", "light", "other", "heavy", "heavy", "heavy"]));
+  });
+
+  test("takes a place from the caller who has most, for one who has fewer", async () => {
+    const queue = await busyQueue(2);
+    const first = queue.acquire({ caller: "heavy" });
+    const last = queue.acquire({ caller: "heavy" });
+    await expect(queue.acquire({ caller: "heavy" })).rejects.toMatchObject({ kind: "overloaded" });
+    const light = queue.acquire({ caller: "light" });
+    await expect(last).rejects.toMatchObject({ kind: "overloaded" });
+    await expect(queue.acquire({ caller: "other" })).rejects.toMatchObject({ kind: "overloaded" });
+    queue.offer("server");
+    expect(await first).toBe("server");
+    queue.offer("server");
+    expect(await light).toBe("server");
+  });
+
+  test("takes a burst, but lets only a few wait once it has not been empty for a while", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const queue = await busyQueue(100);
+    const burst = Array.from({ length: 20 }, () => queue.acquire());
+    expect(queue.waiting).toBe(20);
+    vi.advanceTimersByTime(1000);
+    await expect(queue.acquire()).rejects.toMatchObject({ kind: "overloaded" });
+    for (const one of burst) {
+      queue.offer("server");
+      await one;
+    }
+    void queue.acquire();
+    expect(queue.waiting).toBe(1);
+  });
+
+  test("refuses at once one whose turn would come too late", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const queue = await busyQueue(100);
+    vi.advanceTimersByTime(100);
+    queue.offer("server");
+    await queue.acquire();
+    void queue.acquire();
+    // One waits already: a turn comes after about 200 ms.
+    const nowMs = performance.now();
+    await expect(queue.acquire({ deadlineMs: nowMs + 150 })).rejects.toMatchObject({ kind: "overloaded" });
+    void queue.acquire({ deadlineMs: nowMs + 250 });
+    expect(queue.waiting).toBe(2);
+  });
+
   test("lets go of one whose signal is aborted, and serves the next", async () => {
     const queue = await busyQueue(2);
     const controller = new AbortController();
-    const leaving = queue.acquire(controller.signal);
+    const leaving = queue.acquire({ signal: controller.signal });
     const staying = queue.acquire();
     controller.abort(REASON);
     expect(queue.waiting).toBe(1);
@@ -60,7 +117,7 @@ describe("a queue", () => {
   test("gives nothing to a signal that was aborted before", async () => {
     const queue = new Queue<string>(1);
     queue.offer("server");
-    await expect(queue.acquire(AbortSignal.abort(REASON))).rejects.toBe(REASON);
+    await expect(queue.acquire({ signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
     expect(queue.busy).toBe(0);
     expect(await queue.acquire()).toBe("server");
   });
@@ -68,7 +125,7 @@ describe("a queue", () => {
   test("keeps a server where its signal is aborted after it was given", async () => {
     const queue = await busyQueue(1);
     const controller = new AbortController();
-    const served = queue.acquire(controller.signal);
+    const served = queue.acquire({ signal: controller.signal });
     queue.offer("server");
     controller.abort(REASON);
     expect(await served).toBe("server");

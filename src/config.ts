@@ -1,8 +1,8 @@
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
 import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./client-address.ts";
+import { countCpus } from "./cpu-count.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
@@ -71,7 +71,7 @@ const SETTINGS: Settings<Config> = {
   databaseUrl: { name: "VISAGE_DATABASE_URL", default: undefined, parse: postgresUrl },
   modelsDir: { name: "VISAGE_MODELS_DIR", default: DEFAULT_MODELS_DIR, parse: (text) => resolve(text) },
   trialUser: { name: "VISAGE_TRIAL_USER", default: undefined, parse: userId },
-  workers: { name: "VISAGE_WORKERS", default: availableParallelism(), parse: wholeNumber(1, 256) },
+  workers: { name: "VISAGE_WORKERS", default: countCpus(), parse: wholeNumber(1, 256) },
   queue: { name: "VISAGE_QUEUE", default: 64, parse: wholeNumber(1, 100_000) },
   maxImageBytes: { name: "VISAGE_MAX_IMAGE_BYTES", default: 10 * MIB, parse: wholeNumber(1, 1024 * MIB) },
   maxImagePixels: {

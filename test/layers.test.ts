@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/accounts": [],
   "src/ops": ["gen"],
   "src/one-port.ts": [],
+  "src/cpu-count.ts": [],
   "src/early-errors.ts": [],
   "src/paths.ts": ["gen", "src/service"],
   "src/admission.ts": ["src/accounts", "src/client-address.ts", "src/paths.ts", "src/rest", "src/service"],
@@ -27,7 +28,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/rest",
     "src/service",
   ],
-  "src/config.ts": ["models", "src/accounts", "src/client-address.ts", "src/fetch", "src/ops"],
+  "src/config.ts": [
+    "models",
+    "src/accounts",
+    "src/client-address.ts",
+    "src/cpu-count.ts",
+    "src/fetch",
+    "src/ops",
+  ],
   "src/client-address.ts": [],
   "src/server.ts": [
     "gen",

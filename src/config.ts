@@ -42,6 +42,8 @@ export interface Config {
   readonly legacy: boolean;
   /** Whether gRPC clients may ask for the descriptors. */
   readonly reflection: boolean;
+  /** Whether the pages for people are served. */
+  readonly web: boolean;
   readonly logLevel: LogLevel;
   /** PEM files of a certificate and its key; with both the port speaks TLS. */
   readonly tlsCert: string | undefined;
@@ -98,6 +100,7 @@ const SETTINGS: Settings<Config> = {
   corsOrigins: { name: "VISAGE_CORS_ORIGINS", default: "*", parse: origins },
   legacy: { name: "VISAGE_LEGACY", default: false, parse: onOrOff },
   reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },
+  web: { name: "VISAGE_WEB", default: true, parse: onOrOff },
   logLevel: { name: "VISAGE_LOG_LEVEL", default: "info", parse: oneOf(LOG_LEVELS) },
   tlsCert: { name: "VISAGE_TLS_CERT", default: undefined, parse: (text) => resolve(text) },
   tlsKey: { name: "VISAGE_TLS_KEY", default: undefined, parse: (text) => resolve(text) },

@@ -17,6 +17,7 @@ import { isRpc } from "./paths.ts";
 import { corsHeadersOf } from "./rest/cors.ts";
 import { REQUEST_ID, requestIdFrom } from "./service/interceptors.ts";
 import { httpAnswerFrom, ServiceError } from "./service/service-error.ts";
+import { openPages } from "./web/pages.ts";
 import { createWires } from "./wires.ts";
 
 /** What a server is made of. */
@@ -32,6 +33,7 @@ export interface ServerOptions {
     | "legacy"
     | "maxConnectionAgeMs"
     | "trustedProxies"
+    | "web"
   >;
   readonly analyzer: Analyzer;
   readonly fetcher: ImageFetcher;
@@ -93,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     file_health_v1_health,
     file_grpc_reflection_v1_reflection,
   ]);
+  const pages = config.web ? openPages() : undefined;
   const enter = createDoor({ gate, trustedProxies: config.trustedProxies, httpStatus });
   const wires = createWires({
     analyzer,
@@ -122,6 +125,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (isPreflight) return void (response as ServerResponse).writeHead(204).end();
     if (request.url === "/healthz") return answerProbe(response, true);
     if (request.url === "/readyz") return answerProbe(response, health.serving);
+    if (pages?.answer(request, response)) return;
     enter(request, response, () => wires(request, response));
   };
   const limits = {

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { PAGES, type PageEntry } from "./page-table.ts";
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+/** The pages of the service. */
+export interface Pages {
+  /** Answers a request for a page; gives false for a path that is none, and does nothing. */
+  answer(request: Request, response: Response): boolean;
+}
+
+interface Page {
+  readonly bytes: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const TYPES: Readonly<Record<PageEntry["type"], string>> = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  javascript: "text/javascript; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+  proto: "text/plain; charset=utf-8",
+};
+
+/** Nothing but files of our own; pictures that a page makes itself. */
+const POLICY: Readonly<Record<string, string>> = {
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "img-src": "'self' blob: data:",
+  "connect-src": "'self'",
+  "base-uri": "'none'",
+  "form-action": "'none'",
+  "frame-ancestors": "'none'",
+};
+
+const SECURITY_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(self), microphone=(), geolocation=()",
+};
+
+/** Reads all pages into memory; throws where a file is missing. */
+export function openPages(): Pages {
+  const pages = new Map(PAGES.map((entry) => [entry.path, pageFrom(entry)]));
+  return {
+    answer(request, response) {
+      const [path] = (request.url ?? "").split("?", 1);
+      const page = pages.get(path!);
+      if (!page || (request.method !== "GET" && request.method !== "HEAD")) return false;
+      send(request, response as ServerResponse, page);
+      return true;
+    },
+  };
+}
+
+function pageFrom({ file, type, policy }: PageEntry): Page {
+  const bytes = readFileSync(new URL(file, compiledFolder()));
+  const rules = Object.entries({ ...POLICY, ...policy }).map(([name, value]) => `${name} ${value}`);
+  return {
+    bytes,
+    headers: {
+      ...SECURITY_HEADERS,
+      "content-security-policy": rules.join("; "),
+      "content-type": TYPES[type],
+      // Asked again each time, and answered with nothing where it is still the same.
+      "cache-control": "no-cache",
+      etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+    },
+  };
+}
+
+/** From source, as in tests, the files are those of the build too. */
+function compiledFolder(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(isSource ? "../../dist/src/web/" : "./", import.meta.url);
+}
+
+function send(request: Request, response: ServerResponse, { bytes, headers }: Page): void {
+  if (request.headers["if-none-match"] === headers.etag) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  response.writeHead(200, { ...headers, "content-length": bytes.length });
+  response.end(request.method === "HEAD" ? undefined : bytes);
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { photograph } from "../support/images.ts";
+import { USER } from "../support/service.ts";
+
+const WAIT = { timeout: 30_000, interval: 50 };
+const REQUEST_TIMEOUT_MS = 5_000;
+
+let server: ChildProcess;
+let address: string;
+let log = "";
+const dataDir = mkdtempSync(join(tmpdir(), "visage-workers-"));
+beforeAll(async () => {
+  server = spawn(process.execPath, [join(PACKAGE_ROOT, "dist/src/cli.js"), "serve"], {
+    env: {
+      VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
+      VISAGE_DATA_DIR: dataDir,
+      VISAGE_TRIAL_USER: USER,
+      VISAGE_HOST: "127.0.0.1",
+      VISAGE_PORT: "0",
+      VISAGE_WORKERS: "2",
+      VISAGE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  server.stderr!.on("data", (text) => {
+    log += text;
+  });
+  const [said] = await once(server.stdout!, "data");
+  address = /http:\S+/.exec(String(said))![0];
+});
+afterAll(async () => {
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Asks with a few at a time until told to stop; gives how often each code was answered. */
+function load(): () => Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  let isOver = false;
+  const ask = async () => {
+    while (!isOver) {
+      const code = await codeOfOne();
+      counts[code] = (counts[code] ?? 0) + 1;
+    }
+  };
+  const asking = Promise.all([1, 2, 3, 4].map(ask));
+  return async () => {
+    isOver = true;
+    await asking;
+    return counts;
+  };
+}
+
+async function codeOfOne(): Promise<string> {
+  const body = new FormData();
+  body.append("img", new Blob([photograph(3).slice()]));
+  const response = await fetch(`${address}/get_face_vec`, {
+    method: "POST",
+    headers: { user_id: USER },
+    body,
+  });
+  return ((await response.json()) as { code: string }).code;
+}
+
+function workerPids(): number[] {
+  return execFileSync("pgrep", ["-P", String(server.pid)], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map(Number);
+}
+
+const losses = () => log.split("\n").filter((line) => line.includes("worker lost"));
+
+test("a worker that is killed under load takes one request along and is replaced", async () => {
+  const stop = load();
+  await vi.waitFor(() => expect(log).toContain('"outcome":"ok"'), WAIT);
+  const [killed, other] = workerPids() as [number, number];
+  process.kill(killed, "SIGKILL");
+  await vi.waitFor(() => expect(workerPids().filter((pid) => pid !== killed)).toHaveLength(2), WAIT);
+  const { "1000": successes = 0, "5000": lost = 0, ...others } = await stop();
+  expect(others).toEqual({});
+  expect(lost).toBeLessThanOrEqual(1);
+  expect(successes).toBeGreaterThan(0);
+  expect(workerPids()).toContain(other);
+  expect(losses()).toMatchObject([expect.stringContaining('"cause":"SIGKILL","restarts":0')]);
+  expect(await codeOfOne()).toBe("1000");
+});
+
+test("a worker that hangs under load is ended, and only its own request is late", async () => {
+  const stop = load();
+  const [stuck] = workerPids() as [number];
+  process.kill(stuck, "SIGSTOP");
+  await vi.waitFor(() => expect(losses()).toHaveLength(2), WAIT);
+  await vi.waitFor(() => expect(workerPids().filter((pid) => pid !== stuck)).toHaveLength(2), WAIT);
+  const { "1000": successes = 0, "5003": late = 0, ...others } = await stop();
+  expect(others).toEqual({});
+  expect(late).toBe(1);
+  expect(successes).toBeGreaterThan(late);
+  expect(await codeOfOne()).toBe("1000");
+});

@@ -4,9 +4,12 @@ import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-conn
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Admission, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
-import { isOpen, isRpc, operationAt } from "./paths.ts";
+import type { RequestEnd, RequestObserver } from "./ops/request-end.ts";
+import { isOpen, isRpc, operationAt, wireOf } from "./paths.ts";
 import { dropBody } from "./rest/drop-body.ts";
-import { workFor } from "./service/caller.ts";
+import { reasonOf } from "./service/error-table.ts";
+import { REQUEST_ID } from "./service/interceptors.ts";
+import { RequestRecord, recordWork } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError } from "./service/service-error.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -18,9 +21,11 @@ export interface DoorOptions {
   readonly trustedProxies: TrustedProxies;
   /** The status of plain HTTP that is given in place of an error's own. */
   readonly httpStatus: (status: number) => number;
+  /** Hears of every request, admitted or not, when it is over. */
+  readonly onEnd: RequestObserver;
 }
 
-/** Calls `serve` for a request that may come in, on behalf of its caller, and answers the others. */
+/** Calls `serve` for a request that may come in, under a record of it, and answers the others. */
 export type Door = (request: Request, response: Response, serve: () => void) => void;
 
 /** The outcome of a request whose caller did not wait for it. */
@@ -30,26 +35,61 @@ const LEFT = "CANCELED";
  * Lets requests in by their headers alone, and refuses the others in the way of their own wire. Connect's
  * interceptors would come too late: they run when the whole body has been read.
  */
-export function createDoor({ gate, trustedProxies, httpStatus }: DoorOptions): Door {
-  function proceed(request: Request, response: Response, admission: Admission, serve: () => void): void {
-    const limits = admission.admitted ? admission.caller.limits : admission.limits;
-    for (const [name, value] of Object.entries(headersFromLimits(limits))) response.setHeader(name, value);
-    if (!admission.admitted) {
-      refuse(request, response, errorFromRefusal(admission), httpStatus);
+export function createDoor({ gate, trustedProxies, httpStatus, onEnd }: DoorOptions): Door {
+  function proceed(visit: Visit, admission: Admission, serve: () => void): void {
+    const { request, response } = visit;
+    const caller = admission.admitted ? admission.caller : undefined;
+    const record = new RequestRecord(caller);
+    // Whatever happens: one who is never heard of again must not hold a place in its quota.
+    const end = () => {
+      const told = endOf(visit, record);
+      caller?.finish(told.operation, told.outcome);
+      onEnd(told);
+    };
+    if (response.destroyed) {
+      end();
       return;
     }
-    const { caller } = admission;
-    // Whatever else happens: one who is never heard of again must not hold a place in its quota.
-    response.once("close", () => caller.finish(operationAt(request), LEFT));
-    if (response.destroyed) caller.finish(operationAt(request), LEFT);
-    else workFor(caller, () => begin(request, response, serve));
+    response.once("close", end);
+
+    const limits = admission.admitted ? admission.caller.limits : admission.limits;
+    for (const [name, value] of Object.entries(headersFromLimits(limits))) response.setHeader(name, value);
+    if (admission.admitted) recordWork(record, () => begin(request, response, serve));
+    else {
+      record.outcome = reasonOf(admission.kind);
+      refuse(request, response, errorFromRefusal(admission), httpStatus);
+    }
   }
 
   return (request, response, serve) => {
     if (request.method === "OPTIONS" || isOpen(request)) return begin(request, response, serve);
+    const visit = { request, response, startedAtMs: Date.now(), startMs: performance.now() };
     const admission = gate.admit(visitorOf(request, trustedProxies));
-    if (admission instanceof Promise) admission.then((late) => proceed(request, response, late, serve));
-    else proceed(request, response, admission, serve);
+    if (admission instanceof Promise) admission.then((late) => proceed(visit, late, serve));
+    else proceed(visit, admission, serve);
+  };
+}
+
+interface Visit {
+  readonly request: Request;
+  readonly response: Response;
+  readonly startedAtMs: number;
+  readonly startMs: number;
+}
+
+function endOf({ request, startedAtMs, startMs }: Visit, record: RequestRecord): RequestEnd {
+  return {
+    requestId: String(request.headers[REQUEST_ID]),
+    user: record.caller?.fingerprint,
+    operation: operationAt(request),
+    wire: wireOf(request),
+    outcome: record.outcome ?? LEFT,
+    startedAtMs,
+    milliseconds: performance.now() - startMs,
+    imageBytes: record.imageBytes,
+    faces: record.faces,
+    stages: record.stages,
+    headers: request.headers,
   };
 }
 

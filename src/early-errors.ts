@@ -10,12 +10,8 @@ import { errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protoc
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 
-/** Says anew, with details, an error that Connect raised by itself for a method of this name. */
-export type Explanation = (
-  error: ConnectError,
-  method: string,
-  request: UniversalServerRequest,
-) => ConnectError;
+/** Says anew, with details, an error that Connect raised by itself. */
+export type Explanation = (error: ConnectError) => ConnectError;
 
 /** Flags, then four bytes of length, before every message of gRPC-Web. */
 const ENVELOPE_HEAD_BYTES = 5;
@@ -28,47 +24,47 @@ const ENVELOPE_HEAD_BYTES = 5;
 export function explainEarlyErrors(router: ConnectRouter, explain: Explanation): void {
   for (const [i, handle] of router.handlers.entries()) {
     const explained = async (request: UniversalServerRequest) => {
-      const response = await handle(request);
-      return rewritten(response, (error) => explain(error, handle.method.name, request));
+      return rewritten(await handle(request), explain);
     };
     router.handlers[i] = Object.assign(explained, handle);
   }
 }
 
-type Rewrite = (error: ConnectError) => ConnectError;
-
-function rewritten(response: UniversalServerResponse, rewrite: Rewrite): Promise<UniversalServerResponse> {
-  if (response.trailer) return grpcRewritten(response, rewrite);
+function rewritten(
+  response: UniversalServerResponse,
+  explain: Explanation,
+): Promise<UniversalServerResponse> {
+  if (response.trailer) return grpcRewritten(response, explain);
   const type = response.header?.get("content-type") ?? "";
-  if (type.startsWith("application/grpc-web")) return grpcWebRewritten(response, rewrite);
-  return connectRewritten(response, rewrite);
+  if (type.startsWith("application/grpc-web")) return grpcWebRewritten(response, explain);
+  return connectRewritten(response, explain);
 }
 
-async function grpcRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+async function grpcRewritten(response: UniversalServerResponse, explain: Explanation) {
   // An answer without a message has its trailers already.
   const error = findTrailerError(response.trailer!);
-  if (error && error.details.length === 0) setTrailerStatus(response.trailer!, rewrite(error));
+  if (error && error.details.length === 0) setTrailerStatus(response.trailer!, explain(error));
   return response;
 }
 
-async function grpcWebRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+async function grpcWebRewritten(response: UniversalServerResponse, explain: Explanation) {
   const bytes = await bodyOf(response);
   const answer = (body: Uint8Array) => ({ ...response, body: createAsyncIterable([body]) });
   if (bytes[0] !== trailerFlag) return answer(bytes);
   const trailer = trailerParse(bytes.subarray(ENVELOPE_HEAD_BYTES));
   const error = findTrailerError(trailer);
   if (!error || error.details.length > 0) return answer(bytes);
-  setTrailerStatus(trailer, rewrite(error));
+  setTrailerStatus(trailer, explain(error));
   return answer(encodeEnvelope(trailerFlag, trailerSerialize(trailer)));
 }
 
-async function connectRewritten(response: UniversalServerResponse, rewrite: Rewrite) {
+async function connectRewritten(response: UniversalServerResponse, explain: Explanation) {
   const isError = response.status >= 400 && response.body && !response.header?.has("content-encoding");
   if (!isError) return response;
   const bytes = await bodyOf(response);
   const error = errorFromJsonBytes(bytes, undefined, new ConnectError("", Code.Internal));
   if (error.details.length > 0) return { ...response, body: createAsyncIterable([bytes]) };
-  const body = errorToJsonBytes(rewrite(error), undefined);
+  const body = errorToJsonBytes(explain(error), undefined);
   const header = new Headers(response.header);
   header.set("content-length", String(body.byteLength));
   return { ...response, header, body: createAsyncIterable([body]) };

@@ -205,7 +205,7 @@ function closeServer(server: NetServer, sessions: ReadonlySet<ServerHttp2Session
 function sniff(socket: Socket, timeoutMs: number, onKnown: (isHttp2: boolean) => void): void {
   const giveUp = () => socket.destroy();
   socket.setTimeout(timeoutMs, giveUp);
-  socket.on("error", giveUp);
+  socket.on("error", giveUp).on("end", giveUp);
   let seen = Buffer.alloc(0);
   const look = () => {
     const bytes: Buffer | null = socket.read();
@@ -214,8 +214,7 @@ function sniff(socket: Socket, timeoutMs: number, onKnown: (isHttp2: boolean) =>
     const isPreface = PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length));
     if (isPreface && seen.length < PREFACE.length) return;
     socket.off("readable", look);
-    socket.off("error", giveUp);
-    socket.off("timeout", giveUp);
+    socket.off("error", giveUp).off("end", giveUp).off("timeout", giveUp);
     socket.setTimeout(0);
     socket.unshift(seen);
     onKnown(isPreface);

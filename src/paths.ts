@@ -1,9 +1,14 @@
 import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
-import { operationOf } from "./service/caller.ts";
+import type { Wire } from "./ops/request-end.ts";
 
 /** Whatever has a target. */
 export interface Targeted {
   readonly url?: string | undefined;
+}
+
+/** What usage and logs call an operation: `get_face_vec` for GetFaceVec. */
+function operationOf(method: string): string {
+  return method.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }
 
 /** Paths that need no user id: they tell nothing about anyone. */
@@ -26,4 +31,14 @@ export function operationAt({ url = "" }: Targeted): string {
   const [path] = url.split(/[?#]/, 1);
   const operation = operationOf(path!.slice(path!.lastIndexOf("/") + 1));
   return OPERATIONS.includes(operation) ? operation : "none";
+}
+
+/** How a request came. */
+export function wireOf(
+  request: Targeted & { readonly headers: { readonly "content-type"?: string | undefined } },
+): Wire {
+  const type = request.headers["content-type"] ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  if (type.startsWith("application/grpc")) return "grpc";
+  return isRpc(request) ? "connect" : "rest";
 }

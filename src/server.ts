@@ -11,7 +11,7 @@ import type { Analyzer } from "./core/index.ts";
 import type { ImageFetcher } from "./fetch/image-fetcher.ts";
 import { type Credentials, createClearPort, createTlsPort } from "./one-port.ts";
 import { createHealth } from "./ops/health.ts";
-import type { Log } from "./ops/log.ts";
+import { type Log, lineFrom } from "./ops/log.ts";
 import { createReflection } from "./ops/reflection.ts";
 import { isRpc } from "./paths.ts";
 import { corsHeadersOf } from "./rest/cors.ts";
@@ -96,7 +96,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     file_grpc_reflection_v1_reflection,
   ]);
   const pages = config.web ? openPages() : undefined;
-  const enter = createDoor({ gate, trustedProxies: config.trustedProxies, httpStatus });
+  const enter = createDoor({
+    gate,
+    trustedProxies: config.trustedProxies,
+    httpStatus,
+    onEnd: (end) => log.info(lineFrom(end)),
+  });
   const wires = createWires({
     analyzer,
     fetcher,

@@ -4,14 +4,13 @@ import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
 import type { Request, Response } from "./admission.ts";
 import { explainEarlyErrors } from "./early-errors.ts";
 import type { Log } from "./ops/log.ts";
-import { operationAt } from "./paths.ts";
 import type { CorsOptions } from "./rest/cors.ts";
 import { createRestHandler } from "./rest/handler.ts";
 import { RestError } from "./rest/rest-error.ts";
-import { currentCaller, operationOf } from "./service/caller.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
-import { REQUEST_ID, recordRequests, requestId, translateErrors } from "./service/interceptors.ts";
+import { noteOutcome, requestId, translateErrors } from "./service/interceptors.ts";
+import { currentRecord } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
 
@@ -36,7 +35,7 @@ const TEXT_FORMS = {
 /** Serves the four operations over gRPC, gRPC-Web and Connect, and what is none of these as plain HTTP. */
 export function createWires(options: WiresOptions): Wires {
   const { log, maxRequestBytes, httpStatus } = options;
-  const interceptors = [requestId, recordRequests(log), translateErrors(log)];
+  const interceptors = [requestId, noteOutcome, translateErrors(log)];
   const faces = createFaceService(options);
   const faceRoutes = (router: ConnectRouter) => router.service(FaceService, faces);
 
@@ -47,9 +46,9 @@ export function createWires(options: WiresOptions): Wires {
     maxRequestBytes,
     corsOrigins: options.corsOrigins,
     corsHeaders: options.corsHeaders,
-    answerError: (fault, request) => {
+    answerError: (fault) => {
       const error = fault instanceof RestError ? serviceErrorOf(fault) : serviceErrorFrom(fault);
-      currentCaller()?.finish(operationAt(request), reasonOf(error.kind));
+      noteError(error);
       const answer = httpAnswerFrom(error);
       return { ...answer, status: httpStatus(answer.status) };
     },
@@ -57,14 +56,12 @@ export function createWires(options: WiresOptions): Wires {
   const rpc = connectNodeAdapter({
     routes: (router) => {
       faceRoutes(router);
-      explainEarlyErrors(router, (error, method, { header }) => {
+      explainEarlyErrors(router, (early) => {
         // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
-        const isFault = error.code === Code.Internal;
-        const told = isFault ? new ServiceError("badRequest") : serviceErrorFrom(error);
-        const outcome = reasonOf(told.kind);
-        currentCaller()?.finish(operationOf(method), outcome);
-        log.info({ requestId: header.get(REQUEST_ID), operation: method, outcome });
-        return connectErrorFrom(told);
+        const isFault = early.code === Code.Internal;
+        const error = isFault ? new ServiceError("badRequest") : serviceErrorFrom(early);
+        noteError(error);
+        return connectErrorFrom(error);
       });
       options.moreRoutes(router);
     },
@@ -73,6 +70,11 @@ export function createWires(options: WiresOptions): Wires {
     fallback: (request, response) => void rest(request as never, response as never),
   });
   return (request, response) => rpc(request as never, response as never);
+}
+
+function noteError({ kind }: ServiceError): void {
+  const record = currentRecord();
+  if (record) record.outcome = reasonOf(kind);
 }
 
 function serviceErrorOf({ kind, message, field }: RestError): ServiceError {

@@ -18,8 +18,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],
   "src/early-errors.ts": [],
-  "src/paths.ts": ["gen", "src/service"],
-  "src/admission.ts": ["src/accounts", "src/client-address.ts", "src/paths.ts", "src/rest", "src/service"],
+  "src/paths.ts": ["gen", "src/ops"],
+  "src/admission.ts": [
+    "src/accounts",
+    "src/client-address.ts",
+    "src/ops",
+    "src/paths.ts",
+    "src/rest",
+    "src/service",
+  ],
   "src/wires.ts": [
     "gen",
     "src/admission.ts",

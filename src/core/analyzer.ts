@@ -14,8 +14,8 @@ import { type Networks, openNetworks } from "./networks.ts";
 import { measurePose, type Pose } from "./pose.ts";
 import type { Box, ImageLimits, Photo, Point } from "./types.ts";
 
-/** A step whose time is told. */
-export type Stage = "decode" | "find" | "attributes" | "embed";
+/** A step whose time is told; `queue` is the wait for a worker, where there are any. */
+export type Stage = "queue" | "decode" | "find" | "attributes" | "embed";
 
 /** Settings of an analyzer. */
 export interface AnalyzerOptions {

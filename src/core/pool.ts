@@ -104,7 +104,9 @@ export async function openPool({
     image: Uint8Array,
     { signal, onStage, boxes, detect, vectors = false, ...claim }: AnalyzeOptions = {},
   ): Promise<Results[Name]> {
+    const startMs = performance.now();
     const child = await queue.acquire({ ...claim, signal });
+    onStage?.("queue", performance.now() - startMs);
     const job: Job = { operation, image, options: { boxes, detect, vectors } };
     const work = child.ask({ type: "run", job }, signal);
     // Not when the caller is answered: after an abort the process still has to come to the end of a step.
@@ -167,11 +169,14 @@ async function startAll(size: number, options: AnalyzerOptions): Promise<Worker[
   throw failed.reason;
 }
 
+/** A worker that takes longer to start is stuck. */
+const START_TIMEOUT_MS = 60_000;
+
 /** Starts a process and waits until it has tried its networks; throws what it could not do once it has ended. */
 async function startWorker(options: AnalyzerOptions): Promise<Worker> {
   const child = new WorkerProcess();
   try {
-    const reply = await child.ask({ type: "open", options });
+    const reply = await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS));
     if (!reply.ok) throw errorFromPlain(reply.error);
     return { child, identity: reply.value as string };
   } catch (error) {

@@ -29,10 +29,10 @@ interface Waiting<Server> {
 }
 
 /**
- * How long some may wait on end before the queue counts as standing. A burst is gone by then; who comes faster
- * than is served would only make everyone wait longer.
+ * How long some may wait on end before the queue counts as standing. Most bursts are gone by then; if more keep
+ * coming than are served, a long queue would only make everyone wait.
  */
-const STANDING_MS = 200;
+const STANDING_MS = 1000;
 
 /** How many may wait for each server in a queue that stands. */
 const STANDING_LIMIT = 4;

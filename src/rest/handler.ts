@@ -24,7 +24,7 @@ export interface RestOptions extends CorsOptions {
   /** Bodies beyond this are refused, before they are read in full. */
   readonly maxRequestBytes: number;
   /** Says any fault in the words of the API: a RestError, a ConnectError, or a fault of our own. Never throws. */
-  readonly answerError: (fault: unknown, request: IncomingMessage) => ErrorAnswer;
+  readonly answerError: (fault: unknown) => ErrorAnswer;
 }
 
 /** An error as it goes out. */
@@ -78,8 +78,8 @@ export function createRestHandler(options: RestOptions): RestHandler {
     return { status: 204, headers: { allow: `${verb}, OPTIONS`, ...cors } };
   }
 
-  function errorAnswer(fault: unknown, request: IncomingMessage): Answer {
-    const { status, headers, body } = options.answerError(fault, request);
+  function errorAnswer(fault: unknown): Answer {
+    const { status, headers, body } = options.answerError(fault);
     const passed = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
     const allow = fault instanceof RestError && fault.allow ? { allow: fault.allow.join(", ") } : {};
     return { status, headers: { ...passed, ...allow, ...headers }, body };
@@ -91,7 +91,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
     const answer = await serve(request, gone.signal).catch((fault: unknown) =>
-      gone.signal.aborted ? undefined : errorAnswer(fault, request),
+      gone.signal.aborted ? undefined : errorAnswer(fault),
     );
     if (!answer || gone.signal.aborted) return;
     const cors = corsHeadersOf(request.headers, options);

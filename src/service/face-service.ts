@@ -19,9 +19,10 @@ import {
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
-import { currentCaller } from "./caller.ts";
+import { signalWithin } from "./deadline.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 import { requireQuality } from "./quality.ts";
+import { currentRecord } from "./record.ts";
 import { rectangleOf, sizeOf } from "./rectangles.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
@@ -44,10 +45,9 @@ const COMPARE_DEPRECATED = "@1767225600";
 /** The four operations in terms of the contract. */
 export function createFaceService(options: FaceServiceOptions): ServiceImpl<typeof FaceService> {
   const { mismatch } = options;
-  const begin = (context: HandlerContext) => new Call(options, context);
   return {
     async matchFaces(request, context) {
-      const call = begin(context);
+      const call = new Call(options, context);
       const score = await call.scorePair(request);
       return {
         ...SUCCESS,
@@ -63,7 +63,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     async compareFaces(request, context) {
       context.responseHeader.set("deprecation", COMPARE_DEPRECATED);
       context.responseHeader.set("link", '</match_faces>; rel="successor-version"');
-      const call = begin(context);
+      const call = new Call(options, context);
       const score = await call.scorePair(request);
       return {
         ...SUCCESS,
@@ -76,7 +76,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     },
 
     async getImageAttr(request, context) {
-      const call = begin(context);
+      const call = new Call(options, context);
       const { imageAttr, bboxes, faceDet } = request;
       const { width, height, faces } = await call.analyze("image_attr", imageAttr, bboxes, faceDet);
       return {
@@ -93,7 +93,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     },
 
     async getFaceVec(request, context) {
-      const call = begin(context);
+      const call = new Call(options, context);
       const face = await call.embed("img", request.img, request.bboxes, request.faceDet);
       if (request.quality) requireQuality(face, "img");
       return {
@@ -114,14 +114,14 @@ class Call {
   private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
   private readonly deadlineMs: number;
-  private readonly caller = currentCaller();
+  private readonly record = currentRecord();
   private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
   constructor({ analyzer, fetcher, timeoutMs }: FaceServiceOptions, context: HandlerContext) {
     this.analyzer = analyzer;
     this.fetcher = fetcher;
-    this.signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+    this.signal = signalWithin(context.signal, timeoutMs);
     this.deadlineMs =
       performance.now() + Math.min(timeoutMs, context.timeoutMs() ?? Number.POSITIVE_INFINITY);
     // A trailer of gRPC; plain HTTP has it among its headers.
@@ -148,9 +148,9 @@ class Call {
     return this.told(field, async () => {
       const embedding = await this.analyzer.embed(
         await this.bytesOf(field, image),
-        this.options(box ? [box] : [], detect),
+        this.options(field, box ? [box] : [], detect),
       );
-      this.images.set(field, { facesFound: embedding.facesFound, faces: [embedding] });
+      this.noteImage(field, embedding.facesFound, [embedding]);
       return embedding;
     });
   }
@@ -159,9 +159,9 @@ class Call {
     return this.told(field, async () => {
       const analysis = await this.analyzer.analyze(
         await this.bytesOf(field, image),
-        this.options(boxes, detect),
+        this.options(field, boxes, detect),
       );
-      this.images.set(field, { facesFound: analysis.faces.length, faces: analysis.faces });
+      this.noteImage(field, analysis.faces.length, analysis.faces);
       return analysis;
     });
   }
@@ -184,24 +184,37 @@ class Call {
     };
   }
 
-  private options(boxes: readonly BoundingBox[], detect: boolean | undefined) {
-    const onStage = (stage: Stage, milliseconds: number) => this.addTime(stage, milliseconds);
+  private options(image: string, boxes: readonly BoundingBox[], detect: boolean | undefined) {
+    const onStage = (stage: Stage, milliseconds: number) => this.addTime(image, stage, milliseconds);
     const plain = boxes.map(({ x1, y1, x2, y2 }) => ({ x1, y1, x2, y2 }));
-    const { signal, deadlineMs, caller } = this;
-    return { boxes: plain, detect, signal, deadlineMs, caller: caller?.fingerprint, onStage };
+    const { signal, deadlineMs } = this;
+    const caller = this.record?.caller?.fingerprint;
+    return { boxes: plain, detect, signal, deadlineMs, caller, onStage };
   }
 
-  private addTime(stage: Stage | "fetch", milliseconds: number): void {
+  private addTime(image: string, stage: Stage | "fetch", milliseconds: number): void {
     this.milliseconds[stage] = (this.milliseconds[stage] ?? 0) + milliseconds;
+    this.record?.stages.push({ image, stage, milliseconds });
+  }
+
+  private noteImage(field: string, facesFound: number, faces: readonly FaceBasics[]): void {
+    this.images.set(field, { facesFound, faces });
+    this.record?.faces.push(facesFound);
   }
 
   private async bytesOf(field: string, image: Image | undefined): Promise<Uint8Array> {
+    const bytes = await this.sourceOf(field, image);
+    if (this.record) this.record.imageBytes += bytes.length;
+    return bytes;
+  }
+
+  private async sourceOf(field: string, image: Image | undefined): Promise<Uint8Array> {
     switch (image?.source.case) {
       case "content":
         this.checkPlan(image.source.value, field);
         return image.source.value;
       case "url":
-        return this.fetch(image.source.value);
+        return this.fetch(field, image.source.value);
       default:
         throw new ServiceError("badRequest", `The field ${field} is missing.`, { field });
     }
@@ -209,18 +222,18 @@ class Call {
 
   /** Holds an image against the caller's plan; the service's own limit is the core's to hold. */
   private checkPlan({ length }: Uint8Array, field: string): void {
-    const allowed = this.caller?.maxImageBytes;
+    const allowed = this.record?.caller?.maxImageBytes;
     if (allowed === undefined || length <= allowed) return;
     const text = `The image has ${length} bytes where the plan allows ${allowed}.`;
     throw new ServiceError("imageTooLarge", text, { field });
   }
 
-  private async fetch(url: string): Promise<Uint8Array> {
+  private async fetch(field: string, url: string): Promise<Uint8Array> {
     const start = performance.now();
     try {
-      return await this.fetcher.fetch(url, this.signal, this.caller?.maxImageBytes);
+      return await this.fetcher.fetch(url, this.signal, this.record?.caller?.maxImageBytes);
     } finally {
-      this.addTime("fetch", performance.now() - start);
+      this.addTime(field, "fetch", performance.now() - start);
     }
   }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { currentCaller, operationOf } from "./caller.ts";
 import { type ErrorKind, reasonOf } from "./error-table.ts";
+import { currentRecord } from "./record.ts";
 import { connectErrorFrom, type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header of the id by which caller and log know a request. */
@@ -37,35 +37,22 @@ export interface RequestLog {
   error(line: Readonly<Record<string, unknown>>): void;
 }
 
-/**
- * Writes a line for each request: who asked what, how it ended, how long it took, and nothing of its content;
- * and tells its caller how it ended.
- */
-export function recordRequests(log: RequestLog): Interceptor {
-  return (next) => async (request) => {
-    const start = performance.now();
-    const caller = currentCaller();
-    const record = (outcome: string) => {
-      caller?.finish(operationOf(request.method.name), outcome);
-      log.info({
-        requestId: request.header.get(REQUEST_ID),
-        user: caller?.fingerprint,
-        operation: request.method.name,
-        outcome,
-        milliseconds: Math.round(performance.now() - start),
-      });
-    };
-    try {
-      const response = await next(request);
-      record(SUCCESS);
-      return response;
-    } catch (fault) {
-      const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-      record(info?.reason ?? Code[ConnectError.from(fault).code]);
-      throw fault;
-    }
+/** Notes how each request ended. */
+export const noteOutcome: Interceptor = (next) => async (request) => {
+  const record = currentRecord();
+  const note = (outcome: string) => {
+    if (record) record.outcome = outcome;
   };
-}
+  try {
+    const response = await next(request);
+    note(SUCCESS);
+    return response;
+  } catch (fault) {
+    const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
+    note(info?.reason ?? Code[ConnectError.from(fault).code]);
+    throw fault;
+  }
+};
 
 /** Kinds whose true cause is kept from the caller. */
 const CAUSE_FOR_THE_LOG: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];

@@ -117,7 +117,7 @@ describe("a pool answers as an analyzer in this process does", () => {
   test("and tells the stages before it answers", async () => {
     const stages: [Stage, number][] = [];
     await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
-    expect(stages.map(([stage]) => stage)).toEqual(["decode", "find", "attributes", "embed"]);
+    expect(stages.map(([stage]) => stage)).toEqual(["queue", "decode", "find", "attributes", "embed"]);
     for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
   });
 
@@ -125,7 +125,7 @@ describe("a pool answers as an analyzer in this process does", () => {
     const stages: Stage[] = [];
     const options = { boxes: [boxOf(5, 5, 5, 5)], onStage: (stage: Stage) => stages.push(stage) };
     await thrownBy(pool.analyze(photograph(3), options));
-    expect(stages).toEqual(["decode"]);
+    expect(stages).toEqual(["queue", "decode"]);
   });
 });
 

@@ -77,7 +77,7 @@ describe("a queue", () => {
     const queue = await busyQueue(100);
     const burst = Array.from({ length: 20 }, () => queue.acquire());
     expect(queue.waiting).toBe(20);
-    vi.advanceTimersByTime(1000);
+    vi.advanceTimersByTime(2000);
     await expect(queue.acquire()).rejects.toMatchObject({ kind: "overloaded" });
     for (const one of burst) {
       queue.offer("server");

@@ -1,7 +1,12 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -37,4 +42,20 @@ test("a caller's shorter deadline ends it too", async () => {
     .getFaceVec(request, { headers: { user_id: USER }, timeoutMs: 1 })
     .catch((error: unknown) => ConnectError.from(error));
   expect(fault).toMatchObject({ code: Code.DeadlineExceeded });
+});
+
+test("a limit of time holds also when memory is cleaned up in between", async () => {
+  const program = `
+    import { signalWithin } from "${pathToFileURL(join(PACKAGE_ROOT, "dist/src/service/deadline.js"))}";
+    setInterval(gc, 10);
+    const over = new AbortController();
+    const wait = () => new Promise((resolve) => {
+      signalWithin(over.signal, 100).addEventListener("abort", ({ target }) => resolve(target.reason.name));
+    });
+    const names = await Promise.all(Array.from({ length: 100 }, wait));
+    console.log(new Set(names));
+    process.exit();`;
+  const args = ["--expose-gc", "--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+  expect(stdout).toContain("Set(1) { 'TimeoutError' }");
 });

@@ -108,7 +108,12 @@ describe("the envelope of a success", () => {
     const { detail } = (JSON.parse(text) as { data: { detail: Record<string, unknown> } }).data;
     expect(Object.keys(detail)).toEqual(["images", "model", "milliseconds"]);
     expect(detail.images).toHaveLength(2);
-    expect(Object.keys(detail.milliseconds as object).toSorted()).toEqual(["decode", "embed", "find"]);
+    expect(Object.keys(detail.milliseconds as object).toSorted()).toEqual([
+      "decode",
+      "embed",
+      "find",
+      "queue",
+    ]);
   });
 });
 

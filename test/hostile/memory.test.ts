@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ServiceProcess, startServiceProcess } from "../../bench/service-process.ts";
+import { boxOf, cut } from "../support/faces.ts";
+import { smallBombs } from "../support/hostile-images.ts";
+import { postImage } from "../support/post-image.ts";
+
+const MOST_BYTES = 200e6;
+const face = cut(1, boxOf(360, 330, 660, 650));
+const jpeg = await face.clone().jpeg().toBuffer();
+const png = await face.clone().png().toBuffer();
+const bombs = Object.entries(smallBombs(jpeg, png));
+
+let service: ServiceProcess;
+beforeAll(async () => {
+  service = await startServiceProcess({ VISAGE_WORKERS: "2" });
+});
+afterAll(() => service.stop());
+
+// Beyond /proc no system tells the memory of other processes in a simple way.
+test.skipIf(!existsSync("/proc/self/status"))(
+  "50 bombs at once take less than 200 MB, and the next request is served",
+  async () => {
+    for (const image of [jpeg, png, jpeg, png]) await postImage(service.port, image);
+    const before = service.memoryBytes("VmRSS");
+    const { workers } = service;
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const [name, image] = bombs[i % bombs.length]!;
+        return { name, ...(await postImage(service.port, image)) };
+      }),
+    );
+    expect(outcomes.filter(({ status }) => ![200, 400, 413].includes(status))).toEqual([]);
+    expect(service.workers).toEqual(workers);
+    expect(service.memoryBytes("VmHWM") - before).toBeLessThan(MOST_BYTES);
+    expect((await postImage(service.port, jpeg)).body.data.attributes).toHaveProperty("face_id_0");
+  },
+);

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 import { openPool, type Pool } from "./core/index.ts";
 import { createImageFetcher } from "./fetch/image-fetcher.ts";
 import type { Credentials } from "./one-port.ts";
-import { createLog } from "./ops/log.ts";
+import { createLog, type Log } from "./ops/log.ts";
 import { type RunningServer, startServer } from "./server.ts";
 
 /** A service with all that it needs behind it. */
@@ -20,8 +20,10 @@ export interface RunningService extends RunningServer {
 }
 
 /** Opens what the service needs and starts it; it is ready when this resolves. */
-export async function startService(config: Config): Promise<RunningService> {
-  const log = createLog(config.logLevel);
+export async function startService(
+  config: Config,
+  log: Log = createLog(config.logLevel),
+): Promise<RunningService> {
   const parts = new Parts();
   try {
     const credentials = await readCredentials(config);

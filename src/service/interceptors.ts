@@ -65,7 +65,8 @@ export function translateErrors(log: RequestLog): Interceptor {
     } catch (fault) {
       if (fault instanceof ConnectError && fault.cause === undefined) throw fault;
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
-      if (CAUSE_FOR_THE_LOG.includes(error.kind)) {
+      // A caller who has left ends the work wherever it is; that is no fault of ours.
+      if (CAUSE_FOR_THE_LOG.includes(error.kind) && !request.signal.aborted) {
         const line = {
           requestId: request.header.get(REQUEST_ID),
           operation: request.method.name,

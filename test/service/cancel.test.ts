@@ -10,10 +10,13 @@ import { startTestService, USER } from "../support/service.ts";
 
 const photo = photograph(5);
 
+const faults: unknown[] = [];
+const log = { info: () => {}, warn: () => {}, error: (line: unknown) => faults.push(line) };
+
 let server: RunningService;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startTestService({ VISAGE_QUEUE: "10" });
+  server = await startTestService({ VISAGE_QUEUE: "10" }, log);
   pool = server.pool;
 });
 afterAll(() => server.close());
@@ -57,5 +60,6 @@ test.each(ASKING)(
     while (pool.busy > 0) await sleep(2);
     expect(performance.now() - start).toBeLessThan(2_000);
     await expect(pool.embed(photo)).resolves.toHaveProperty("vector");
+    expect(faults, "nobody is at fault").toEqual([]);
   },
 );

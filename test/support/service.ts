@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
 import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
+import type { Log } from "../../src/ops/log.ts";
 
 /** The user id that a service started here admits. */
 export const USER = "trial-user-of-tests";
 
 /** Starts a real service on a free port of this machine, with one worker, no log and a data folder of its own. */
-export async function startTestService(env: Environment = {}): Promise<RunningService> {
+export async function startTestService(env: Environment = {}, log?: Log): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), "visage-data-"));
   const config = readConfig({
     VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
@@ -21,7 +22,7 @@ export async function startTestService(env: Environment = {}): Promise<RunningSe
     VISAGE_WORKERS: "1",
     ...env,
   });
-  const service = await startService(config);
+  const service = await startService(config, log);
   const close = async () => {
     await service.close();
     await rm(dataDir, { recursive: true });

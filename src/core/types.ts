@@ -31,6 +31,9 @@ export interface Photo {
 export interface ImageLimits {
   /** Most bytes of the encoded image. */
   readonly maxBytes: number;
-  /** Most pixels (width times height) that its header may announce. */
+  /**
+   * Most pixels (width times height) that its header may announce. Decoding may hold four bytes for each: an
+   * interlaced or progressive image that takes more for its pixels may have fewer of them.
+   */
   readonly maxPixels: number;
 }

@@ -21,12 +21,19 @@ export interface DoorOptions {
   readonly trustedProxies: TrustedProxies;
   /** The status of plain HTTP that is given in place of an error's own. */
   readonly httpStatus: (status: number) => number;
+  /** Whether nobody is let in any more. */
+  readonly isDraining: () => boolean;
   /** Hears of every request, admitted or not, when it is over. */
   readonly onEnd: RequestObserver;
 }
 
 /** Calls `serve` for a request that may come in, under a record of it, and answers the others. */
 export type Door = (request: Request, response: Response, serve: () => void) => void;
+
+/** What a request is told that comes too late. */
+const DRAINING = { admitted: false, kind: "draining", retryAfterSeconds: 1, limits: undefined } as const;
+
+type Verdict = Admission | typeof DRAINING;
 
 /** The outcome of a request whose caller did not wait for it. */
 const LEFT = "CANCELED";
@@ -35,8 +42,10 @@ const LEFT = "CANCELED";
  * Lets requests in by their headers alone, and refuses the others in the way of their own wire. Connect's
  * interceptors would come too late: they run when the whole body has been read.
  */
-export function createDoor({ gate, trustedProxies, httpStatus, onEnd }: DoorOptions): Door {
-  function proceed(visit: Visit, admission: Admission, serve: () => void): void {
+export function createDoor(options: DoorOptions): Door {
+  const { gate, trustedProxies, httpStatus, isDraining, onEnd } = options;
+
+  function proceed(visit: Visit, admission: Verdict, serve: () => void): void {
     const { request, response } = visit;
     const caller = admission.admitted ? admission.caller : undefined;
     const record = new RequestRecord(caller);
@@ -64,7 +73,7 @@ export function createDoor({ gate, trustedProxies, httpStatus, onEnd }: DoorOpti
   return (request, response, serve) => {
     if (request.method === "OPTIONS" || isOpen(request)) return begin(request, response, serve);
     const visit = { request, response, startedAtMs: Date.now(), startMs: performance.now() };
-    const admission = gate.admit(visitorOf(request, trustedProxies));
+    const admission = isDraining() ? DRAINING : gate.admit(visitorOf(request, trustedProxies));
     if (admission instanceof Promise) admission.then((late) => proceed(visit, late, serve));
     else proceed(visit, admission, serve);
   };
@@ -105,7 +114,7 @@ function visitorOf({ headers, socket }: Request, trusted: TrustedProxies): GateR
   return { userId: textOf(headers.user_id), address };
 }
 
-function errorFromRefusal({ kind, retryAfterSeconds }: Refusal): ServiceError {
+function errorFromRefusal({ kind, retryAfterSeconds }: Refusal | typeof DRAINING): ServiceError {
   return new ServiceError(kind, undefined, { retryAfterSeconds });
 }
 

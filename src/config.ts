@@ -45,6 +45,13 @@ export interface Config {
   /** Whether the pages for people are served. */
   readonly web: boolean;
   readonly logLevel: LogLevel;
+  /** A port for the metrics alone; without one they are at `/metrics` of the service's own. */
+  readonly metricsPort: number | undefined;
+  /** Address of a collector of traces, and what the service is called there. */
+  readonly tracesEndpoint: string | undefined;
+  readonly tracesName: string;
+  /** How long the service goes on after SIGTERM while balancers notice. */
+  readonly drainMs: number;
   /** PEM files of a certificate and its key; with both the port speaks TLS. */
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
@@ -52,7 +59,7 @@ export interface Config {
 
 /** One variable: what it gives when it is unset, and how its text is read. */
 interface Setting<T> {
-  readonly name: `VISAGE_${string}`;
+  readonly name: `VISAGE_${string}` | `OTEL_${string}`;
   readonly default: T;
   /** Throws an Error that says what the text should be. */
   readonly parse: (text: string) => T;
@@ -102,6 +109,10 @@ const SETTINGS: Settings<Config> = {
   reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },
   web: { name: "VISAGE_WEB", default: true, parse: onOrOff },
   logLevel: { name: "VISAGE_LOG_LEVEL", default: "info", parse: oneOf(LOG_LEVELS) },
+  metricsPort: { name: "VISAGE_METRICS_PORT", default: undefined, parse: wholeNumber(0, 65_535) },
+  drainMs: { name: "VISAGE_DRAIN_MS", default: 2_000, parse: wholeNumber(0, 600_000) },
+  tracesEndpoint: { name: "OTEL_EXPORTER_OTLP_ENDPOINT", default: undefined, parse: httpUrl },
+  tracesName: { name: "OTEL_SERVICE_NAME", default: "visage", parse: (text) => text },
   tlsCert: { name: "VISAGE_TLS_CERT", default: undefined, parse: (text) => resolve(text) },
   tlsKey: { name: "VISAGE_TLS_KEY", default: undefined, parse: (text) => resolve(text) },
 };
@@ -113,6 +124,11 @@ function wholeNumber(least: number, most: number): (text: string) => number {
       throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
     return value;
   };
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
+  return text;
 }
 
 function userId(text: string): string {

@@ -4,9 +4,12 @@ import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { openPool, type Pool } from "./core/index.ts";
+import { countCpus } from "./cpu-count.ts";
 import { createImageFetcher } from "./fetch/image-fetcher.ts";
 import type { Credentials } from "./one-port.ts";
-import { createLog, type Log } from "./ops/log.ts";
+import { createLog, type Log, lineFrom } from "./ops/log.ts";
+import { createMetrics } from "./ops/metrics.ts";
+import { openMetricsPort } from "./ops/metrics-port.ts";
 import { type RunningServer, startServer } from "./server.ts";
 
 /** A service with all that it needs behind it. */
@@ -15,6 +18,8 @@ export interface RunningService extends RunningServer {
   readonly userId: string | undefined;
   /** The workers, for those who watch them. */
   readonly pool: Pool;
+  /** Where the metrics are, if they have a port of their own. */
+  readonly metricsPort: number | undefined;
   /** Reads the certificate and its key again. */
   reload(): Promise<void>;
 }
@@ -42,6 +47,8 @@ export async function startService(
         maxBytes: config.maxImageBytes,
       }),
     );
+    const cpus = countCpus();
+    if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
     const pool = parts.add(
       await openPool({
         modelsDir: config.modelsDir,
@@ -51,12 +58,34 @@ export async function startService(
         onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
       }),
     );
-    const server = parts.add(await startServer({ config, analyzer: pool, fetcher, gate, log, credentials }));
+    const metrics = createMetrics(() => ({
+      identity: pool.identity,
+      workers: pool,
+      connections: server.connections(),
+      hasAccounts: gate.hasAccounts,
+    }));
+    const traces = parts.addIf(await openTracesOf(config));
+    const server = parts.add(
+      await startServer({
+        config,
+        analyzer: pool,
+        fetcher,
+        gate,
+        log,
+        observers: [(end) => log.info(lineFrom(end)), metrics.observe, ...(traces ? [traces.observe] : [])],
+        metrics: config.metricsPort === undefined ? metrics : undefined,
+        credentials,
+      }),
+    );
+    const metricsPort =
+      config.metricsPort === undefined
+        ? undefined
+        : parts.add(await openMetricsPort(metrics, config.host, config.metricsPort));
     const reload = async () => {
       const renewed = await readCredentials(config);
       if (renewed) server.renew?.(renewed);
     };
-    return { ...server, userId, pool, reload, close: () => parts.close() };
+    return { ...server, userId, pool, metricsPort: metricsPort?.port, reload, close: () => parts.close() };
   } catch (fault) {
     await parts.close();
     throw fault;
@@ -72,9 +101,20 @@ class Parts {
     return part;
   }
 
+  addIf<Part extends { close(): Promise<void> }>(part: Part | undefined): Part | undefined {
+    return part && this.add(part);
+  }
+
   async close(): Promise<void> {
     for (const part of this.#opened.splice(0).toReversed()) await part.close();
   }
+}
+
+/** Loaded only where it is asked for: it is much code, and most do without. */
+async function openTracesOf({ tracesEndpoint: endpoint, tracesName: serviceName }: Config) {
+  if (endpoint === undefined) return undefined;
+  const { openTraces } = await import("./ops/traces.ts");
+  return openTraces({ endpoint, serviceName });
 }
 
 async function readCredentials({ tlsCert, tlsKey }: Config): Promise<Credentials | undefined> {

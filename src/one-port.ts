@@ -36,8 +36,13 @@ export type UnreadableAnswer = (fault: "malformed" | "tooSlow" | "headersTooLarg
 /** A port that speaks HTTP/1.1 and HTTP/2. */
 export interface OnePort {
   readonly server: NetServer;
-  /** Ends all connections: at once those that are idle, the others when their requests are answered. */
-  close(): Promise<void>;
+  /**
+   * Ends all connections: at once those that are idle, the others when their requests are answered, but none
+   * later than so long from now.
+   */
+  close(limitMs: number): Promise<void>;
+  /** How many connections are open. */
+  connections(): { readonly http1: number; readonly http2: number };
   /** Takes another certificate for connections to come; a port in clear has none. */
   renew?(credentials: Credentials): void;
 }
@@ -85,6 +90,7 @@ export function createClearPort(
   answerClientErrors(server, answerUnreadable);
   const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
   server.removeAllListeners("connection");
+  const sockets = trackSockets(server);
   const silent = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     silent.add(socket);
@@ -97,9 +103,9 @@ export function createClearPort(
   });
   return {
     server,
-    close: () => {
-      const closed = closeServer(server, sessions);
-      server.closeIdleConnections();
+    connections: () => ({ http1: sockets.size - sessions.size, http2: sessions.size }),
+    close: (limitMs) => {
+      const closed = closeServer(server, sockets, sessions, limitMs);
       // Clients open connections ahead of need; the server does not count those that have said nothing as idle.
       for (const socket of silent) socket.destroy();
       return closed;
@@ -125,9 +131,11 @@ export function createTlsPort(
   Object.assign(server, timeoutsFrom(limits));
   answerClientErrors(server, answerUnreadable);
   const sessions = trackSessions(server, limits);
+  const sockets = trackSockets(server);
   return {
     server,
-    close: () => closeServer(server, sessions),
+    connections: () => ({ http1: sockets.size - sessions.size, http2: sessions.size }),
+    close: (limitMs) => closeServer(server, sockets, sessions, limitMs),
     renew: (renewed) => server.setSecureContext(renewed),
   };
 }
@@ -194,9 +202,36 @@ function answerClientErrors(server: NetServer, answerUnreadable: UnreadableAnswe
   });
 }
 
-function closeServer(server: NetServer, sessions: ReadonlySet<ServerHttp2Session>): Promise<void> {
+function trackSockets(server: NetServer): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+/** How often connections of HTTP/1.1 are looked at that may have become idle. */
+const IDLE_CHECK_MS = 100;
+
+function closeServer(
+  server: NetServer & { closeIdleConnections?(): void },
+  sockets: ReadonlySet<Socket>,
+  sessions: ReadonlySet<ServerHttp2Session>,
+  limitMs: number,
+): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    const closeIdle = () => server.closeIdleConnections?.();
+    const idle = setInterval(closeIdle, IDLE_CHECK_MS);
+    const limit = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, limitMs);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(limit);
+      resolve();
+    });
+    closeIdle();
     for (const session of sessions) session.close();
   });
 }

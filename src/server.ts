@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService, file_face_v1_face } from "../gen/ts/face/v1/face_pb.ts";
 import { file_google_rpc_error_details } from "../gen/ts/google/rpc/error_details_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../gen/ts/grpc/reflection/v1/reflection_pb.ts";
@@ -11,8 +12,11 @@ import type { Analyzer } from "./core/index.ts";
 import type { ImageFetcher } from "./fetch/image-fetcher.ts";
 import { type Credentials, createClearPort, createTlsPort } from "./one-port.ts";
 import { createHealth } from "./ops/health.ts";
-import { type Log, lineFrom } from "./ops/log.ts";
+import type { Log } from "./ops/log.ts";
+import type { Metrics } from "./ops/metrics.ts";
+import { answerMetrics } from "./ops/metrics-port.ts";
 import { createReflection } from "./ops/reflection.ts";
+import type { RequestObserver } from "./ops/request-end.ts";
 import { isRpc } from "./paths.ts";
 import { corsHeadersOf } from "./rest/cors.ts";
 import { REQUEST_ID, requestIdFrom } from "./service/interceptors.ts";
@@ -40,6 +44,10 @@ export interface ServerOptions {
   /** Decides who is admitted. */
   readonly gate: Gate;
   readonly log: Log;
+  /** Hear of every request that is over. */
+  readonly observers: readonly RequestObserver[];
+  /** Served at `/metrics`, unless they have a port of their own. */
+  readonly metrics: Metrics | undefined;
   /** With these the port speaks TLS. */
   readonly credentials?: Credentials | undefined;
 }
@@ -50,7 +58,11 @@ export interface RunningServer {
   readonly port: number;
   /** Takes another certificate, where the port speaks TLS. */
   renew?(credentials: Credentials): void;
-  /** Says that it is no longer serving, takes no new connections, and waits for the answers under way. */
+  /** How many connections are open. */
+  connections(): { readonly http1: number; readonly http2: number };
+  /** Says that it is no longer serving, but goes on for so long while balancers notice, then refuses what comes. */
+  drain(noticeMs: number): Promise<void>;
+  /** Takes no new connections, and waits for the answers under way, at most as long as a request may take. */
   close(): Promise<void>;
 }
 
@@ -84,7 +96,8 @@ const CORS_HEADERS = {
 
 /** Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP, from one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, analyzer, fetcher, gate, log } = options;
+  const { config, analyzer, fetcher, gate, log, metrics } = options;
+  let isDraining = false;
   // Clients of the original service know errors by the envelope alone, and another word for strangers.
   const httpStatus = (status: number) => (config.legacy ? 200 : status);
   const cors = { corsOrigins: config.corsOrigins, corsHeaders: CORS_HEADERS };
@@ -100,7 +113,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     gate,
     trustedProxies: config.trustedProxies,
     httpStatus,
-    onEnd: (end) => log.info(lineFrom(end)),
+    isDraining: () => isDraining,
+    onEnd: (end) => {
+      for (const observe of options.observers) observe(end);
+    },
   });
   const wires = createWires({
     analyzer,
@@ -130,6 +146,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (isPreflight) return void (response as ServerResponse).writeHead(204).end();
     if (request.url === "/healthz") return answerProbe(response, true);
     if (request.url === "/readyz") return answerProbe(response, health.serving);
+    if (metrics && request.url === "/metrics") return void answerMetrics(metrics, response as ServerResponse);
     if (pages?.answer(request, response)) return;
     enter(request, response, () => wires(request, response));
   };
@@ -142,7 +159,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     maxConcurrentStreams: 128,
     maxConnectionAgeMs: config.maxConnectionAgeMs,
   };
-  const { server, close, renew } = options.credentials
+  const { server, close, connections, renew } = options.credentials
     ? createTlsPort(onRequest, answerUnreadable, limits, options.credentials)
     : createClearPort(onRequest, answerUnreadable, limits);
   await new Promise<void>((resolve, reject) => {
@@ -154,10 +171,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     host: config.host,
     port: (server.address() as AddressInfo).port,
     ...(renew && { renew }),
-    close: async () => {
+    connections,
+    drain: async (noticeMs) => {
       health.setServing(false);
+      await sleep(noticeMs);
+      isDraining = true;
+    },
+    close: async () => {
+      isDraining = true;
       health.close();
-      await close();
+      await close(config.requestTimeoutMs);
     },
   };
 }

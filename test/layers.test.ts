@@ -65,6 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/config.ts",
     "src/server.ts",
     "src/accounts",
+    "src/cpu-count.ts",
     "src/fetch",
     "src/ops",
     "src/core",

@@ -48,6 +48,11 @@ export class AccountCache {
     this.#options = options;
   }
 
+  /** Whether the store could not be read when it was last tried. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
   /** How many ids are remembered, known and unknown. */
   get size(): number {
     return this.#known.size + this.#unknownAtMs.size;

@@ -55,6 +55,8 @@ export type Admission = { readonly admitted: true; readonly caller: Caller } | R
 export interface Gate {
   /** Answers at once for one who came in the last seconds, else when the account has been read. Never rejects. */
   admit(request: GateRequest): Admission | Promise<Admission>;
+  /** Whether accounts could be read when they last were. */
+  readonly hasAccounts: boolean;
   /** Writes the last counts. Call it when every caller has finished; the store stays open. */
   close(): Promise<void>;
 }
@@ -157,6 +159,9 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
       if (waitSeconds !== undefined) return refusalOf("tooManyRequests", waitSeconds);
       const found = accounts.find(idHash);
       return found instanceof Promise ? found.then((late) => judge(late, address)) : judge(found, address);
+    },
+    get hasAccounts() {
+      return !accounts.isAway;
     },
     close: () => usage.close(),
   };

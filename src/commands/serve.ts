@@ -11,6 +11,10 @@ export const help = `Usage: visage serve
 
 Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP from one port, until it is
 told to stop. Settings are environment variables; the README lists them.
+
+SIGTERM stops it gently: health says so at once, work is taken for a moment longer and then finished.
+SIGINT (Ctrl-C) stops it as soon as the work in hand is done, a second signal at once. SIGHUP reads
+the certificate again.
 `;
 
 /** Starts the service, says how to reach it, and stops it on a signal. */
@@ -22,8 +26,15 @@ export async function run(args: readonly string[]): Promise<void> {
   const host = service.host === "0.0.0.0" ? "localhost" : service.host;
   const address = `${config.tlsCert ? "https" : "http"}://${host}:${service.port}`;
   process.stdout.write(`Visage listens at ${address}\n\n  ${hintOf(service.userId, address)}\n\n`);
-  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  const isHurried = (await Promise.race([signalled("SIGINT"), signalled("SIGTERM")])) === "SIGINT";
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+  if (!isHurried) await service.drain(config.drainMs);
   await service.close();
+}
+
+async function signalled(signal: NodeJS.Signals): Promise<NodeJS.Signals> {
+  await once(process, signal);
+  return signal;
 }
 
 /** How to try the service. */

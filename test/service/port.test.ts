@@ -28,7 +28,7 @@ beforeAll(async () => {
   await once(port.server, "listening");
   number = (port.server.address() as { port: number }).port;
 });
-afterAll(() => port.close());
+afterAll(() => port.close(1_000));
 
 /** All that a server says to some bytes until it hangs up or has been silent for a while. */
 async function answerTo(...pieces: readonly string[]): Promise<string> {
@@ -122,6 +122,6 @@ test("closing does not wait for a connection that has said nothing", async () =>
   const socket = connect((other.server.address() as { port: number }).port, "127.0.0.1");
   await Promise.all([once(socket, "connect"), once(other.server, "connection")]);
   socket.on("error", () => {});
-  await other.close();
+  await other.close(1_000);
   socket.destroy();
 });

@@ -1,0 +1,41 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { photograph } from "../support/images.ts";
+import { type Collector, startCollector } from "../support/otlp.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+let collector: Collector;
+beforeAll(async () => {
+  collector = await startCollector();
+});
+afterAll(() => collector.close());
+
+const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
+const PARENT_ID = "b7ad6b7169203331";
+
+test("a request is a span of its caller's trace, with one below for each stage", async () => {
+  const service = await startTestService({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
+  const headers = { user_id: USER, traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` };
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${service.port}` });
+  const img = { source: { case: "content", value: photograph(3) } as const };
+  await createClient(FaceService, transport).getFaceVec({ img }, { headers });
+  await fetch(`http://127.0.0.1:${service.port}/match_faces`, { method: "POST", headers });
+  // Sends what is left.
+  await service.close();
+
+  const { spans } = collector;
+  expect(spans.every(({ traceId }) => traceId === TRACE_ID)).toBe(true);
+  const requests = spans.filter(({ parentSpanId }) => parentSpanId === PARENT_ID);
+  expect(requests.map(({ name }) => name)).toEqual(["get_face_vec", "match_faces"]);
+  const [grpc] = requests as [(typeof requests)[0]];
+  const stages = spans.filter(({ parentSpanId }) => parentSpanId === grpc.spanId);
+  expect(stages.map(({ name }) => name)).toEqual(["queue", "decode", "find", "embed"]);
+  for (const { startTimeUnixNano, endTimeUnixNano } of stages) {
+    expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(grpc.startTimeUnixNano));
+    expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(grpc.endTimeUnixNano));
+  }
+  const told = Object.fromEntries(grpc.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+  expect(told).toMatchObject({ "visage.wire": "grpc", "visage.outcome": "ok" });
+});

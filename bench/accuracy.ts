@@ -12,7 +12,7 @@ import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { measurePairs, verificationChapter } from "./accuracy/verification.ts";
 import { dataDirFromArguments } from "./arguments.ts";
 import { readDatasets } from "./datasets.ts";
-import { type Chapter, table } from "./report.ts";
+import { type Chapter, summaryOf } from "./report.ts";
 
 const datasets = readDatasets(dataDirFromArguments());
 const analyzer = await openAnalyzer({ modelsDir: await prepareModels() });
@@ -32,17 +32,7 @@ if (datasets.detection.length > 0)
 if (datasets.fairface.length > 0)
   chapters.push(attributesChapter(await measureAttributes(analyzer, datasets.fairface)));
 
-const summary = table(
-  ["", "measured", "to reach", ""],
-  chapters.flatMap(({ figures }) =>
-    figures.map(({ what, measured, target, reached }) => [
-      what,
-      measured,
-      target,
-      reached ? "yes" : "**no**",
-    ]),
-  ),
-);
+const summary = summaryOf(chapters);
 const report = [
   "# Accuracy",
   `Written by \`npm run accuracy -- --data DIR\`; model ${analyzer.identity}. What is fitted is fitted on one half of a set, chosen by a hash of the file name, and reported on the other.`,

@@ -42,3 +42,20 @@ export async function mapWithProgress<T, R>(
   }
   return results;
 }
+
+/** Waits for a job that lasts about so many seconds, with progress. */
+export async function waitWithProgress<T>(title: string, seconds: number, job: Promise<T>): Promise<T> {
+  const total = Math.ceil(seconds);
+  const progress = new Progress(title, total);
+  let left = total;
+  const step = () => {
+    if (left-- > 0) progress.step();
+  };
+  const clock = setInterval(step, 1000);
+  try {
+    return await job;
+  } finally {
+    clearInterval(clock);
+    while (left > 0) step();
+  }
+}

@@ -14,6 +14,19 @@ export interface Chapter {
   readonly body: string;
 }
 
+/** The key figures of all chapters as a Markdown table. */
+export function summaryOf(chapters: readonly Chapter[]): string {
+  const rows = chapters.flatMap(({ figures }) =>
+    figures.map(({ what, measured, target, reached }) => [
+      what,
+      measured,
+      target,
+      reached ? "yes" : "**no**",
+    ]),
+  );
+  return table(["", "measured", "to reach", ""], rows);
+}
+
 /** A Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
@@ -28,4 +41,9 @@ export function percent(part: number, whole: number, decimals = 1): string {
 /** Arithmetic mean; 0 of nothing. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** A duration with as many decimals as matter. */
+export function milliseconds(value: number): string {
+  return Number.isNaN(value) ? "-" : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 }

@@ -1,0 +1,48 @@
+// The program of a load generator: it is told one load by a message, sends it, and tells what it saw.
+import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
+import { openClients } from "./clients.ts";
+import type { Load, Sample, Told } from "./load.ts";
+import { createRandom } from "./random.ts";
+
+const TELL_EVERY_MS = 250;
+const SEED = 2;
+
+// Ctrl-C reaches the whole process group; when to stop is for the parent to say.
+process.on("SIGINT", () => {});
+process.on("disconnect", () => process.exit());
+
+const stopping = new AbortController();
+process.on("message", (message: Load | "stop") => {
+  if (message === "stop") stopping.abort();
+  else void generate(message);
+});
+
+async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
+  const clients = openClients(port, userId);
+  const senders = mix.map((kind) => clients.prepare(kind));
+  const random = createRandom(SEED);
+  const start = performance.now();
+  tell({ startedAt: performance.timeOrigin + start });
+
+  let samples: Sample[] = [];
+  const send = async (due: number) => {
+    const kind = Math.floor(random() * senders.length);
+    const code = await senders[kind]!();
+    samples.push({ kind, dueMs: due - start, tookMs: performance.now() - due, code });
+  };
+  const tellSamples = () => {
+    tell({ samples });
+    samples = [];
+  };
+  const telling = setInterval(tellSamples, TELL_EVERY_MS);
+  if ("phases" in arrivals) await runOpenLoop(arrivals, send, stopping.signal);
+  else await runClosedLoop(arrivals, send, stopping.signal);
+  clearInterval(telling);
+  tellSamples();
+  tell({ done: true });
+  await clients.close();
+}
+
+function tell(told: Told): void {
+  process.send?.(told);
+}

@@ -1,0 +1,93 @@
+// Measures speed: `npm run bench`, which takes some minutes and writes bench/results/speed.md with its plots, or
+// `npm run bench -- --short`, which takes a minute, writes nothing, and fails if the service is far too slow.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { PACKAGE_ROOT } from "../models/manifest.ts";
+import { prepareModels } from "../models/prepare.ts";
+import { makePhotos, type Photos } from "./load/photos.ts";
+import { type ServiceProcess, startServiceProcess } from "./load/service-process.ts";
+import { describeRun } from "./machine.ts";
+import { type Chapter, summaryOf } from "./report.ts";
+import {
+  compareSpeeds,
+  comparisonChapter,
+  coreShareOf,
+  peerRatioOf,
+  type Round,
+} from "./speed/comparison.ts";
+import { concurrencyChapter, latencyPlot, measureConcurrency, throughputPlot } from "./speed/concurrency.ts";
+import { fairnessChapter, measureFairness } from "./speed/fairness.ts";
+import { measureOverload } from "./speed/overload.ts";
+import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./speed/overload-chapter.ts";
+import { SECONDS } from "./speed/pace.ts";
+import { profileChapter, profileCore } from "./speed/profile.ts";
+import { costsChapter, measureCosts } from "./speed/sizes.ts";
+import { measureStarts, startChapter } from "./speed/start.ts";
+
+/** Where the short form fails if no round is better: machines that check changes are small and busy. */
+const LEAST_PEER_RATIO = 3;
+const LEAST_CORE_SHARE = 0.6;
+
+const { values } = parseArgs({ options: { short: { type: "boolean", default: false } } });
+// So that what is to be done at the exit is done: the service must not outlive this process.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+await prepareModels();
+const folder = mkdtempSync(join(tmpdir(), "visage-bench-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const photos = await makePhotos(folder);
+const service = await startServiceProcess();
+try {
+  await (values.short ? checkSpeed(service, photos) : reportSpeed(service, photos));
+} finally {
+  await service.stop();
+}
+
+async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
+  const comparison = await compareSpeeds(service, photos, SECONDS / 2);
+  console.log(`\n${summaryOf([comparisonChapter(comparison)])}`);
+  if (comparison.rounds.every(isFarTooSlow)) {
+    console.error(
+      `Far too slow: less than ${LEAST_PEER_RATIO} times the peer or ${LEAST_CORE_SHARE} of the core.`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+function isFarTooSlow(round: Round): boolean {
+  return peerRatioOf(round) < LEAST_PEER_RATIO || coreShareOf(round) < LEAST_CORE_SHARE;
+}
+
+async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
+  const comparison = await compareSpeeds(service, photos, SECONDS);
+  const cells = await measureConcurrency(service, photos);
+  const overload = await measureOverload(service, photos);
+  const fairness = await measureFairness(service, photos);
+  const chapters: Chapter[] = [
+    comparisonChapter(comparison),
+    concurrencyChapter(cells),
+    overloadChapter(overload),
+    fairnessChapter(fairness),
+    costsChapter(await measureCosts(photos)),
+    startChapter(await measureStarts(photos)),
+    profileChapter(await profileCore(photos)),
+  ];
+  const summary = summaryOf(chapters);
+  const report = [
+    "# Speed",
+    `Written by \`npm run bench\`. ${describeRun()}`,
+    summary,
+    ...chapters.map(({ title, body }) => `## ${title}\n\n${body}`),
+  ].join("\n\n");
+
+  const results = join(PACKAGE_ROOT, "bench/results");
+  mkdirSync(results, { recursive: true });
+  const write = (name: string, text: string) => writeFileSync(join(results, name), text);
+  write("speed.md", `${report}\n`);
+  write("speed-throughput.svg", throughputPlot(cells));
+  write("speed-latency.svg", latencyPlot(cells));
+  write("speed-overload.svg", overloadPlot(overload));
+  write("speed-overload-latency.svg", overloadLatencyPlot(overload));
+  console.log(`\n${summary}\n\nAll tables and plots: bench/results/speed.md`);
+}

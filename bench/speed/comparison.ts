@@ -1,0 +1,117 @@
+import { availableParallelism } from "node:os";
+import type { RequestKind } from "../load/load.ts";
+import type { Photos } from "../load/photos.ts";
+import { measureSpeed } from "../load/run-load.ts";
+import { type ServiceProcess, USER } from "../load/service-process.ts";
+import { mapWithProgress } from "../progress.ts";
+import { median } from "../quantiles.ts";
+import { type Chapter, table } from "../report.ts";
+import { type BareCore, openBareCore } from "./bare-core.ts";
+import { type Peer, startPeer } from "./peer.ts";
+
+const ROUNDS = 3;
+
+type Rival = keyof ReturnType<typeof rivalsOn>;
+
+/** Requests a second of each rival, each in its turn. */
+export type Round = Readonly<Record<Rival, number>>;
+
+/** What the rounds gave, and with how many requests in flight. */
+export interface Comparison {
+  readonly inFlight: number;
+  readonly rounds: readonly Round[];
+}
+
+/** Lets service, bare core and peer take turns of so many seconds on one photo, so that a busy minute hits all. */
+export async function compareSpeeds(
+  service: ServiceProcess,
+  photos: Photos,
+  seconds: number,
+): Promise<Comparison> {
+  const photo = photos.one("640x480");
+  const [peer, core] = await Promise.all([startPeer(photo), openBareCore()]);
+  const inFlight = 4 * availableParallelism();
+  try {
+    const rivals = rivalsOn(photo, service, peer, core, seconds, inFlight);
+    const names = Object.keys(rivals) as Rival[];
+    const turns = Array.from({ length: ROUNDS }, () => names).flat();
+    const rates = await mapWithProgress("comparison", turns, (name) => rivals[name]());
+    const round = (number: number) =>
+      Object.fromEntries(names.map((name, i) => [name, rates[number * names.length + i]!]));
+    return {
+      inFlight,
+      rounds: Array.from({ length: ROUNDS }, (_, i) => round(i) as Round),
+    };
+  } finally {
+    peer.close();
+    await core.close();
+  }
+}
+
+/** How fast each does the same work when it is its turn. */
+function rivalsOn(
+  image: string,
+  { port }: ServiceProcess,
+  peer: Peer,
+  core: BareCore,
+  seconds: number,
+  inFlight: number,
+) {
+  const ask = async (at: number, kind: Omit<RequestKind, "images">, forSeconds = seconds) => {
+    const load = { port: at, userId: USER, mix: [{ ...kind, images: [image] }] };
+    return (await measureSpeed(load, { inFlight, seconds: forSeconds })).perSecond;
+  };
+  const loop = async (call: "embed" | "analyze") => (await core.run({ call, image, seconds })).perSecond;
+  return {
+    coreVec: () => loop("embed"),
+    serviceVec: () => ask(port, { wire: "multipart", operation: "get_face_vec" }),
+    coreAttr: () => loop("analyze"),
+    serviceAttr: () => ask(port, { wire: "multipart", operation: "get_image_attr" }),
+    // Longer, as it answers a few requests a second.
+    peer: () => ask(peer.port, { wire: "bare", operation: "get_face_vec" }, 3 * seconds),
+  };
+}
+
+/** How many times as fast as the peer the service makes vectors. */
+export function peerRatioOf({ serviceVec, peer }: Round): number {
+  return serviceVec / peer;
+}
+
+/** What part of the bare core's speed is left behind the server, at the operation where less is. */
+export function coreShareOf({ serviceVec, coreVec, serviceAttr, coreAttr }: Round): number {
+  return Math.min(serviceVec / coreVec, serviceAttr / coreAttr);
+}
+
+/** Tells the comparison. */
+export function comparisonChapter({ rounds, inFlight }: Comparison): Chapter {
+  const peerRatio = median(rounds.map(peerRatioOf));
+  const coreShare = median(rounds.map(coreShareOf));
+  const rate = (name: Rival) => median(rounds.map((round) => round[name])).toFixed(1);
+  return {
+    title: "Against the peer and the bare core",
+    figures: [
+      {
+        what: "get_face_vec, service against peer",
+        measured: `${peerRatio.toFixed(1)} times`,
+        target: "≥ 8 times",
+        reached: peerRatio >= 8,
+      },
+      {
+        what: "service against bare core (the lower of get_face_vec and get_image_attr)",
+        measured: coreShare.toFixed(2),
+        target: "≥ 0.9",
+        reached: coreShare >= 0.9,
+      },
+    ],
+    body: `Requests a second on one 640x480 photo of one face. There are ${rounds.length} rounds in which all take turns; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+
+${table(
+  ["", "get_face_vec", "get_image_attr"],
+  [
+    ["bare core", rate("coreVec"), rate("coreAttr")],
+    ["service", rate("serviceVec"), rate("serviceAttr")],
+    ["peer", rate("peer"), ""],
+  ],
+)}`,
+  };
+}

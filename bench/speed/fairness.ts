@@ -1,0 +1,71 @@
+import { type ClosedLoop, type Load, OK, type Sample } from "../load/load.ts";
+import type { Photos } from "../load/photos.ts";
+import { percentilesOf, runLoad } from "../load/run-load.ts";
+import { SECOND_USER, type ServiceProcess, USER } from "../load/service-process.ts";
+import { waitWithProgress } from "../progress.ts";
+import { type Chapter, milliseconds, table } from "../report.ts";
+import { PHASE_SECONDS } from "./pace.ts";
+
+const HEAVY_IN_FLIGHT = 64;
+
+/** The code of a user id that is not known. */
+const UNKNOWN_USER = "4002";
+
+/** How a user with one request at a time fared: alone, and beside one with many. */
+export interface Fairness {
+  readonly alone: readonly Sample[];
+  readonly beside: readonly Sample[];
+}
+
+/** Measures a light user alone and then beside a heavy one; gives nothing where one user alone is admitted. */
+export async function measureFairness(
+  { port }: ServiceProcess,
+  photos: Photos,
+): Promise<Fairness | undefined> {
+  const load = (userId: string, arrivals: ClosedLoop): Load => ({
+    port,
+    userId,
+    mix: [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }],
+    arrivals,
+  });
+  const { samples: first } = await runLoad(load(SECOND_USER, { inFlight: 1, requests: 1 }));
+  if (first.some(({ code }) => code === UNKNOWN_USER)) return undefined;
+  const light = load(SECOND_USER, { inFlight: 1, seconds: PHASE_SECONDS });
+  const heavy = load(USER, { inFlight: HEAVY_IN_FLIGHT, seconds: PHASE_SECONDS });
+  const { samples: alone } = await waitWithProgress("light user", PHASE_SECONDS, runLoad(light));
+  const both = Promise.all([runLoad(light), runLoad(heavy)]);
+  const [{ samples: beside }] = await waitWithProgress("and a heavy one", PHASE_SECONDS, both);
+  return { alone, beside };
+}
+
+/** Tells how much a heavy user costs a light one. */
+export function fairnessChapter(fairness: Fairness | undefined): Chapter {
+  const title = "Fairness between users";
+  if (!fairness) return { title, figures: [], body: "Not measured: this build admits one user alone." };
+  const { alone, beside } = fairness;
+  const percentiles = (samples: readonly Sample[]) =>
+    percentilesOf(samples.filter(({ code }) => code === OK));
+  const [quiet, crowded] = [percentiles(alone), percentiles(beside)];
+  const failed = beside.filter(({ code }) => code !== OK).length;
+  const row = (name: string, { p50, p99 }: typeof quiet, count: number) => [
+    name,
+    count,
+    milliseconds(p50),
+    milliseconds(p99),
+  ];
+  const ratio = crowded.p50 / quiet.p50;
+  return {
+    title,
+    figures: [
+      {
+        what: `p50 of a user with one request at a time, beside one with ${HEAVY_IN_FLIGHT} against alone`,
+        measured: `${ratio.toFixed(1)} times`,
+        target: "≤ 3 times",
+        reached: ratio <= 3,
+      },
+    ],
+    body: `get_face_vec on a 640x480 photo over multipart: a light user sends one request at a time, alone and then beside a heavy user with ${HEAVY_IN_FLIGHT} in flight. Requests of the light user that did not succeed: ${failed}.
+
+${table(["light user", "requests", "p50", "p99"], [row("alone", quiet, alone.length), row("beside a heavy user", crowded, beside.length)])}`,
+  };
+}

@@ -1,0 +1,111 @@
+import { statSync } from "node:fs";
+import { FACE_COUNTS, type Photos, SIZES, WIDTHS } from "../load/photos.ts";
+import { mapWithProgress } from "../progress.ts";
+import { quantile } from "../quantiles.ts";
+import { type Chapter, milliseconds, table } from "../report.ts";
+import { openBareCore } from "./bare-core.ts";
+import { SECONDS } from "./pace.ts";
+
+/** The share of calls whose slowest counts: other work on the machine only ever adds to a time. */
+const FASTEST = 0.1;
+
+/** What one image costs the core. */
+export interface Cost {
+  readonly name: string;
+  readonly bytes: number;
+  readonly faces: number;
+  readonly embedMs: number;
+  readonly analyzeMs: number;
+}
+
+/** Costs of the photographs by size, of pictures by their number of faces, of one photograph by its width. */
+export interface Costs {
+  readonly sizes: readonly Cost[];
+  readonly faces: readonly Cost[];
+  readonly widths: readonly Cost[];
+}
+
+/** Measures what images cost one process of the core; throws if a composed picture has not the faces put in it. */
+export async function measureCosts(photos: Photos): Promise<Costs> {
+  const core = await openBareCore(1);
+  const measure = async ([name, image]: readonly [name: string, image: string]): Promise<Cost> => {
+    const embedding = await core.run({ call: "embed", image, seconds: SECONDS / 2 });
+    const analysis = await core.run({ call: "analyze", image, seconds: SECONDS / 2 });
+    return {
+      name,
+      bytes: statSync(image).size,
+      faces: embedding.faces,
+      embedMs: quantile(embedding.times, FASTEST),
+      analyzeMs: quantile(analysis.times, FASTEST),
+    };
+  };
+  const sizes = SIZES.flatMap(
+    (size) =>
+      [
+        [`${size}, one`, photos.one(size)],
+        [`${size}, many`, photos.many(size)],
+      ] as const,
+  );
+  try {
+    const costs = {
+      sizes: await mapWithProgress("sizes", sizes, measure),
+      faces: await mapWithProgress("faces", FACE_COUNTS, (n) => measure([String(n), photos.faces(n)])),
+      widths: await mapWithProgress("widths", WIDTHS, (n) => measure([String(n), photos.wide(n)])),
+    };
+    const wrong = costs.faces.find(({ name, faces }) => faces !== Number(name));
+    if (wrong) throw new Error(`${wrong.faces} faces were found in the picture of ${wrong.name}`);
+    return costs;
+  } finally {
+    await core.close();
+  }
+}
+
+/** Tells the costs, and how they grow. */
+export function costsChapter({ sizes, faces, widths }: Costs): Chapter {
+  // What a further face costs where there are many, against where there are few: 1 when linear.
+  const [one, , four, eight] = faces.map(({ analyzeMs }) => analyzeMs);
+  const further = (eight! - four!) / 4 / ((four! - one!) / 3);
+  // 16 times the pixels cost 16 to the power of this times as much: 1 when linear.
+  const power = Math.log(widths[2]!.embedMs / widths[0]!.embedMs) / Math.log(16);
+  return {
+    title: "What an image costs",
+    figures: [
+      {
+        what: "a further face from 4 to 8 against one from 1 to 4",
+        measured: `${further.toFixed(2)} times`,
+        target: "≤ 1.25 times (linear)",
+        reached: further <= 1.25,
+      },
+      {
+        what: "cost above 1024 pixels, as a power of the pixels",
+        measured: power.toFixed(2),
+        target: "< 1 (sub-linear)",
+        reached: power < 1,
+      },
+    ],
+    body: `Time of one call of the core in one process, which a tenth of the calls keep to: other work on the machine only ever adds to it. \`embed\` is the work of get_face_vec, \`analyze\` that of get_image_attr.
+
+${costTable("photograph", sizes)}
+
+By faces, on a picture of 1024x512 with so many heads of equal size:
+
+${costTable("faces", faces, false)}
+
+By pixels, one photograph of three faces at growing widths:
+
+${costTable("width", widths)}`,
+  };
+}
+
+function costTable(head: string, costs: readonly Cost[], withFaces = true): string {
+  return table(
+    [head, "KiB", ...(withFaces ? ["faces found"] : []), "embed", "analyze"],
+    costs.map(({ name, bytes, faces, embedMs, analyzeMs }) => [
+      name,
+      Math.round(bytes / 1024),
+      ...(withFaces ? [faces] : []),
+      milliseconds(embedMs),
+      milliseconds(analyzeMs),
+    ]),
+  );
+}

@@ -1,0 +1,43 @@
+import type { Photos } from "../load/photos.ts";
+import { runLoad } from "../load/run-load.ts";
+import { startServiceProcess, USER } from "../load/service-process.ts";
+import { mapWithProgress } from "../progress.ts";
+import { median } from "../quantiles.ts";
+import { type Chapter, milliseconds } from "../report.ts";
+
+const STARTS = 3;
+const REQUESTS = 100;
+const LAST = 10;
+
+/** One start of the service: how long until it was ready, and how long its first requests took, in order. */
+export interface Start {
+  readonly readyMs: number;
+  readonly requestMs: readonly number[];
+}
+
+/** Starts the service a few times and sends each its first hundred requests, one at a time. */
+export function measureStarts(photos: Photos): Promise<Start[]> {
+  const mix = [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }] as const;
+  return mapWithProgress("start", Array.from({ length: STARTS }), async () => {
+    const { port, startMs, stop } = await startServiceProcess();
+    try {
+      const arrivals = { inFlight: 1, requests: REQUESTS };
+      const { samples } = await runLoad({ port, userId: USER, mix, arrivals });
+      return { readyMs: startMs, requestMs: samples.map(({ tookMs }) => tookMs) };
+    } finally {
+      await stop();
+    }
+  });
+}
+
+/** Tells how soon the service is ready, and whether its first users pay for it. */
+export function startChapter(starts: readonly Start[]): Chapter {
+  const ready = median(starts.map(({ readyMs }) => readyMs));
+  const first = median(starts.map(({ requestMs }) => requestMs[0]!));
+  const last = median(starts.flatMap(({ requestMs }) => requestMs.slice(-LAST)));
+  return {
+    title: "Start",
+    figures: [],
+    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (median of ${starts.length}; workers have then run every network). The first request, on a fresh connection, takes ${milliseconds(first)}; the last ${LAST} of ${REQUESTS} take ${milliseconds(last)}.`,
+  };
+}

@@ -1,20 +1,40 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { PACKAGE_ROOT } from "../models/manifest.ts";
 
-/** The user id that a service started here admits. */
-export const USER_ID = "user-of-the-bench";
+/** Two users without limits of rate or quota; every service started here has the first. */
+export const USER = "user-of-the-bench";
+export const SECOND_USER = "second-user-of-the-bench";
 
-/** The service as an operator runs it: a process of its own, with its workers. */
+const CLI = join(PACKAGE_ROOT, "dist/src/cli.js");
+const STOP_WITHIN_MS = 10_000;
+
+/** The service as an operator runs it: a process of its own, with its workers and an empty data folder. */
 export class ServiceProcess {
   readonly port: number;
+  /** From its start until it was ready. */
+  readonly startMs: number;
   readonly #process: ChildProcess;
+  readonly #dataDir: string;
+  readonly #leave = () => {
+    this.#process.kill("SIGKILL");
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  };
 
-  constructor(process: ChildProcess, port: number) {
-    this.#process = process;
+  constructor(child: ChildProcess, port: number, startMs: number, dataDir: string) {
+    this.#process = child;
     this.port = port;
+    this.startMs = startMs;
+    this.#dataDir = dataDir;
+    process.once("exit", this.#leave);
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
   }
 
   get isAlive(): boolean {
@@ -23,24 +43,36 @@ export class ServiceProcess {
 
   /** Process ids of the workers; none where the system does not tell (/proc). */
   get workers(): number[] {
-    const { pid } = this.#process;
-    const children = `/proc/${pid}/task/${pid}/children`;
+    const children = `/proc/${this.pid}/task/${this.pid}/children`;
     return existsSync(children) ? readFileSync(children, "utf8").trim().split(" ").map(Number) : [];
   }
 
   /** Memory of the service and its workers in bytes: what they have now, or the most each ever had. */
   memoryBytes(kind: "VmRSS" | "VmHWM"): number {
-    const kilobytes = [this.#process.pid!, ...this.workers].map((pid) => {
+    const kilobytes = [this.pid, ...this.workers].map((pid) => {
       const status = readFileSync(`/proc/${pid}/status`, "utf8");
       return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]);
     });
     return 1024 * kilobytes.reduce((sum, one) => sum + one, 0);
   }
 
+  /** Adds the second user. */
+  async addSecondUser(): Promise<void> {
+    const args = ["users", "add", "--name", "second", "--id", SECOND_USER, "--plan", "unlimited"];
+    await promisify(execFile)(process.execPath, [CLI, ...args], { env: { VISAGE_DATA_DIR: this.#dataDir } });
+  }
+
   async stop(): Promise<void> {
-    if (!this.isAlive) return;
-    this.#process.kill("SIGTERM");
-    await once(this.#process, "exit");
+    if (this.isAlive) {
+      const gone = once(this.#process, "exit");
+      // Not SIGTERM, after which it would go on for a while.
+      this.#process.kill("SIGINT");
+      const stuck = setTimeout(() => this.#process.kill("SIGKILL"), STOP_WITHIN_MS);
+      await gone;
+      clearTimeout(stuck);
+    }
+    process.off("exit", this.#leave);
+    rmSync(this.#dataDir, { recursive: true, force: true });
   }
 }
 
@@ -48,22 +80,29 @@ export class ServiceProcess {
 export async function startServiceProcess(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
-  const env = {
-    VISAGE_HOST: "127.0.0.1",
-    VISAGE_PORT: "0",
-    VISAGE_TRIAL_USER: USER_ID,
-    VISAGE_LOG_LEVEL: "error",
-    ...settings,
-  };
-  const program = join(PACKAGE_ROOT, "dist/src/cli.js");
-  const service = spawn(process.execPath, [program, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const dataDir = mkdtempSync(join(tmpdir(), "visage-bench-data-"));
+  const start = performance.now();
+  const child = spawn(process.execPath, [CLI, "serve"], {
+    // In a process group of its own: Ctrl-C is for this process to handle.
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      VISAGE_HOST: "127.0.0.1",
+      VISAGE_PORT: "0",
+      VISAGE_DATA_DIR: dataDir,
+      VISAGE_TRIAL_USER: USER,
+      VISAGE_LOG_LEVEL: "error",
+      ...settings,
+    },
+  });
   let printed = "";
-  for await (const chunk of service.stdout.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     printed += chunk;
     const port = /listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
     if (!port) continue;
-    service.stdout.resume();
-    return new ServiceProcess(service, Number(port));
+    child.stdout.resume();
+    return new ServiceProcess(child, Number(port), performance.now() - start, dataDir);
   }
+  rmSync(dataDir, { recursive: true, force: true });
   throw new Error("The service ended before it listened.");
 }

@@ -8,11 +8,11 @@ import { PACKAGE_ROOT } from "../models/manifest.ts";
 import { prepareModels } from "../models/prepare.ts";
 import { makePhotos } from "./load/photos.ts";
 import { runLoad } from "./load/run-load.ts";
-import { startServiceProcess, USER } from "./load/service-process.ts";
 import { describeRun } from "./machine.ts";
 import { readMemory } from "./memory.ts";
 import { Progress } from "./progress.ts";
 import { summaryOf } from "./report.ts";
+import { startServiceProcess, USER } from "./service-process.ts";
 import { type Moment, memoryPlot, type Soak, soakChapter } from "./soak/chapter.ts";
 import { makeMix } from "./soak/mix.ts";
 

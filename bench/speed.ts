@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { PACKAGE_ROOT } from "../models/manifest.ts";
 import { prepareModels } from "../models/prepare.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
-import { type ServiceProcess, startServiceProcess } from "./load/service-process.ts";
 import { describeRun } from "./machine.ts";
 import { type Chapter, summaryOf } from "./report.ts";
+import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import {
   compareSpeeds,
   comparisonChapter,

@@ -1,4 +1,4 @@
-import { USER_ID } from "../service-process.ts";
+import { USER } from "../service-process.ts";
 import { type Material, mutate } from "./mutate.ts";
 import { Random } from "./random.ts";
 import { HTTP_TOKENS, IMAGE_TOKENS, TEXT_TOKENS } from "./tokens.ts";
@@ -108,7 +108,7 @@ function requestOf(target: string, type: string, body: Uint8Array): Buffer {
     `POST ${target} HTTP/1.1`,
     "Host: fuzz",
     "Connection: close",
-    `user_id: ${USER_ID}`,
+    `user_id: ${USER}`,
     `Content-Type: ${type}`,
     `Content-Length: ${body.length}`,
   ];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createRandom } from "../random.ts";
 import type { ClosedLoop, OpenLoop, Phase } from "./load.ts";
-import { createRandom } from "./random.ts";
 
 /** Sends one request that was due at a moment of `performance.now()`, and never throws. */
 export type SendOne = (due: number) => Promise<void>;

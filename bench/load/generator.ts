@@ -1,8 +1,9 @@
 // The program of a load generator: it is told one load by a message, sends it, and tells what it saw.
+
+import { createRandom } from "../random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
 import { openClients } from "./clients.ts";
 import type { Load, Sample, Told } from "./load.ts";
-import { createRandom } from "./random.ts";
 
 const TELL_EVERY_MS = 250;
 const SEED = 2;

@@ -2,10 +2,10 @@ import { availableParallelism } from "node:os";
 import type { RequestKind } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
-import { type ServiceProcess, USER } from "../load/service-process.ts";
 import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, table } from "../report.ts";
+import { type ServiceProcess, USER } from "../service-process.ts";
 import { type BareCore, openBareCore } from "./bare-core.ts";
 import { type Peer, startPeer } from "./peer.ts";
 

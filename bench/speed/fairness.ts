@@ -1,15 +1,12 @@
 import { type ClosedLoop, type Load, OK, type Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { percentilesOf, runLoad } from "../load/run-load.ts";
-import { SECOND_USER, type ServiceProcess, USER } from "../load/service-process.ts";
 import { waitWithProgress } from "../progress.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
+import { SECOND_USER, type ServiceProcess, USER } from "../service-process.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
 const HEAVY_IN_FLIGHT = 64;
-
-/** The code of a user id that is not known. */
-const UNKNOWN_USER = "4002";
 
 /** How a user with one request at a time fared: alone, and beside one with many. */
 export interface Fairness {
@@ -17,19 +14,16 @@ export interface Fairness {
   readonly beside: readonly Sample[];
 }
 
-/** Measures a light user alone and then beside a heavy one; gives nothing where one user alone is admitted. */
-export async function measureFairness(
-  { port }: ServiceProcess,
-  photos: Photos,
-): Promise<Fairness | undefined> {
+/** Measures a light user alone and then beside a heavy one. */
+export async function measureFairness(service: ServiceProcess, photos: Photos): Promise<Fairness> {
+  const { port } = service;
+  await service.addSecondUser();
   const load = (userId: string, arrivals: ClosedLoop): Load => ({
     port,
     userId,
     mix: [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }],
     arrivals,
   });
-  const { samples: first } = await runLoad(load(SECOND_USER, { inFlight: 1, requests: 1 }));
-  if (first.some(({ code }) => code === UNKNOWN_USER)) return undefined;
   const light = load(SECOND_USER, { inFlight: 1, seconds: PHASE_SECONDS });
   const heavy = load(USER, { inFlight: HEAVY_IN_FLIGHT, seconds: PHASE_SECONDS });
   const { samples: alone } = await waitWithProgress("light user", PHASE_SECONDS, runLoad(light));
@@ -39,10 +33,8 @@ export async function measureFairness(
 }
 
 /** Tells how much a heavy user costs a light one. */
-export function fairnessChapter(fairness: Fairness | undefined): Chapter {
+export function fairnessChapter({ alone, beside }: Fairness): Chapter {
   const title = "Fairness between users";
-  if (!fairness) return { title, figures: [], body: "Not measured: this build admits one user alone." };
-  const { alone, beside } = fairness;
   const percentiles = (samples: readonly Sample[]) =>
     percentilesOf(samples.filter(({ code }) => code === OK));
   const [quiet, crowded] = [percentiles(alone), percentiles(beside)];

@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import type { Load, Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed, runLoad } from "../load/run-load.ts";
-import { type ServiceProcess, USER } from "../load/service-process.ts";
 import { mapWithProgress, waitWithProgress } from "../progress.ts";
+import { type ServiceProcess, USER } from "../service-process.ts";
 import { PHASE_SECONDS, SECONDS } from "./pace.ts";
 import { type Probe, startProbes } from "./probes.ts";
 

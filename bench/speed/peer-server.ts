@@ -11,12 +11,24 @@ import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import sharp from "sharp";
 
-type Tfjs = typeof import("@tensorflow/tfjs");
-type FaceApi = typeof import("@vladmandic/face-api/dist/face-api.node-wasm.js");
+/** As much of tfjs and face-api as is used here: the packages are installed for the benchmark alone. */
+interface Tensor {
+  dispose(): void;
+}
+interface Tfjs {
+  setBackend(name: string): Promise<boolean>;
+  tensor3d(data: Uint8Array, shape: [number, number, number], type: "int32"): Tensor;
+}
+interface FaceApi {
+  readonly nets: Readonly<Record<string, { loadFromDisk(folder: string): Promise<void> }>>;
+  detectSingleFace(image: Tensor): {
+    withFaceLandmarks(): { withFaceDescriptor(): Promise<{ descriptor: Float32Array } | undefined> };
+  };
+}
 
 const WARM_UP_CALLS = 5;
 
-const [port, processes, photo] = process.argv.slice(2);
+const [port, processes, photo, packages] = process.argv.slice(2);
 if (cluster.isPrimary) await startProcesses(Number(processes));
 else await serve(Number(port), readFileSync(photo!));
 
@@ -39,13 +51,13 @@ async function serve(port: number, photo: Buffer): Promise<void> {
 }
 
 async function openPeer(): Promise<(image: Buffer) => Promise<number[] | undefined>> {
-  const require = createRequire(import.meta.url);
+  const require = createRequire(packages!);
   const tf = require("@tensorflow/tfjs") as Tfjs;
   const { nets, detectSingleFace } = require("@vladmandic/face-api/dist/face-api.node-wasm.js") as FaceApi;
   await tf.setBackend("wasm");
   const models = join(dirname(require.resolve("@vladmandic/face-api/package.json")), "model");
-  for (const net of [nets.ssdMobilenetv1, nets.faceLandmark68Net, nets.faceRecognitionNet])
-    await net.loadFromDisk(models);
+  for (const name of ["ssdMobilenetv1", "faceLandmark68Net", "faceRecognitionNet"])
+    await nets[name]!.loadFromDisk(models);
   return async (image) => {
     const { data, info } = await sharp(image).removeAlpha().raw().toBuffer({ resolveWithObject: true });
     const pixels = tf.tensor3d(data, [info.height, info.width, 3], "int32");

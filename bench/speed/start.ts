@@ -1,9 +1,9 @@
 import type { Photos } from "../load/photos.ts";
 import { runLoad } from "../load/run-load.ts";
-import { startServiceProcess, USER } from "../load/service-process.ts";
 import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds } from "../report.ts";
+import { startServiceProcess, USER } from "../service-process.ts";
 
 const STARTS = 3;
 const REQUESTS = 100;

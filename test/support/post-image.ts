@@ -1,4 +1,4 @@
-import { USER_ID } from "../../bench/service-process.ts";
+import { USER } from "../../bench/service-process.ts";
 
 /** What every answer of plain HTTP is made of. */
 export interface Envelope {
@@ -16,7 +16,7 @@ export async function postImage(
   form.append("image_attr", new Blob([new Uint8Array(image)]), fileName);
   const response = await fetch(`http://127.0.0.1:${port}/get_image_attr`, {
     method: "POST",
-    headers: { user_id: USER_ID },
+    headers: { user_id: USER },
     body: form,
   });
   return { status: response.status, body: (await response.json()) as Envelope };

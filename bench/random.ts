@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, random but the same in every run (mulberry32). */
+/** Numbers from 0 up to, not including, 1: random, but the same for the same seed (Mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -87,6 +87,7 @@ const CORS_HEADERS = {
     "grpc-status-details-bin",
     "x-request-id",
     "x-visage-model",
+    "x-visage-image",
     "retry-after",
     "ratelimit-limit",
     "ratelimit-remaining",

@@ -104,7 +104,7 @@ const CONNECT_ERRORS: Readonly<Partial<Record<Code, ErrorKind>>> = {
 function serviceErrorFromConnect(error: ConnectError): ServiceError {
   const [info] = error.findDetails(ErrorInfoSchema);
   const told = info && kindOf(info.reason);
-  if (told) return new ServiceError(told, error.rawMessage);
+  if (told) return new ServiceError(told, error.rawMessage, { field: info.metadata.image });
   const kind = CONNECT_ERRORS[error.code] ?? "internal";
   return new ServiceError(kind, kind === "badRequest" ? error.rawMessage : undefined, { cause: error });
 }
@@ -160,9 +160,10 @@ const WITH_RETRY_AFTER: readonly number[] = [429, 503];
 
 /** The failure as plain HTTP tells it: a status, headers and the error envelope. */
 export function httpAnswerFrom(fault: unknown) {
-  const { kind, message, retryAfterSeconds } = serviceErrorFrom(fault);
+  const { kind, message, field, retryAfterSeconds } = serviceErrorFrom(fault);
   const { code, http } = ERRORS[kind];
   const headers: Record<string, string> = {};
+  if (field !== undefined) headers["x-visage-image"] = field;
   if (WITH_RETRY_AFTER.includes(http)) headers["retry-after"] = String(retryAfterSeconds);
   return {
     status: http,

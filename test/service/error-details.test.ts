@@ -47,6 +47,11 @@ describe("an error over plain HTTP", () => {
     });
   });
 
+  test("names the image at fault in a header", () => {
+    const told = connectErrorFrom(serviceErrorFrom(new FaceError("noFace", "No face."), "img_2"));
+    expect(httpAnswerFrom(told).headers).toEqual({ "x-visage-image": "img_2" });
+  });
+
   test("has Retry-After where a retry helps", () => {
     expect(httpAnswerFrom(new QueueError("overloaded", "Full."))).toMatchObject({
       status: 503,

@@ -30,6 +30,8 @@ export interface ServerOptions {
     Config,
     | "host"
     | "port"
+    | "maxImageBytes"
+    | "maxImagePixels"
     | "maxRequestBytes"
     | "requestTimeoutMs"
     | "corsOrigins"
@@ -109,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     file_health_v1_health,
     file_grpc_reflection_v1_reflection,
   ]);
-  const pages = config.web ? openPages() : undefined;
+  const pages = config.web ? openPages(config) : undefined;
   const enter = createDoor({
     gate,
     trustedProxies: config.trustedProxies,

@@ -13,6 +13,12 @@ export interface Pages {
   answer(request: Request, response: Response): boolean;
 }
 
+/** What the pages tell of the service's settings. */
+export interface PageLimits {
+  readonly maxImageBytes: number;
+  readonly maxImagePixels: number;
+}
+
 interface Page {
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,8 +54,10 @@ const SECURITY_HEADERS = {
 };
 
 /** Reads all pages into memory; throws where a file is missing. */
-export function openPages(): Pages {
-  const pages = new Map(PAGES.map((entry) => [entry.path, pageFrom(entry)]));
+export function openPages({ maxImageBytes, maxImagePixels }: PageLimits): Pages {
+  const pages = new Map(PAGES.map((entry) => [entry.path, pageOf(entry)]));
+  const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels }));
+  pages.set("/playground/limits.json", pageFrom(limits, { type: "json" }));
   return {
     answer(request, response) {
       const [path] = (request.url ?? "").split("?", 1);
@@ -61,8 +69,11 @@ export function openPages(): Pages {
   };
 }
 
-function pageFrom({ file, type, policy }: PageEntry): Page {
-  const bytes = readFileSync(new URL(file, compiledFolder()));
+function pageOf(entry: PageEntry): Page {
+  return pageFrom(readFileSync(new URL(entry.file, compiledFolder())), entry);
+}
+
+function pageFrom(bytes: Buffer, { type, policy }: Pick<PageEntry, "type" | "policy">): Page {
   const rules = Object.entries({ ...POLICY, ...policy }).map(([name, value]) => `${name} ${value}`);
   return {
     bytes,

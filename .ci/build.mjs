@@ -1,7 +1,7 @@
 // Compiles the TypeScript into dist/. A production install has no compiler and needs none
 // (its dist/ comes with the package), so there this step says so and succeeds.
 import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -13,10 +13,15 @@ try {
   process.exit(0);
 }
 rmSync("dist", { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [compiler, "--project", "tsconfig.json"], {
-  stdio: "inherit",
+for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
+  const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+// What a page is made of beside its code.
+cpSync("src/web", "dist/src/web", {
+  recursive: true,
+  filter: (path) => statSync(path).isDirectory() || /\.(html|css|svg)$/.test(path),
 });
-if (status !== 0) process.exit(status ?? 1);
 chmodSync("dist/src/cli.js", 0o755);
 
 // npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.

@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 const parts = [
   ["types", () => run("tsc", "--noEmit", "--project", "test/tsconfig.json")],
+  ["types of the page", () => run("tsc", "--noEmit", "--project", "src/web/playground/tsconfig.json")],
   ["lint and format", () => run("biome", "check", "--error-on-warnings", ".")],
   ["proto lint", () => run("buf", "lint", "proto")],
   ["proto format", () => run("buf", "format", "--diff", "--exit-code", "proto")],

@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/fetch": [],
   "src/accounts": [],
   "src/ops": ["gen"],
+  "src/web/playground": [],
   "src/web": ["gen"],
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],

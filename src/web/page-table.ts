@@ -8,7 +8,51 @@ export interface PageEntry {
   readonly policy?: Readonly<Record<string, string>>;
 }
 
+/** What the playground is made of beside its page. */
+const PLAYGROUND: readonly string[] = [
+  "icon.svg",
+  "form.css",
+  "photo.css",
+  "result.css",
+  "theme.css",
+  "advice.js",
+  "answer-view.js",
+  "answers.js",
+  "camera.js",
+  "commands.js",
+  "controls.js",
+  "copy.js",
+  "elements.js",
+  "face-card.js",
+  "faces.js",
+  "failure-view.js",
+  "heat-strip.js",
+  "intake.js",
+  "json-view.js",
+  "main.js",
+  "operations.js",
+  "overlay.js",
+  "photos.js",
+  "request.js",
+  "result-view.js",
+  "run.js",
+  "scale.js",
+  "send.js",
+  "slot-view.js",
+  "store.js",
+  "times.js",
+  "user-id.js",
+  "wire-view.js",
+];
+
 /** Everything that is served beside the operations, in no order. */
 export const PAGES: readonly PageEntry[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
+  { path: "/", file: "playground/index.html", type: "html" },
+  ...PLAYGROUND.map(playgroundFile),
 ];
+
+function playgroundFile(name: string): PageEntry {
+  const type = name.endsWith(".js") ? "javascript" : name.endsWith(".css") ? "css" : "svg";
+  return { path: `/playground/${name}`, file: `playground/${name}`, type };
+}

@@ -1,0 +1,64 @@
+import { byId } from "./elements.ts";
+
+/** Whether this browser lets the page use a camera: only over HTTPS or on the same machine. */
+export function hasCamera(): boolean {
+  return "mediaDevices" in navigator && typeof navigator.mediaDevices.getUserMedia === "function";
+}
+
+/** Lets a person take a photo; gives nothing where they do not. */
+export async function takePhoto(): Promise<File | undefined> {
+  const dialog = byId("camera", HTMLDialogElement);
+  const problem = byId("camera-problem", HTMLParagraphElement);
+  const shoot = byId("shoot", HTMLButtonElement);
+  const viewfinder = byId("viewfinder", HTMLVideoElement);
+  problem.textContent = "";
+  shoot.disabled = true;
+  dialog.showModal();
+  const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  let photo: Promise<File> | undefined;
+  shoot.onclick = () => {
+    photo = photographFrom(viewfinder);
+    dialog.close();
+  };
+  byId("leave-camera", HTMLButtonElement).onclick = () => dialog.close();
+
+  const opening = openStream(viewfinder).then(
+    (stream) => {
+      shoot.disabled = false;
+      shoot.focus();
+      return stream;
+    },
+    () => {
+      problem.textContent = "The camera cannot be used. Check that it is there and that the page may use it.";
+      return undefined;
+    },
+  );
+  await closed;
+  const taken = await photo;
+  for (const track of (await opening)?.getTracks() ?? []) track.stop();
+  viewfinder.srcObject = null;
+  return taken;
+}
+
+async function openStream(viewfinder: HTMLVideoElement): Promise<MediaStream> {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    video: { facingMode: "user", width: { ideal: 1280 } },
+  });
+  viewfinder.srcObject = stream;
+  await viewfinder.play();
+  return stream;
+}
+
+function photographFrom(viewfinder: HTMLVideoElement): Promise<File> {
+  const canvas = document.createElement("canvas");
+  canvas.width = viewfinder.videoWidth;
+  canvas.height = viewfinder.videoHeight;
+  canvas.getContext("2d")?.drawImage(viewfinder, 0, 0);
+  return new Promise((resolve, reject) => {
+    const done = (blob: Blob | null) =>
+      blob
+        ? resolve(new File([blob], "camera.jpg", { type: blob.type }))
+        : reject(new Error("The camera gave no picture."));
+    canvas.toBlob(done, "image/jpeg", 0.92);
+  });
+}

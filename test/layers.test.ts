@@ -92,7 +92,7 @@ const SINGLE_DOOR: Readonly<Record<string, string>> = { "onnxruntime-node": "src
 const PARTS = Object.keys(MAY_IMPORT);
 const files = ["src", "models", "gen", "bench"].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
     .map((name) => join(folder, name)),
 );
 

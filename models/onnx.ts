@@ -114,6 +114,12 @@ export function intTensor(name: string, values: readonly number[]): Tensor {
   return create(TensorSchema, { name, dims: [BigInt(values.length)], dataType: DataType.INT64, rawData });
 }
 
+/** The whole numbers of a constant list. */
+export function intsOf({ rawData: { buffer, byteOffset, byteLength } }: Tensor): number[] {
+  const view = new DataView(buffer, byteOffset, byteLength);
+  return Array.from({ length: byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
+}
+
 /** The numbers of a float or half precision constant. */
 export function floatsOf(tensor: Tensor): Float32Array {
   if (tensor.floatData.length > 0) return Float32Array.from(tensor.floatData);

@@ -2,10 +2,24 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { AttributeSchema, AttributeType } from "../../gen/ts/onnx/v1/onnx_pb.ts";
-import { createNode, floatValue, type Graph, readOnnx, writeOnnx } from "../../models/onnx.ts";
+import { createNode, floatValue, type Graph, intTensor, readOnnx, writeOnnx } from "../../models/onnx.ts";
 import { type Names, optimise } from "../../models/optimise.ts";
 import { storeHalf } from "../../models/store-half.ts";
-import { conv, flatten, floatAttribute, gemm, graphOf, norm, type Part, weight } from "../support/graphs.ts";
+import {
+  add,
+  conv,
+  depthwise,
+  flatten,
+  floatAttribute,
+  gemm,
+  graphOf,
+  norm,
+  type Part,
+  pointwise,
+  pool,
+  prelu,
+  weight,
+} from "../support/graphs.ts";
 import { openNetwork, runNetwork } from "../support/networks.ts";
 import { concatFloats, largestDifference, randomFloats } from "../support/numbers.ts";
 
@@ -31,11 +45,7 @@ describe("optimise computes the same without", () => {
   });
 
   it("the batch norm after a depthwise convolution", async () => {
-    const depthwise: Part = {
-      nodes: [createNode("Conv", ["data", "w"], "c", { group: 3 })],
-      weights: [weight("w", [6, 1, 2, 2])],
-    };
-    const graph = graphOf(IMAGE, [depthwise, norm("c", "y", 6)]);
+    const graph = graphOf(IMAGE, [depthwise("data", "c"), norm("c", "y", 6)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
@@ -77,15 +87,60 @@ describe("optimise computes the same without", () => {
     expect(operators(optimised)).toEqual(["Flatten", "Gemm", "Gemm"]);
   });
 
-  it.each([
+  const SLOPES: readonly (readonly [string, number[], number[]])[] = [
     ["for each channel", IMAGE, [3, 1, 1]],
     ["for all channels", IMAGE, [1]],
     ["for each place", IMAGE, [3, 4, 4]],
     ["for each of a list of numbers", [5], [5]],
-  ])("a prelu with a slope %s", async (_, shape, dims) => {
-    const prelu: Part = { nodes: [createNode("PRelu", ["data", "a"], "y")], weights: [weight("a", dims)] };
-    const optimised = await optimiseAndCompare(graphOf(shape, [prelu]), shape);
+  ];
+
+  it.each(SLOPES)("a prelu with a slope %s", async (_, shape, dims) => {
+    const optimised = await optimiseAndCompare(graphOf(shape, [prelu("data", "y", dims, 1)]), shape);
     expect(operators(optimised)).toEqual(["Mul", "Relu", "Mul", "Add"]);
+  });
+
+  it.each(SLOPES)("a prelu with a slope above 1 %s", async (_, shape, dims) => {
+    const optimised = await optimiseAndCompare(graphOf(shape, [prelu("data", "y", dims, 3)]), shape);
+    expect(operators(optimised)).toEqual(["Mul", "Relu", "Mul", "Add"]);
+  });
+
+  it.each([
+    ["for each channel", [6, 1, 1]],
+    ["for all channels", [1]],
+  ])("a prelu with a slope %s after a depthwise convolution", async (_, dims) => {
+    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "y", dims, 1)]);
+    expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv", "Relu", "Conv", "Add"]);
+  });
+
+  it("a prelu with a slope for each place after a depthwise convolution", async () => {
+    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "y", [6, 3, 3], 1)]);
+    const expected = ["Conv", "Mul", "Relu", "Mul", "Add"];
+    expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(expected);
+  });
+
+  it("a prelu after a depthwise convolution that another node reads too", async () => {
+    const sum: Part = { nodes: [createNode("Add", ["c", "p"], "y")], weights: [] };
+    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "p", [6, 1, 1], 1), sum]);
+    const expected = ["Conv", "Mul", "Relu", "Mul", "Add", "Add"];
+    expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(expected);
+  });
+
+  it("the padding of what a residual block adds to its result", async () => {
+    const pads = intTensor("pads", [0, 0, 0, 0, 0, 1, 0, 0]);
+    const pad: Part = { nodes: [createNode("Pad", ["data", "pads"], "p")], weights: [pads] };
+    const graph = graphOf(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")]);
+    expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv", "Conv", "Add"]);
+  });
+
+  it("pooled channels that fill no block and are added to the result of a residual block", async () => {
+    const graph = graphOf(IMAGE, [pool("data", "p"), pointwise("p", "c", 3), add("c", "p")]);
+    expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["MaxPool", "Conv", "Conv", "Add"]);
+  });
+
+  it("pooled channels that fill blocks and are added, which stay as they are", async () => {
+    const parts = [pointwise("data", "w", 16), pool("w", "p"), pointwise("p", "c", 16, 16), add("c", "p")];
+    const optimised = await optimiseAndCompare(graphOf(IMAGE, parts), IMAGE);
+    expect(operators(optimised)).toEqual(["Conv", "MaxPool", "Conv", "Add"]);
   });
 
   it("nodes that hand their input on", async () => {
@@ -172,6 +227,14 @@ describe("optimise refuses", () => {
     const graph = graphOf(IMAGE, [conv("data", "y", 4, true)]);
     expect(() => optimise(graph, { input: "image", outputs: { y: ["y"] } })).toThrow(
       "the input is data, not image",
+    );
+  });
+
+  it("to replace a padding of a residual block by anything but channels", () => {
+    const pads = intTensor("pads", [0, 0, 0, 0, 0, 1, 1, 0]);
+    const pad: Part = { nodes: [createNode("Pad", ["data", "pads"], "p")], weights: [pads] };
+    refuse(graphOf(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")])).toThrow(
+      "p pads more than channels",
     );
   });
 

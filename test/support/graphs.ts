@@ -38,6 +38,40 @@ export function conv(x: string, y: string, channels: number, hasBias: boolean): 
   return { nodes: [createNode("Conv", [x, ...weights.map(({ name }) => name)], y)], weights };
 }
 
+/** A 2 by 2 convolution that makes two channels of each of three. */
+export function depthwise(x: string, y: string): Part {
+  return {
+    nodes: [createNode("Conv", [x, `${y}/w`], y, { group: 3 })],
+    weights: [weight(`${y}/w`, [6, 1, 2, 2])],
+  };
+}
+
+/** A convolution of single pixels. */
+export function pointwise(x: string, y: string, channels: number, from = 3): Part {
+  return {
+    nodes: [createNode("Conv", [x, `${y}/w`], y)],
+    weights: [weight(`${y}/w`, [channels, from, 1, 1])],
+  };
+}
+
+/** The largest of each 2 by 2 pixels. */
+export function pool(x: string, y: string): Part {
+  return { nodes: [createNode("MaxPool", [x], y, { kernel_shape: [2, 2], strides: [2, 2] })], weights: [] };
+}
+
+/** The sum of two values, as the output `y`. */
+export function add(one: string, other: string): Part {
+  return { nodes: [createNode("Add", [one, other], "y")], weights: [] };
+}
+
+/** A prelu with random slopes up to a highest one. */
+export function prelu(x: string, y: string, dims: readonly number[], highest: number): Part {
+  return {
+    nodes: [createNode("PRelu", [x, `${y}/a`], y)],
+    weights: [weight(`${y}/a`, dims, highest - 1.5, highest)],
+  };
+}
+
 /** A matrix product with a row of weights for each output. */
 export function gemm(x: string, y: string, inputs: number, outputs: number, hasBias = true): Part {
   const weights = [weight(`${y}/w`, [outputs, inputs]), ...(hasBias ? [weight(`${y}/b`, [outputs])] : [])];

@@ -116,10 +116,12 @@ function middleOf(points: readonly Point[], [one, other]: readonly [number, numb
 /** The network's numbers (x, y, z for each point, in pixels of its input) as points of the image. */
 function pointsFrom(map: Similarity, numbers: Float32Array): MeshPoint[] {
   const scale = Math.hypot(map.a, map.b);
-  return Array.from({ length: numbers.length / 3 }, (_, i) => ({
-    ...transform(map, { x: numbers[i * 3]!, y: numbers[i * 3 + 1]! }),
-    z: numbers[i * 3 + 2]! * scale,
-  }));
+  const points: MeshPoint[] = [];
+  for (let i = 0; i < numbers.length; i += 3) {
+    const { x, y } = transform(map, { x: numbers[i]!, y: numbers[i + 1]! });
+    points.push({ x, y, z: numbers[i + 2]! * scale });
+  }
+  return points;
 }
 
 function meanWithMirrored(numbers: Float32Array, mirrored: Float32Array): Float32Array {

@@ -25,8 +25,8 @@ const NAMES = ["detect", "mesh", "embed", "attributes"] as const;
 
 export type NetworkName = (typeof NAMES)[number];
 
-/** Most images in one run: bounds the memory that a photo of a crowd takes. */
-const MAX_BATCH = 8;
+/** Most images in one run: two share the reading of the weights, more no longer fit a core's cache beside each other. */
+const MAX_BATCH = 2;
 
 /** Loads the networks from a folder. */
 export async function openNetworks(modelsDir: string): Promise<Networks> {

@@ -95,7 +95,11 @@ export interface Analyzer {
 
 /** Loads the networks. Open one analyzer and keep it: loading takes a second and onnxruntime leaks on each. */
 export async function openAnalyzer({ modelsDir, limits }: AnalyzerOptions): Promise<Analyzer> {
-  const networks = await openNetworks(modelsDir);
+  return analyzerFromNetworks(await openNetworks(modelsDir), limits);
+}
+
+/** An analyzer of networks that are loaded already, which it closes in the end. */
+export function analyzerFromNetworks(networks: Networks, limits: Partial<ImageLimits> = {}): Analyzer {
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
   return {
     identity: identityOf(networks.digests),

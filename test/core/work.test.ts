@@ -1,0 +1,67 @@
+// Which networks run for which call: no work is done that nobody asked for.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { analyzerFromNetworks } from "../../src/core/analyzer.ts";
+import type { Analyzer } from "../../src/core/index.ts";
+import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";
+import { boxOf, FACES } from "../support/faces.ts";
+import { photograph } from "../support/images.ts";
+
+let analyzer: Analyzer;
+const ran = new Set<NetworkName>();
+beforeAll(async () => {
+  const networks = await openNetworks(DEFAULT_MODELS_DIR);
+  const watched = (name: NetworkName): Network => ({
+    run(images) {
+      if (images.length > 0) ran.add(name);
+      return networks[name].run(images);
+    },
+  });
+  analyzer = analyzerFromNetworks({
+    ...networks,
+    detect: watched("detect"),
+    mesh: watched("mesh"),
+    embed: watched("embed"),
+    attributes: watched("attributes"),
+  });
+});
+beforeEach(() => ran.clear());
+afterAll(() => analyzer.close());
+
+const face = { boxes: [FACES[3][1]!] };
+const wall = boxOf(700, 60, 900, 260);
+
+test("a vector needs no attributes", async () => {
+  await analyzer.embed(photograph(3));
+  expect([...ran]).toEqual(["detect", "mesh", "embed"]);
+});
+
+test("attributes need no vector", async () => {
+  await analyzer.analyze(photograph(3));
+  expect([...ran]).toEqual(["detect", "mesh", "attributes"]);
+});
+
+test("a box around a face needs no detector", async () => {
+  await analyzer.embed(photograph(3), face);
+  expect([...ran]).toEqual(["mesh", "embed"]);
+});
+
+test("a box without a face asks the detector, unless it is switched off", async () => {
+  await expect(analyzer.embed(photograph(1), { boxes: [wall], detect: false })).rejects.toThrow();
+  expect([...ran]).toEqual(["mesh"]);
+  await expect(analyzer.embed(photograph(1), { boxes: [wall] })).rejects.toThrow();
+  expect([...ran]).toEqual(["mesh", "detect"]);
+});
+
+test("a photograph without a face asks for nothing but that", async () => {
+  const { faces } = await analyzer.analyze(await blank(), { vectors: true });
+  expect(faces).toEqual([]);
+  expect([...ran]).toEqual(["detect"]);
+});
+
+async function blank(): Promise<Buffer> {
+  const { default: sharp } = await import("sharp");
+  return sharp({ create: { width: 320, height: 240, channels: 3, background: "#808080" } })
+    .png()
+    .toBuffer();
+}

@@ -1,7 +1,7 @@
 // Measures where the core's time goes: `npm run bench:stages`.
 // Prints the tables and writes them to bench/results/stages.md.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { arch, availableParallelism, cpus } from "node:os";
+import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../models/manifest.ts";
 import { prepareModels } from "../models/prepare.ts";
@@ -114,7 +114,8 @@ function processorMs(): number {
 
 function machine(): string {
   const [{ model } = { model: "an unknown processor" }] = cpus();
-  return `${model} (${arch()}, ${availableParallelism()} cores), Node ${process.versions.node}`;
+  const [load = 0] = loadavg();
+  return `${model} (${arch()}, ${availableParallelism()} cores, load ${load.toFixed(1)}), Node ${process.versions.node}`;
 }
 
 /** What grows with the faces and with the pixels of a photo, by comparing the largest rows with smaller ones. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { crop, mirrorPlanes, Pyramid } from "../../src/core/crop.ts";
 import { cropOf, type Square } from "../../src/core/geometry.ts";
 import type { Pixels } from "../../src/core/types.ts";
-import { randomFloats } from "../support/numbers.ts";
+import { largestDifference, randomFloats } from "../support/numbers.ts";
 
 const PLAIN = { scale: 1, offset: 0 };
 const RED = [200, 10, 20];
@@ -128,6 +128,16 @@ describe("a crop", () => {
       [-1, -1],
     ].map(([x, y]) => colourAt(planes, 64, x!, y!).map(Math.round));
     expect(corners).toEqual([GREEN, YELLOW, RED, BLUE]);
+  });
+
+  test.each([
+    ["enlarged", { center: { x: 15, y: 17 }, side: 20, radians: 0 }],
+    ["shrunk", { center: { x: 15.3, y: 17.6 }, side: 26.4, radians: 0 }],
+    ["over the edges", { center: { x: 3, y: 30 }, side: 29, radians: 0 }],
+  ])("%s and turned by next to nothing is the upright one", (_, square) => {
+    const upright = cut(noise, square, 16);
+    const turned = cut(noise, { ...square, radians: 1e-9 }, 16);
+    expect(largestDifference(turned, upright)).toBeLessThan(1e-4);
   });
 
   test("turned by an eighth has the corners of the image on its sides", () => {

@@ -1,0 +1,94 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { buildImage, type Image } from "./dockerfile.ts";
+
+const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
+/** What the base image has beside Node: glibc, libgcc and libstdc++. */
+const BASE_LIBRARIES =
+  /^(linux-vdso|\/lib.*ld-linux.*|lib(c|dl|gcc_s|m|pthread|resolv|rt|stdc\+\+))\.so(\.\d+)?$/;
+
+// It installs all dependencies anew, which takes minutes: for CI, and for whoever changes deploy/.
+const wanted = process.env.CI === "true" && process.platform === "linux";
+if (!wanted) console.warn("The image's tree is built and run only under CI=true, on Linux.");
+const NAMESPACES = ["unshare", "--mount", "--net"];
+const canContain =
+  process.getuid?.() === 0 && spawnSync("unshare", [...NAMESPACES.slice(1), "ip", "link"]).status === 0;
+if (wanted && !canContain) console.warn("No namespaces here: the image's tree runs without its walls.");
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+describe.skipIf(!wanted)("the image", () => {
+  let root: string;
+  let image: Image;
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), "visage-image-"));
+    chmodSync(root, 0o755);
+    image = buildImage(root);
+    rmSync(join(root, "build-stage"), { recursive: true });
+  }, 600_000);
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test("answers as its user on a read-only root without network, and writes to its data alone", async () => {
+    // Where neither the mount nor the user keeps the program from writing, the modes do.
+    execFileSync("chmod", ["-R", "a-w", join(root, "app")]);
+    const inRoot = (word: string) =>
+      word.replace(/^\/nodejs\/bin\/node$/, process.execPath).replace(/^\/(?=app|data)/, `${root}/`);
+    const env = {
+      PATH: process.env.PATH,
+      ...Object.fromEntries(Object.entries(image.env).map(([name, value]) => [name, inRoot(value)])),
+      CONTAINED: canContain ? "1" : "",
+      VISAGE_PORT: String(await findFreePort()),
+      VISAGE_WORKERS: "1",
+      VISAGE_TRIAL_USER: "0123456789abcdef01234567",
+    };
+    const [node, script] = image.healthcheck.map(inRoot);
+    const command = image.command.map(inRoot).join(" ");
+    const question = [node, join(import.meta.dirname, "ask.mjs"), script, PHOTO].join(" ");
+    const [program, ...args] = [
+      ...(canContain ? NAMESPACES : []),
+      join(import.meta.dirname, "run-contained"),
+      ...[image.user, inRoot("/data"), command, question],
+    ];
+    const options = { env, cwd: join(root, image.workdir), encoding: "utf8" } as const;
+    const answer = execFileSync(program!, args, options);
+    expect(JSON.parse(answer)).toMatchObject({
+      status: "ok",
+      data: { attributes: { image_size: [1280, 1920], face_id_0: { gender: expect.any(String) } } },
+    });
+  }, 120_000);
+
+  test("has native code for this platform alone, which needs nothing beside the base image", () => {
+    const libraries = readdirSync(join(root, "app/node_modules"), { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.(node|so[.\d]*|dylib|dll)$/.test(path))
+      .map((path) => join(root, "app/node_modules", path));
+    const own = new RegExp(`linux[-/]${process.arch}(?!-musl)`);
+    expect(libraries.length).toBeGreaterThan(3);
+    expect(libraries.filter((path) => !own.test(path))).toEqual([]);
+    const needed = libraries.flatMap((path) =>
+      execFileSync("ldd", [path], { encoding: "utf8" })
+        .trim()
+        .split("\n")
+        .filter((line) => !line.includes(root))
+        .map((line) => line.trim().split(" ")[0]!),
+    );
+    expect(needed.filter((name) => !BASE_LIBRARIES.test(name))).toEqual([]);
+  });
+
+  test("has the licences and none of the tools", () => {
+    expect(["LICENSE", "NOTICE"].filter((name) => !existsSync(join(root, "app", name)))).toEqual([]);
+    const tools = ["typescript", "vitest", "@biomejs"];
+    expect(tools.filter((name) => existsSync(join(root, "app/node_modules", name)))).toEqual([]);
+  });
+});

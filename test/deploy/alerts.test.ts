@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { findTools } from "../support/tools.ts";
+
+const FOLDER = join(PACKAGE_ROOT, "deploy/prometheus");
+const rules = readFileSync(join(FOLDER, "alerts.yaml"), "utf8");
+const { wanted, paths } = findTools("promtool");
+
+function promtool(...args: string[]): string {
+  return execFileSync(paths.promtool, args, { cwd: FOLDER, encoding: "utf8" });
+}
+
+describe.skipIf(!wanted)("Prometheus", () => {
+  test("takes its configuration and the rules that it names", () => {
+    expect(promtool("check", "config", "prometheus.yaml")).toMatch("SUCCESS: 1 rule files found");
+  });
+
+  test("raises each alert when it should, and not before", () => {
+    expect(promtool("test", "rules", "alerts.test.yaml")).toMatch("SUCCESS");
+  });
+});
+
+test("every alert is tested", () => {
+  const tests = readFileSync(join(FOLDER, "alerts.test.yaml"), "utf8");
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+  expect(alerts.length).toBeGreaterThan(8);
+  expect(alerts.filter((name) => !tests.includes(`alertname: ${name}\n`))).toEqual([]);
+});
+
+test("alerts know errors by names that they have", () => {
+  const known = (Object.keys(ERRORS) as ErrorKind[]).map(reasonOf);
+  const named = [...rules.matchAll(/(?:reason|outcome)=~?"([^"]+)"/g)].flatMap(([, names]) =>
+    names!.split("|"),
+  );
+  expect(named.length).toBeGreaterThan(2);
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
+});

@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { readConfig } from "../../src/config.ts";
+import { findTools } from "../support/tools.ts";
+
+const config = readFileSync(join(PACKAGE_ROOT, "deploy/nginx.conf"), "utf8");
+const { wanted, paths } = findTools("nginx");
+
+test.skipIf(!wanted)("nginx takes the example", () => {
+  const folder = mkdtempSync(join(tmpdir(), "visage-nginx-"));
+  // Folders and ports that need no root and no installation.
+  const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const folders = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join("\n");
+  const file = join(folder, "nginx.conf");
+  const here = config
+    .replace("http {", `http {\n${folders}`)
+    .replaceAll(/listen (\d+)/g, "listen 127.0.0.1:180$1");
+  writeFileSync(file, `pid ${join(folder, "pid")};\n${here}`);
+  const { status, stderr } = spawnSync(paths.nginx, ["-t", "-e", "stderr", "-c", file], { encoding: "utf8" });
+  expect(stderr).toMatch("test is successful");
+  expect(status).toBe(0);
+});
+
+test("nginx lets through what the service takes", () => {
+  const [, megabytes] = /client_max_body_size (\d+)m;/.exec(config)!;
+  expect(Number(megabytes) * 1024 * 1024).toBe(readConfig({}).maxRequestBytes);
+  expect(config).toMatch("underscores_in_headers on;");
+});
+
+test("nginx waits longer than the service", () => {
+  const seconds = [...config.matchAll(/(?:read|send|body)_timeout (\d+)s;/g)].map(([, text]) => Number(text));
+  expect(seconds).toHaveLength(5);
+  expect(Math.min(...seconds) * 1000).toBeGreaterThan(readConfig({}).requestTimeoutMs);
+});

@@ -1,0 +1,150 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ipaddr from "ipaddr.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { isPublicAddress } from "../../src/fetch/address-guard.ts";
+import { findTools, TOOLS_DIR } from "../support/tools.ts";
+import { writeSchemas } from "./kubernetes-schemas.ts";
+
+const CHART = join(PACKAGE_ROOT, "deploy/chart");
+const VALUES = ["least", "most"] as const;
+const { wanted, paths } = findTools("helm", "kubeconform");
+
+interface Resource {
+  readonly kind: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test looks for is deep inside, and of many kinds
+  readonly spec: any;
+}
+
+function valuesFile(name: string): string {
+  return join(import.meta.dirname, "charts", `${name}.yaml`);
+}
+
+function helm(...args: string[]) {
+  const common = ["--kube-version", "1.36.0", "--namespace", "faces"];
+  return spawnSync(paths.helm, ["template", "visage", CHART, ...common, ...args], { encoding: "utf8" });
+}
+
+function render(values: string): string {
+  const { status, stdout, stderr } = helm("--values", valuesFile(values));
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function resourcesOf(values: string): Resource[] {
+  return parseAllDocuments(render(values)).map((document) => document.toJS() as Resource);
+}
+
+function find(values: string, kind: string): Resource {
+  return resourcesOf(values).find((resource) => resource.kind === kind)!;
+}
+
+describe.skipIf(!wanted)("the chart", () => {
+  test.each(VALUES)("passes helm's lint with %s values", (values) => {
+    execFileSync(paths.helm, ["lint", "--strict", "--quiet", CHART, "--values", valuesFile(values)]);
+  });
+
+  test.each(VALUES)("renders %s values as it did", async (values) => {
+    await expect(render(values)).toMatchFileSnapshot(`charts/${values}.rendered.yaml`);
+  });
+
+  describe("against Kubernetes' own schemas", () => {
+    let schemas: string;
+    beforeAll(() => {
+      const folder = mkdtempSync(join(tmpdir(), "visage-schemas-"));
+      schemas = writeSchemas(join(TOOLS_DIR, "schemas"), folder);
+    });
+
+    function kubeconform(input: string) {
+      const args = ["-schema-location", schemas, "-summary", "-verbose"];
+      return spawnSync(paths.kubeconform, args, { input, encoding: "utf8" });
+    }
+
+    test.each(VALUES)("is valid with %s values", (values) => {
+      const { status, stdout } = kubeconform(render(values));
+      expect(stdout).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/);
+      expect(status).toBe(0);
+    });
+
+    test("is not when a field is misspelt", () => {
+      const misspelt = render("least").replace("failureThreshold", "failureTreshold");
+      expect(kubeconform(misspelt)).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching("failureTreshold"),
+      });
+    });
+  });
+
+  test.each([
+    ["no database", ["--set", "networkPolicy.enabled=false"], "set database.existingSecret or database.url"],
+    ["no way to it", ["--set", "database.existingSecret=x"], "set networkPolicy.database.to"],
+    ["a setting that it makes itself", ["--set", "settings.VISAGE_PORT=1"], "VISAGE_PORT"],
+    ["a setting of no variable", ["--set", "settings.PORT=1"], "PORT"],
+    ["an unknown value", ["--set", "replica=3"], "replica"],
+    ["a gateway without parents", ["--set", "gateway.enabled=true"], "parentRefs"],
+  ])("refuses %s", (_, args, message) => {
+    expect(helm(...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(message) });
+  });
+
+  test("gives pods longer to end than they wait and drain", () => {
+    for (const values of VALUES) {
+      const { spec } = find(values, "Deployment").spec.template;
+      const [{ env, lifecycle }] = spec.containers;
+      const { value } = env.find(({ name }: { name: string }) => name === "VISAGE_DRAIN_MS");
+      const needed = lifecycle.preStop.sleep.seconds + Number(value) / 1000;
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
+    }
+  });
+
+  test("lets pods reach no private address beside the database and DNS", () => {
+    const { egress } = find("least", "NetworkPolicy").spec;
+    const [, , images] = egress;
+    expect(egress).toHaveLength(3);
+    const blocks: { cidr: string; except: string[] }[] = images.to.map(
+      (peer: Resource["spec"]) => peer.ipBlock,
+    );
+    const isOpen = (address: string) =>
+      blocks.some(({ cidr, except }) => isIn(address, cidr) && !except.some((range) => isIn(address, range)));
+
+    const closed = blocks.flatMap(({ except }) => except.map((range) => range.split("/")[0]!));
+    expect(closed.filter(isPublicAddress)).toEqual([]);
+    const special = [
+      "127.0.0.1",
+      "10.3.0.7",
+      "172.31.0.1",
+      "192.168.1.1",
+      "169.254.169.254",
+      "100.100.100.200",
+    ];
+    const special6 = [
+      "::1",
+      "fd00::1",
+      "fe80::1",
+      "::ffff:10.0.0.1",
+      "64:ff9b::a00:1",
+      "2002:a00:1::",
+      "2001::1",
+    ];
+    expect([...special, ...special6, "168.63.129.16", "224.0.0.1"].filter(isOpen)).toEqual([]);
+    expect(
+      ["1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1"].filter((address) => !isOpen(address)),
+    ).toEqual([]);
+  });
+});
+
+function isIn(address: string, range: string): boolean {
+  const [parsed, [network, bits]] = [ipaddr.parse(address), ipaddr.parseCIDR(range)];
+  return parsed.kind() === network.kind() && parsed.match(network, bits);
+}
+
+test("the chart is for this version", () => {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const chart = parse(readFileSync(join(CHART, "Chart.yaml"), "utf8")) as { appVersion: string };
+  expect(chart.appVersion).toBe(version);
+});

@@ -61,7 +61,7 @@ describe.skipIf(!wanted)("the image", () => {
       join(import.meta.dirname, "run-contained"),
       ...[image.user, inRoot("/data"), command, question],
     ];
-    const options = { env, cwd: join(root, image.workdir), encoding: "utf8" } as const;
+    const options = { env, cwd: join(root, image.workdir), encoding: "utf8", stdio: "pipe" } as const;
     const answer = execFileSync(program!, args, options);
     expect(JSON.parse(answer)).toMatchObject({
       status: "ok",

@@ -1,0 +1,62 @@
+"""Talks to a running service: VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS say where and with what."""
+
+import os
+import unittest
+from pathlib import Path
+
+import grpc
+from face.v1 import face_pb2, face_pb2_grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+PHOTOS = Path(os.environ["VISAGE_PHOTOS"])
+METADATA = [("user_id", os.environ["VISAGE_USER_ID"])]
+
+
+def photo(number):
+    return face_pb2.Image(content=(PHOTOS / f"sample{number}.jpg").read_bytes())
+
+
+class ClientTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.channel = grpc.insecure_channel(os.environ["VISAGE_ADDRESS"])
+        cls.faces = face_pb2_grpc.FaceServiceStub(cls.channel)
+        cls.addClassCleanup(cls.channel.close)
+
+    def test_matches_two_photographs(self):
+        request = face_pb2.MatchFacesRequest(img_1=photo(1), img_2=photo(3))
+        answer = self.faces.MatchFaces(request, metadata=METADATA)
+        self.assertTrue(answer.success)
+        self.assertEqual(answer.data.status, "match")
+        self.assertRegex(answer.data.score, r"^0\.\d{4}$")
+
+    def test_turns_a_face_into_a_vector(self):
+        answer = self.faces.GetFaceVec(face_pb2.GetFaceVecRequest(img=photo(1)), metadata=METADATA)
+        self.assertEqual(len(answer.data.vector), 128)
+
+    def test_tells_every_face(self):
+        request = face_pb2.GetImageAttrRequest(image_attr=photo(1))
+        attributes = self.faces.GetImageAttr(request, metadata=METADATA).data.attributes
+        self.assertEqual(list(attributes.image_size), [1280, 1920])
+        self.assertEqual(len(attributes.faces), 3)
+        self.assertEqual(len(attributes.faces["face_id_0"].landmarks.face_land_mark), 68)
+
+    def test_reads_why_a_request_failed(self):
+        request = face_pb2.GetFaceVecRequest(img=face_pb2.Image(content=b"no image"))
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.faces.GetFaceVec(request, metadata=METADATA)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        info = error_details_pb2.ErrorInfo()
+        self.assertTrue(rpc_status.from_call(raised.exception).details[0].Unpack(info))
+        self.assertEqual(info.reason, "UNSUPPORTED_FORMAT")
+        self.assertEqual(info.metadata["code"], "2004")
+
+    def test_ends_at_the_deadline(self):
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.faces.GetFaceVec(face_pb2.GetFaceVecRequest(img=photo(1)), metadata=METADATA, timeout=0.001)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/ops": ["gen"],
   "src/web/playground": [],
   "src/web": ["gen"],
+  "src/search": [],
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],
   "src/early-errors.ts": [],
@@ -84,6 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/config.ts",
     "src/server.ts",
   ],
+  bench: ["src/core", "src/search", "models"],
 };
 
 /** Packages that only one file may import. */

@@ -1,0 +1,88 @@
+import { assembleSieve, DIMENSIONS, ROW_BYTES } from "./sieve-module.ts";
+
+const PAGE_BYTES = 65_536;
+/** Memory grows by so many pages at once: 16 MiB, or 32,768 rows. */
+const GROWTH_PAGES = 256;
+/** Rows that are sieved at once. Their addresses fit into the first page, behind the query. */
+const BATCH_ROWS = 1024;
+const QUERY_ADDRESS = 0;
+const FOUND_ADDRESS = ROW_BYTES;
+const ROWS_ADDRESS = PAGE_BYTES;
+/** More than sums of 32 bits can differ from the true ones. */
+const SLACK = 1 + 1e-5;
+
+type SieveRows = (query: number, row: number, rowsEnd: number, bound: number, found: number) => number;
+
+/** Of Node's WebAssembly, which its types leave out, as much as is used here. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+  readonly Memory: new (size: {
+    initial: number;
+  }) => { readonly buffer: ArrayBuffer; grow(pages: number): void };
+};
+
+let compiled: object | undefined;
+
+/** Rows of 128 numbers in memory of their own, and a fast way to those near a query. At most 8 million rows. */
+export class Sieve {
+  readonly #memory = new WebAssembly.Memory({ initial: ROWS_ADDRESS / PAGE_BYTES });
+  readonly #sieve: SieveRows;
+  #numbers = new Float32Array(this.#memory.buffer);
+  #addresses = new Uint32Array(this.#memory.buffer);
+
+  constructor() {
+    compiled ??= new WebAssembly.Module(assembleSieve());
+    const { exports } = new WebAssembly.Instance(compiled, { memory: { rows: this.#memory } });
+    this.#sieve = (exports as { sieve: SieveRows }).sieve;
+  }
+
+  /** The numbers of some rows, not copied: they are valid until memory grows. */
+  rows(from: number, to = from + 1): Float32Array<ArrayBuffer> {
+    return this.#numbers.subarray(indexOf(from), indexOf(to));
+  }
+
+  /** Makes memory for so many rows; throws RangeError where there is no more. */
+  reserve(count: number): void {
+    if (indexOf(count) <= this.#numbers.length) return;
+    const missing = Math.ceil((4 * (indexOf(count) - this.#numbers.length)) / PAGE_BYTES);
+    this.#memory.grow(Math.max(missing, GROWTH_PAGES));
+    this.#numbers = new Float32Array(this.#memory.buffer);
+    this.#addresses = new Uint32Array(this.#memory.buffer);
+  }
+
+  /**
+   * Visits, of the first so many rows, each that may lie within a squared distance of the query, with its true
+   * squared distance. What a visit returns is the bound from then on, which some rows beyond may still pass.
+   */
+  visit(
+    query: Float32Array,
+    count: number,
+    bound: number,
+    visit: (row: number, squared: number) => number,
+  ): void {
+    this.#numbers.set(query, QUERY_ADDRESS);
+    let least = bound;
+    for (let start = 0; start < count; start += BATCH_ROWS) {
+      const end = Math.min(start + BATCH_ROWS, count);
+      const [first, last] = [start, end].map((row) => 4 * indexOf(row)) as [number, number];
+      const foundEnd = this.#sieve(QUERY_ADDRESS, first, last, least * SLACK, FOUND_ADDRESS);
+      for (let found = FOUND_ADDRESS / 4; found < foundEnd / 4; found++) {
+        const row = (this.#addresses[found]! - ROWS_ADDRESS) / ROW_BYTES;
+        least = visit(row, this.#squaredDistance(row));
+      }
+    }
+  }
+
+  #squaredDistance(row: number): number {
+    const numbers = this.#numbers;
+    let sum = 0;
+    for (let i = 0, at = indexOf(row); i < DIMENSIONS; i++, at++) sum += (numbers[at]! - numbers[i]!) ** 2;
+    return sum;
+  }
+}
+
+/** Where a row begins among all numbers. */
+function indexOf(row: number): number {
+  return ROWS_ADDRESS / 4 + row * DIMENSIONS;
+}

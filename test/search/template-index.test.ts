@@ -1,0 +1,161 @@
+import { mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable, Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { distanceOf } from "../../src/core/index.ts";
+import { IndexFileError, type SearchOptions, TemplateIndex } from "../../src/search/template-index.ts";
+import { clusteredVectors, randomVector, randomVectors } from "../support/vectors.ts";
+
+type Templates = Readonly<Record<string, Float32Array>>;
+
+function templatesOf(vectors: readonly Float32Array[]): Templates {
+  return Object.fromEntries(vectors.map((vector, i) => [`person ${i}`, vector]));
+}
+
+function indexOf(templates: Templates): TemplateIndex {
+  const index = new TemplateIndex();
+  for (const [id, vector] of Object.entries(templates)) index.add(id, vector);
+  return index;
+}
+
+/** The same search with nothing clever about it. */
+function naive(templates: Templates, query: Float32Array, { k = 1, within = 1e9 }: SearchOptions) {
+  return Object.entries(templates)
+    .map(([id, vector]) => ({ id, distance: distanceOf(vector, query) }))
+    .filter(({ distance }) => distance < within)
+    .toSorted((one, other) => one.distance - other.distance || (one.id < other.id ? -1 : 1))
+    .slice(0, k);
+}
+
+describe.each([
+  ["random vectors", randomVectors(5000, 1)],
+  ["clusters", clusteredVectors(500, 10, 2)],
+])("a search among %s", (_, vectors) => {
+  const templates = templatesOf(vectors);
+  const index = indexOf(templates);
+  const queries = [...randomVectors(10, 3), ...vectors.slice(0, 10), ...clusteredVectors(2, 5, 2)];
+
+  test.each<SearchOptions>([
+    {},
+    { k: 10 },
+    { within: 0.5 },
+    { k: 7, within: 0.4 },
+    { k: 6000 },
+    { k: 3, within: 0 },
+  ])("finds exactly what a plain one does: %j", (options) => {
+    for (const query of queries)
+      expect(index.nearest(query, options)).toEqual(naive(templates, query, options));
+  });
+});
+
+test("a search keeps to the limit on either side of it", () => {
+  const index = new TemplateIndex();
+  const at = (x: number) => Float32Array.from({ length: 128 }, (_, i) => (i === 0 ? x : 0));
+  index.add("near", at(0.25));
+  expect(index.nearest(at(0), { within: 0.25 })).toEqual([]);
+  expect(index.nearest(at(0), { within: 0.250001 })).toEqual([{ id: "near", distance: 0.25 }]);
+});
+
+test("equally near templates come by their ids, whatever order they were added in", () => {
+  const vector = randomVector(1);
+  const index = indexOf({ c: vector, a: vector, b: vector });
+  expect(index.nearest(vector, { k: 2 }).map(({ id }) => id)).toEqual(["a", "b"]);
+});
+
+test("what is removed is not found again, and all else is", () => {
+  const templates = templatesOf(randomVectors(3000, 4));
+  const index = indexOf(templates);
+  const kept = Object.fromEntries(Object.entries(templates).filter((_, i) => i % 3 !== 0));
+  for (const id of Object.keys(templates)) if (!(id in kept)) expect(index.remove(id)).toBe(true);
+  expect(index.remove("person 0")).toBe(false);
+  expect(index.size).toBe(2000);
+  for (const query of randomVectors(10, 5))
+    expect(index.nearest(query, { k: 5 })).toEqual(naive(kept, query, { k: 5 }));
+});
+
+test("an id is any text and has one template, the last", () => {
+  const [first, second] = randomVectors(2, 6) as [Float32Array, Float32Array];
+  const index = indexOf({ "": first, "Zoë \n 😀": first, __proto__x: first });
+  index.add("", second);
+  expect(index.size).toBe(3);
+  expect(index.nearest(second)).toEqual([{ id: "", distance: 0 }]);
+  expect(index.has("Zoë \n 😀")).toBe(true);
+});
+
+test("an empty index finds nothing", () => {
+  expect(new TemplateIndex().nearest(randomVector(1), { k: 3 })).toEqual([]);
+});
+
+test.each([
+  ["too few numbers", new Float32Array(127)],
+  ["a number that is none", new Float32Array(128).fill(Number.NaN)],
+  ["a number beyond 32 bits", new Array<number>(128).fill(1e300)],
+])("a vector of %s is refused", (_, vector) => {
+  const index = new TemplateIndex();
+  expect(() => index.add("a", vector)).toThrow(RangeError);
+  expect(() => index.nearest(vector)).toThrow(RangeError);
+  expect(index.size).toBe(0);
+});
+
+describe("a saved index", () => {
+  const templates = templatesOf(randomVectors(5000, 7));
+  const query = randomVector(8);
+  const file = join(mkdtempSync(join(tmpdir(), "visage-index-")), "templates");
+
+  test("is the same when it is loaded, from a file or a stream", async () => {
+    const index = indexOf(templates);
+    await index.save(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const pipe = new PassThrough();
+    const [, piped] = await Promise.all([index.save(pipe), TemplateIndex.load(pipe)]);
+    for (const loaded of [await TemplateIndex.load(file), piped]) {
+      expect(loaded.size).toBe(5000);
+      expect(loaded.nearest(query, { k: 20 })).toEqual(index.nearest(query, { k: 20 }));
+    }
+  });
+
+  test("may be empty", async () => {
+    const pipe = new PassThrough();
+    const [, loaded] = await Promise.all([new TemplateIndex().save(pipe), TemplateIndex.load(pipe)]);
+    expect(loaded.size).toBe(0);
+  });
+
+  test.each([0, 4, 10, 100, 200_000, -1])("is refused when it is cut at %d", async (length) => {
+    const bytes = readFileSync(file);
+    const part = `${file}.part`;
+    writeFileSync(part, bytes);
+    truncateSync(part, (bytes.length + length) % bytes.length);
+    await expect(TemplateIndex.load(part)).rejects.toThrow(IndexFileError);
+  });
+
+  test("is refused with a bit changed, or with more behind it", async () => {
+    const bytes = readFileSync(file);
+    const changed = Buffer.from(bytes);
+    changed[1_000_000]! ^= 1;
+    await expect(TemplateIndex.load(Readable.from([changed]))).rejects.toThrow("damaged");
+    await expect(TemplateIndex.load(Readable.from([bytes, Buffer.from("x")]))).rejects.toThrow("damaged");
+  });
+
+  test("is not taken for one when it is something else", async () => {
+    const foreign = readFileSync(new URL("../../package.json", import.meta.url));
+    await expect(TemplateIndex.load(Readable.from([foreign]))).rejects.toThrow("not a file of templates");
+  });
+
+  test("stays as it was when it cannot be written anew", async () => {
+    const index = indexOf(templates);
+    await expect(index.save(join(file, "no-folder"))).rejects.toThrow();
+    const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error("disk full")) });
+    await expect(index.save(broken)).rejects.toThrow("disk full");
+    expect((await TemplateIndex.load(file)).size).toBe(5000);
+  });
+
+  test("cannot change until it is written", async () => {
+    const index = indexOf({ a: query });
+    const saved = index.save(file);
+    expect(() => index.add("b", query)).toThrow("being saved");
+    expect(() => index.remove("a")).toThrow("being saved");
+    await saved;
+    expect(index.remove("a")).toBe(true);
+  });
+});

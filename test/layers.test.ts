@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/ops": ["gen"],
   "src/web/playground": [],
   "src/web": ["gen"],
+  "src/client": ["gen"],
   "src/search": [],
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],

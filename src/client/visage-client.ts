@@ -18,7 +18,7 @@ export interface VisageClientOptions {
   readonly retries?: number;
 }
 
-/** A rectangle in pixels of the upright image. */
+/** A rectangle in whole pixels of the upright image. */
 export interface Box {
   readonly x1: number;
   readonly y1: number;

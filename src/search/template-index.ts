@@ -105,7 +105,8 @@ export class TemplateIndex {
 function numbersOf(vector: ArrayLike<number>): Float32Array {
   if (vector.length !== DIMENSIONS)
     throw new RangeError(`a template has ${DIMENSIONS} numbers, not ${vector.length}`);
-  const numbers = Float32Array.from(vector);
-  if (!numbers.every(Number.isFinite)) throw new RangeError("a template has finite numbers only");
+  const numbers = new Float32Array(vector);
+  for (let i = 0; i < DIMENSIONS; i++)
+    if (!Number.isFinite(numbers[i])) throw new RangeError("a template has finite numbers only");
   return numbers;
 }

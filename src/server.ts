@@ -150,6 +150,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (request.url === "/healthz") return answerProbe(response, true);
     if (request.url === "/readyz") return answerProbe(response, health.serving);
     if (metrics && request.url === "/metrics") return void answerMetrics(metrics, response as ServerResponse);
+    if (request.url === "/healthz") return answerProbe(request, response, true);
+    if (request.url === "/readyz") return answerProbe(request, response, health.serving);
     if (pages?.answer(request, response)) return;
     enter(request, response, () => wires(request, response));
   };
@@ -198,8 +200,13 @@ function answerUnreadable(fault: "malformed" | "tooSlow" | "headersTooLarge") {
   return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
 }
 
-function answerProbe(response: Response, isWell: boolean): void {
-  response.statusCode = isWell ? 200 : 503;
+function answerProbe({ method }: Request, response: Response, isWell: boolean): void {
+  const isRead = method === "GET" || method === "HEAD";
+  const { status, body } = isRead
+    ? { status: isWell ? 200 : 503, body: { status: isWell ? "ok" : "not ready" } }
+    : httpAnswerFrom(new ServiceError("wrongMethod", "This path takes GET."));
+  if (!isRead) response.setHeader("allow", "GET, HEAD");
+  response.statusCode = status;
   response.setHeader("content-type", "application/json");
-  (response as { end(text: string): void }).end(JSON.stringify({ status: isWell ? "ok" : "not ready" }));
+  (response as { end(text: string): void }).end(JSON.stringify(body));
 }

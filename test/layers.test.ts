@@ -87,13 +87,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/server.ts",
   ],
   bench: ["src/core", "src/search", "models"],
+  bench: ["src/core", "models"],
+  proto: ["gen", "models", "src/rest", "src/service"],
 };
 
 /** Packages that only one file may import. */
 const SINGLE_DOOR: Readonly<Record<string, string>> = { "onnxruntime-node": "src/core/networks.ts" };
 
 const PARTS = Object.keys(MAY_IMPORT);
-const files = ["src", "models", "gen", "bench"].flatMap((folder) =>
+const files = ["src", "models", "gen", "bench", "proto"].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
     .map((name) => join(folder, name)),

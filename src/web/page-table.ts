@@ -50,6 +50,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
   { path: "/", file: "playground/index.html", type: "html" },
   ...PLAYGROUND.map(playgroundFile),
+  { path: "/openapi.json", file: "../../../gen/openapi.json", type: "json" },
 ];
 
 function playgroundFile(name: string): PageEntry {

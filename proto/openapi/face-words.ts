@@ -1,0 +1,197 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { PROBE_PATHS, PROBE_TAG } from "./probes.ts";
+import type { ErrorWords, FormWords, HeaderWords, Words } from "./words.ts";
+
+/** Gives what the face service says of itself beside its contract. */
+export function faceWords(version: string): Words {
+  return {
+    info: {
+      title: "Visage",
+      version,
+      summary: "Face analysis: match, attributes, 68 landmarks and vectors of 128 numbers.",
+      license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+    },
+    securitySchemes: {
+      user_id: { type: "apiKey", in: "header", name: "user_id", description: "The id of a subscribed user." },
+    },
+    forms: FORMS,
+    fields: FIELDS,
+    required: REQUIRED,
+    errorEnvelope,
+    errors: ERROR_WORDS,
+    headers: HEADERS,
+    otherPaths: PROBE_PATHS,
+    otherTags: [PROBE_TAG],
+  };
+}
+
+const NUMBER = " *-?[0-9]{1,9}(\\.[0-9]+)? *";
+
+const FORMS: Readonly<Record<string, FormWords>> = {
+  "face.v1.Image": {
+    text: {
+      type: "string",
+      anyOf: [
+        { title: "Base64", pattern: "^[A-Za-z0-9+/_-]+={0,2}$" },
+        { title: "data URI", pattern: "^data:[^,]*;base64,[A-Za-z0-9+/_-]+={0,2}$" },
+        { title: "URL", pattern: "^https?://" },
+      ],
+    },
+    // A single grey pixel, so that trying an operation needs no photograph.
+    example: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12NoAAAAggCB3UNq9AAAAABJRU5ErkJggg==",
+    file: ["image/jpeg", "image/png"],
+  },
+  "face.v1.BoundingBox": {
+    // Blank is the same as none, as everywhere.
+    text: { title: "x1,y1,x2,y2", type: "string", pattern: `^ *(${NUMBER}(,${NUMBER}){3})?$` },
+    json: { type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 },
+  },
+};
+
+const RECTANGLE = { minItems: 4, maxItems: 4 };
+
+const FIELDS: Readonly<Record<string, JsonObject>> = {
+  ...envelope("MatchFacesResponse", "Fetched confidence value."),
+  ...envelope("CompareFacesResponse", "Fetched confidence value."),
+  ...envelope("GetImageAttrResponse", "Fetched attributes."),
+  ...envelope("GetFaceVecResponse", "Fetched vector data."),
+  "face.v1.MatchFacesData.score": { pattern: "^0\\.([0-8][0-9]{3}|9000)$", examples: ["0.3127"] },
+  "face.v1.MatchFacesData.status": { enum: ["match", "not a match"] },
+  "face.v1.CompareFacesData.confidence": { pattern: "^(0\\.[0-9]{4}|1\\.0000)$", examples: ["0.9112"] },
+  "face.v1.GetFaceVecData.vector": { minItems: 128, maxItems: 128 },
+  "face.v1.Attributes.faces": { propertyNames: { pattern: "^face_id_(0|[1-9][0-9]*)$" } },
+  "face.v1.Attributes.image_size": { minItems: 2, maxItems: 2, examples: [[1280, 1920]] },
+  "face.v1.Face.age": { enum: ["0-10", "10-20", "20-40", "40-60", "60-100"] },
+  "face.v1.Face.face_rectangle": RECTANGLE,
+  "face.v1.Face.gender": { enum: ["male", "female"] },
+  "face.v1.Face.gender_confidence": { minimum: 0.501, maximum: 1 },
+  "face.v1.Landmarks.face_land_mark": {
+    propertyNames: { enum: [...LANDMARK_KEYS] },
+    minProperties: LANDMARK_KEYS.length,
+    maxProperties: LANDMARK_KEYS.length,
+  },
+  "face.v1.Detail.images": { minItems: 1, maxItems: 2 },
+  "face.v1.ImageDetail.faces_found": { minimum: 0 },
+  "face.v1.FaceDetail.face_rectangle": RECTANGLE,
+  "face.v1.FaceDetail.score": { minimum: 0, maximum: 1 },
+  "face.v1.FaceDetail.face_size": { minItems: 2, maxItems: 2 },
+  "face.v1.FaceDetail.light": { minimum: 0, maximum: 255 },
+};
+
+function envelope(response: string, message: string): Record<string, JsonObject> {
+  return {
+    [`face.v1.${response}.status`]: { const: "ok" },
+    [`face.v1.${response}.code`]: { const: "1000" },
+    [`face.v1.${response}.success`]: { const: true },
+    [`face.v1.${response}.message`]: { const: message },
+  };
+}
+
+const REQUIRED: readonly string[] = [
+  "face.v1.MatchFacesRequest.img_1",
+  "face.v1.MatchFacesRequest.img_2",
+  "face.v1.MatchFacesResponse.data",
+  "face.v1.CompareFacesRequest.img_1",
+  "face.v1.CompareFacesRequest.img_2",
+  "face.v1.CompareFacesResponse.data",
+  "face.v1.GetImageAttrRequest.image_attr",
+  "face.v1.GetImageAttrResponse.data",
+  "face.v1.GetImageAttrData.attributes",
+  "face.v1.Face.landmarks",
+  "face.v1.GetFaceVecRequest.img",
+  "face.v1.GetFaceVecResponse.data",
+];
+
+const ERROR_WORDS: readonly ErrorWords[] = Object.entries(ERRORS).map(
+  ([kind, { code, http, retry, text }]) => ({
+    reason: reasonOf(kind as ErrorKind),
+    code,
+    http,
+    retry,
+    text,
+  }),
+);
+
+function errorEnvelope(codes: readonly string[]): JsonObject {
+  return {
+    type: "object",
+    required: ["status", "code", "success", "message", "data"],
+    properties: {
+      status: { const: "error" },
+      code: { type: "string", enum: [...codes], description: "Stays the same for good." },
+      success: { const: false },
+      message: { type: "string", description: "One sentence that says what is wrong." },
+      data: { type: "object", maxProperties: 0 },
+    },
+  };
+}
+
+const COUNT = { type: "integer", minimum: 0 };
+
+const HEADERS: readonly HeaderWords[] = [
+  {
+    name: "x-request-id",
+    description:
+      "The id by which the log knows the request: the caller's own where it sent one that is well formed.",
+    schema: { type: "string", pattern: "^[A-Za-z0-9_.:-]{1,64}$" },
+    always: true,
+    on: () => true,
+  },
+  {
+    name: "x-visage-model",
+    description:
+      "The networks and preprocessing behind the answer: only vectors of the same model compare exactly.",
+    schema: { type: "string" },
+    always: true,
+    on: (status) => status === 200,
+  },
+  {
+    name: "ratelimit-limit",
+    description: "Requests that the plan allows: of the month, or of the second where those are spent.",
+    schema: COUNT,
+    always: false,
+    on: isLimited,
+  },
+  {
+    name: "ratelimit-remaining",
+    description: "How many of them are left.",
+    schema: COUNT,
+    always: false,
+    on: isLimited,
+  },
+  {
+    name: "ratelimit-reset",
+    description: "Seconds until there are as many again.",
+    schema: COUNT,
+    always: false,
+    on: isLimited,
+  },
+  {
+    name: "retry-after",
+    description: "Seconds after which to try again.",
+    schema: COUNT,
+    always: true,
+    on: (status) => status === 429 || status === 503,
+  },
+  {
+    name: "deprecation",
+    description: "Since when the operation is deprecated (RFC 9745).",
+    schema: { type: "string", pattern: "^@[0-9]+$" },
+    always: true,
+    on: (status, method) => status === 200 && method?.deprecated === true,
+  },
+  {
+    name: "link",
+    description: "The operation to use in its place (RFC 8288).",
+    schema: { type: "string", const: '</match_faces>; rel="successor-version"' },
+    always: true,
+    on: (status, method) => status === 200 && method?.deprecated === true,
+  },
+];
+
+/** Whoever is not known has no limits that could be told. */
+function isLimited(status: number): boolean {
+  return status !== 401;
+}

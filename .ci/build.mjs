@@ -22,6 +22,21 @@ cpSync("src/web", "dist/src/web", {
   recursive: true,
   filter: (path) => statSync(path).isDirectory() || /\.(html|css|svg)$/.test(path),
 });
+if (status !== 0) process.exit(status ?? 1);
+// What a page is made of beside its code.
+cpSync("src/web", "dist/src/web", {
+  recursive: true,
+  filter: (path) => statSync(path).isDirectory() || /\.(html|css|js|svg)$/.test(path),
+});
+// The viewer of the API reference, with what its licence asks to go with it.
+for (const file of [
+  "swagger-ui.css",
+  "swagger-ui-bundle.js",
+  "swagger-ui-bundle.js.LICENSE.txt",
+  "LICENSE",
+  "NOTICE",
+])
+  cpSync(join("node_modules/swagger-ui-dist", file), join("dist/src/web/docs", file));
 chmodSync("dist/src/cli.js", 0o755);
 
 // npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.

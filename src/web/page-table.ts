@@ -51,6 +51,11 @@ export const PAGES: readonly PageEntry[] = [
   { path: "/", file: "playground/index.html", type: "html" },
   ...PLAYGROUND.map(playgroundFile),
   { path: "/openapi.json", file: "../../../gen/openapi.json", type: "json" },
+  { path: "/docs", file: "docs/index.html", type: "html" },
+  { path: "/docs/docs.css", file: "docs/docs.css", type: "css" },
+  { path: "/docs/docs.js", file: "docs/docs.js", type: "javascript" },
+  { path: "/docs/swagger-ui.css", file: "docs/swagger-ui.css", type: "css" },
+  { path: "/docs/swagger-ui-bundle.js", file: "docs/swagger-ui-bundle.js", type: "javascript" },
 ];
 
 function playgroundFile(name: string): PageEntry {

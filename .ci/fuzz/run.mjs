@@ -1,0 +1,70 @@
+// Fuzzes the real service by its own OpenAPI document with Schemathesis, which is installed beside the packages once.
+// Needs Python 3 with venv, and dist/ and the networks as `npm test` leaves them.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import sharp from "sharp";
+import { readConfig } from "../../dist/src/config.js";
+import { startService } from "../../dist/src/main.js";
+
+const VERSION = "4.32.5";
+const USER = "user-of-the-fuzzer";
+const PHOTOGRAPH = "node_modules/@vladmandic/face-api/demo/sample2.jpg";
+/** About one of its faces. */
+const FACE = { left: 1390, top: 130, width: 320, height: 320 };
+
+const program = install();
+const folder = mkdtempSync(join(tmpdir(), "visage-fuzz-"));
+const photo = join(folder, "photo.jpg");
+writeFileSync(photo, await sharp(readFileSync(PHOTOGRAPH)).extract(FACE).toBuffer());
+const service = await start();
+try {
+  process.exitCode = await fuzz(`http://127.0.0.1:${service.port}/openapi.json`);
+} finally {
+  await service.close();
+  rmSync(folder, { recursive: true });
+}
+
+/** Gives the program of this version. */
+function install() {
+  const venv = resolve(`node_modules/.cache/schemathesis-${VERSION}`);
+  const installed = join(venv, "bin/schemathesis");
+  if (!existsSync(installed)) {
+    execFileSync("python3", ["-m", "venv", "--clear", venv], { stdio: "inherit" });
+    const packages = ["install", "--quiet", `schemathesis==${VERSION}`];
+    execFileSync(join(venv, "bin/pip"), packages, { stdio: "inherit" });
+  }
+  return installed;
+}
+
+function start() {
+  return startService(
+    readConfig({
+      VISAGE_TRIAL_USER: USER,
+      VISAGE_DATA_DIR: folder,
+      VISAGE_HOST: "127.0.0.1",
+      VISAGE_PORT: "0",
+      VISAGE_LOG_LEVEL: "error",
+      VISAGE_FETCH_TIMEOUT_MS: "200",
+    }),
+  );
+}
+
+async function fuzz(document) {
+  const fuzzer = spawn(program, ["--config-file", resolve(".ci/fuzz/schemathesis.toml"), "run", document], {
+    // It leaves a folder of its own behind.
+    cwd: folder,
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: "1",
+      SCHEMATHESIS_HOOKS: resolve(".ci/fuzz/hooks.py"),
+      VISAGE_FUZZ_PHOTO: photo,
+      VISAGE_TRIAL_USER: USER,
+    },
+  });
+  const [code] = await once(fuzzer, "exit");
+  return code ?? 1;
+}

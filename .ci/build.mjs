@@ -20,12 +20,6 @@ for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
 // What a page is made of beside its code.
 cpSync("src/web", "dist/src/web", {
   recursive: true,
-  filter: (path) => statSync(path).isDirectory() || /\.(html|css|svg)$/.test(path),
-});
-if (status !== 0) process.exit(status ?? 1);
-// What a page is made of beside its code.
-cpSync("src/web", "dist/src/web", {
-  recursive: true,
   filter: (path) => statSync(path).isDirectory() || /\.(html|css|js|svg)$/.test(path),
 });
 // The viewer of the API reference, with what its licence asks to go with it.

@@ -102,6 +102,11 @@ async function sdksAreCurrent() {
   } catch (fault) {
     console.log(fault.message);
     return false;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
 function openApiIsCurrent() {
   const fresh = mkdtempSync(join(tmpdir(), "visage-openapi-"));
   try {

@@ -147,8 +147,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const headers = corsHeadersOf(request.headers, cors, isPreflight ? ["POST"] : undefined);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (isPreflight) return void (response as ServerResponse).writeHead(204).end();
-    if (request.url === "/healthz") return answerProbe(response, true);
-    if (request.url === "/readyz") return answerProbe(response, health.serving);
     if (metrics && request.url === "/metrics") return void answerMetrics(metrics, response as ServerResponse);
     if (request.url === "/healthz") return answerProbe(request, response, true);
     if (request.url === "/readyz") return answerProbe(request, response, health.serving);

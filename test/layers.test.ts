@@ -83,11 +83,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/accounts",
     "src/fetch",
     "src/ops",
+    "src/search",
     "src/config.ts",
     "src/server.ts",
   ],
-  bench: ["src/core", "src/search", "models"],
-  bench: ["src/core", "models"],
   proto: ["gen", "models", "src/rest", "src/service"],
 };
 

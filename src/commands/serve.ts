@@ -22,11 +22,13 @@ export async function run(args: readonly string[]): Promise<void> {
   parseArgs({ args, options: {} });
   const config = readConfig();
   const service = await startService(config);
+  // Before anyone is told that it runs, and may want to stop it.
+  const stopped = Promise.race([signalled("SIGINT"), signalled("SIGTERM")]);
   process.on("SIGHUP", () => void service.reload());
   const host = service.host === "0.0.0.0" ? "localhost" : service.host;
   const address = `${config.tlsCert ? "https" : "http"}://${host}:${service.port}`;
   process.stdout.write(`Visage listens at ${address}\n\n  ${hintOf(service.userId, address)}\n\n`);
-  const isHurried = (await Promise.race([signalled("SIGINT"), signalled("SIGTERM")])) === "SIGINT";
+  const isHurried = (await stopped) === "SIGINT";
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   if (!isHurried) await service.drain(config.drainMs);
   await service.close();

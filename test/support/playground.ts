@@ -50,10 +50,12 @@ export async function openPlayground(
     slot,
     choose: (operation) => page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check(),
     give: async (index, ...files) => {
+      const last = slot(index + files.length - 1).locator("img");
+      const sourceOf = async () => ((await last.count()) > 0 ? last.getAttribute("src") : null);
+      const before = await sourceOf();
       await slot(index).locator("input[type=file]").setInputFiles(files);
-      await slot(index + files.length - 1)
-        .locator("img")
-        .waitFor();
+      // A photo that was there before does not count.
+      await expect.poll(sourceOf, { timeout: 20_000 }).not.toBe(before);
     },
     run: async () => {
       const before = await page.locator("#result-body > *").first().elementHandle();

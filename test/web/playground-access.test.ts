@@ -80,9 +80,11 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.keyboard.press("ArrowDown");
     expect(await page.locator("#run").textContent()).toBe("Make vector");
     await page.keyboard.press("ArrowUp");
+    // Some time before the key, as the browser has to be told not to show the dialog itself.
+    const chooser = page.waitForEvent("filechooser");
     await reach(/^Choose/);
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.keyboard.press("Enter")]);
-    await chooser.setFiles(sampleFile(4));
+    await page.keyboard.press("Enter");
+    await (await chooser).setFiles(sampleFile(4));
     await page.locator("[data-slot='0'] img").waitFor();
     await reach(/^Read attributes/);
     await page.keyboard.press("Enter");

@@ -92,7 +92,7 @@ async function sdksAreCurrent() {
   }
   const fresh = mkdtempSync(join(tmpdir(), "visage-sdks-"));
   try {
-    await installSdkTools();
+    installSdkTools();
     generateSdks(fresh);
     const stale = GENERATED.flatMap((folder) =>
       differing(join(fresh, folder), join("gen", folder)).map((path) => join("gen", folder, path)),

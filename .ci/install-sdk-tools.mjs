@@ -2,4 +2,4 @@
 import { installSdkTools, LANGUAGES } from "./sdk-tools.mjs";
 
 const named = process.argv.slice(2);
-await installSdkTools(named.length > 0 ? named : LANGUAGES);
+installSdkTools(named.length > 0 ? named : LANGUAGES);

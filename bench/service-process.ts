@@ -62,11 +62,11 @@ export class ServiceProcess {
     await promisify(execFile)(process.execPath, [CLI, ...args], { env: { VISAGE_DATA_DIR: this.#dataDir } });
   }
 
-  async stop(): Promise<void> {
+  /** Ends it, unless told otherwise without the moment that SIGTERM leaves for balancers to notice. */
+  async stop(signal: NodeJS.Signals = "SIGINT"): Promise<void> {
     if (this.isAlive) {
       const gone = once(this.#process, "exit");
-      // Not SIGTERM, after which it would go on for a while.
-      this.#process.kill("SIGINT");
+      this.#process.kill(signal);
       const stuck = setTimeout(() => this.#process.kill("SIGKILL"), STOP_WITHIN_MS);
       await gone;
       clearTimeout(stuck);

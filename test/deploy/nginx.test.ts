@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../../src/config.ts";
+import { writeNginxConfig } from "../support/nginx.ts";
 import { findTools } from "../support/tools.ts";
 
 const config = readFileSync(join(PACKAGE_ROOT, "deploy/nginx.conf"), "utf8");
@@ -12,14 +13,7 @@ const { wanted, paths } = findTools("nginx");
 
 test.skipIf(!wanted)("nginx takes the example", () => {
   const folder = mkdtempSync(join(tmpdir(), "visage-nginx-"));
-  // Folders and ports that need no root and no installation.
-  const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  const folders = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join("\n");
-  const file = join(folder, "nginx.conf");
-  const here = config
-    .replace("http {", `http {\n${folders}`)
-    .replaceAll(/listen (\d+)/g, "listen 127.0.0.1:180$1");
-  writeFileSync(file, `pid ${join(folder, "pid")};\n${here}`);
+  const file = writeNginxConfig(folder, (text) => text.replaceAll(/listen (\d+)/g, "listen 127.0.0.1:180$1"));
   const { status, stderr } = spawnSync(paths.nginx, ["-t", "-e", "stderr", "-c", file], { encoding: "utf8" });
   expect(stderr).toMatch("test is successful");
   expect(status).toBe(0);

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { checkModels } from "../models/check.ts";
 import { createGate } from "./accounts/gate.ts";
 import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
@@ -32,6 +33,7 @@ export async function startService(
   const parts = new Parts();
   try {
     const credentials = await readCredentials(config);
+    await checkModels(config.modelsDir);
     const store = parts.add(await openStore(config));
     const userId = await openTrialUser({
       store,

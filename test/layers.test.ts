@@ -64,6 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/config.ts",
   ],
   "src/main.ts": [
+    "models",
     "src/one-port.ts",
     "src/config.ts",
     "src/server.ts",

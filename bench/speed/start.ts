@@ -19,13 +19,14 @@ export interface Start {
 export function measureStarts(photos: Photos): Promise<Start[]> {
   const mix = [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }] as const;
   return mapWithProgress("start", Array.from({ length: STARTS }), async () => {
-    const { port, startMs, stop } = await startServiceProcess();
+    const service = await startServiceProcess();
+    const { port, startMs } = service;
     try {
       const arrivals = { inFlight: 1, requests: REQUESTS };
       const { samples } = await runLoad({ port, userId: USER, mix, arrivals });
       return { readyMs: startMs, requestMs: samples.map(({ tookMs }) => tookMs) };
     } finally {
-      await stop();
+      await service.stop();
     }
   });
 }

@@ -6,11 +6,6 @@ export interface Targeted {
   readonly url?: string | undefined;
 }
 
-/** What usage and logs call an operation: `get_face_vec` for GetFaceVec. */
-function operationOf(method: string): string {
-  return method.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-}
-
 /** Paths that need no user id: they tell nothing about anyone. */
 const OPEN_PATHS = ["/grpc.health.v1.Health/", "/grpc.reflection.", "/healthz", "/readyz"];
 const RPC_PATH = `/${FaceService.typeName}/`;
@@ -41,4 +36,9 @@ export function wireOf(
   if (type.startsWith("application/grpc-web")) return "grpc-web";
   if (type.startsWith("application/grpc")) return "grpc";
   return isRpc(request) ? "connect" : "rest";
+}
+
+/** What usage and logs call an operation: `get_face_vec` for GetFaceVec. */
+function operationOf(method: string): string {
+  return method.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

@@ -9,8 +9,8 @@ import { createRestHandler } from "./rest/handler.ts";
 import { RestError } from "./rest/rest-error.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
-import { noteOutcome, requestId, translateErrors } from "./service/interceptors.ts";
-import { currentRecord } from "./service/record.ts";
+import { recordOutcome, requestId, translateErrors } from "./service/interceptors.ts";
+import { noteOutcome } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
 
@@ -35,7 +35,7 @@ const TEXT_FORMS = {
 /** Serves the four operations over gRPC, gRPC-Web and Connect, and what is none of these as plain HTTP. */
 export function createWires(options: WiresOptions): Wires {
   const { log, maxRequestBytes, httpStatus } = options;
-  const interceptors = [requestId, noteOutcome, translateErrors(log)];
+  const interceptors = [requestId, recordOutcome, translateErrors(log)];
   const faces = createFaceService(options);
   const faceRoutes = (router: ConnectRouter) => router.service(FaceService, faces);
 
@@ -48,7 +48,7 @@ export function createWires(options: WiresOptions): Wires {
     corsHeaders: options.corsHeaders,
     answerError: (fault) => {
       const error = fault instanceof RestError ? serviceErrorOf(fault) : serviceErrorFrom(fault);
-      noteError(error);
+      noteOutcome(reasonOf(error.kind));
       const answer = httpAnswerFrom(error);
       return { ...answer, status: httpStatus(answer.status) };
     },
@@ -60,7 +60,7 @@ export function createWires(options: WiresOptions): Wires {
         // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
         const isFault = early.code === Code.Internal;
         const error = isFault ? new ServiceError("badRequest") : serviceErrorFrom(early);
-        noteError(error);
+        noteOutcome(reasonOf(error.kind));
         return connectErrorFrom(error);
       });
       options.moreRoutes(router);
@@ -70,11 +70,6 @@ export function createWires(options: WiresOptions): Wires {
     fallback: (request, response) => void rest(request as never, response as never),
   });
   return (request, response) => rpc(request as never, response as never);
-}
-
-function noteError({ kind }: ServiceError): void {
-  const record = currentRecord();
-  if (record) record.outcome = reasonOf(kind);
 }
 
 function serviceErrorOf({ kind, message, field }: RestError): ServiceError {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { type ErrorKind, reasonOf } from "./error-table.ts";
-import { currentRecord } from "./record.ts";
+import { noteOutcome } from "./record.ts";
 import { connectErrorFrom, type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header of the id by which caller and log know a request. */
@@ -38,18 +38,14 @@ export interface RequestLog {
 }
 
 /** Notes how each request ended. */
-export const noteOutcome: Interceptor = (next) => async (request) => {
-  const record = currentRecord();
-  const note = (outcome: string) => {
-    if (record) record.outcome = outcome;
-  };
+export const recordOutcome: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
-    note(SUCCESS);
+    noteOutcome(SUCCESS);
     return response;
   } catch (fault) {
     const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-    note(info?.reason ?? Code[ConnectError.from(fault).code]);
+    noteOutcome(info?.reason ?? Code[ConnectError.from(fault).code]);
     throw fault;
   }
 };

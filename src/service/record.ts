@@ -44,3 +44,9 @@ export function recordWork(record: RequestRecord, work: () => void): void {
 export function currentRecord(): RequestRecord | undefined {
   return records.getStore();
 }
+
+/** Notes how the request that is being served ended: `ok`, or the reason of an error. */
+export function noteOutcome(outcome: string): void {
+  const record = currentRecord();
+  if (record) record.outcome = outcome;
+}

@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ByteReader } from "./byte-reader.ts";
-import { DIMENSIONS, ROW_BYTES } from "./sieve-module.ts";
+import { DIMENSIONS, ROW_BYTES } from "./sieve-code.ts";
 
 // A file is: its mark; the length of the ids in four bytes; the ids as JSON; the vectors in the same order, as
 // 32-bit floats; the SHA-256 of all that. Numbers are little-endian.

@@ -1,6 +1,6 @@
-import { assembleSieve, DIMENSIONS, ROW_BYTES } from "./sieve-module.ts";
+import { createMemory, PAGE_BYTES } from "../wasm/module.ts";
+import { DIMENSIONS, ROW_BYTES, sieveIn } from "./sieve-code.ts";
 
-const PAGE_BYTES = 65_536;
 /** Memory grows by so many pages at once: 16 MiB, or 32,768 rows. */
 const GROWTH_PAGES = 256;
 /** Rows that are sieved at once. Their addresses fit into the first page, behind the query. */
@@ -11,31 +11,12 @@ const ROWS_ADDRESS = PAGE_BYTES;
 /** More than sums of 32 bits can differ from the true ones. */
 const SLACK = 1 + 1e-5;
 
-type SieveRows = (query: number, row: number, rowsEnd: number, bound: number, found: number) => number;
-
-/** Of Node's WebAssembly, which its types leave out, as much as is used here. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: object };
-  readonly Memory: new (size: {
-    initial: number;
-  }) => { readonly buffer: ArrayBuffer; grow(pages: number): void };
-};
-
-let compiled: object | undefined;
-
 /** Rows of 128 numbers in memory of their own, and a fast way to those near a query. At most 8 million rows. */
 export class Sieve {
-  readonly #memory = new WebAssembly.Memory({ initial: ROWS_ADDRESS / PAGE_BYTES });
-  readonly #sieve: SieveRows;
+  readonly #memory = createMemory(ROWS_ADDRESS / PAGE_BYTES);
+  readonly #sieve = sieveIn(this.#memory);
   #numbers = new Float32Array(this.#memory.buffer);
   #addresses = new Uint32Array(this.#memory.buffer);
-
-  constructor() {
-    compiled ??= new WebAssembly.Module(assembleSieve());
-    const { exports } = new WebAssembly.Instance(compiled, { memory: { rows: this.#memory } });
-    this.#sieve = (exports as { sieve: SieveRows }).sieve;
-  }
 
   /** The numbers of some rows, not copied: they are valid until memory grows. */
   rows(from: number, to = from + 1): Float32Array<ArrayBuffer> {

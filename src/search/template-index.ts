@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { readTemplates, writeTemplates } from "./index-file.ts";
 import { NearestList, type Neighbour } from "./nearest-list.ts";
 import { Sieve } from "./sieve.ts";
-import { DIMENSIONS } from "./sieve-module.ts";
+import { DIMENSIONS } from "./sieve-code.ts";
 
 export { IndexFileError } from "./index-file.ts";
 export type { Neighbour };

@@ -1,4 +1,5 @@
 import sharp, { type Sharp } from "sharp";
+import { liesOnSide } from "./exif.ts";
 import { FaceError } from "./face-error.ts";
 import { hasAt, type ImageHeader } from "./image-header.ts";
 import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg-header.ts";
@@ -43,18 +44,18 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   const readHeader = headerReaderOf(bytes);
   const header = await orUnreadable(() => readHeader(bytes));
   checkSize(header, limits);
-  const { encoded } = header;
-
-  // Only at "warning" does libjpeg refuse a picture whose middle is missing instead of painting it grey.
-  const options = { failOn: "warning", limitInputPixels: limits.maxPixels, autoOrient: true } as const;
-  const { autoOrient: upright, depth } = await orUnreadable(() => sharp(encoded, options).metadata());
+  const image = sharp(header.encoded, {
+    autoOrient: true,
+    limitInputPixels: limits.maxPixels,
+    // Only at "warning" does libjpeg refuse a picture whose middle is missing instead of painting it grey.
+    failOn: "warning",
+    // An embedded profile is applied, a broken one passed over. Not at 16 bits: there sharp converts to Display P3.
+    ignoreIcc: header.bitDepth > 8,
+  });
+  const { width, height } = uprightSize(header);
+  const pixels = await orUnreadable(() => readPixels(image, workingSize({ width, height })));
   signal?.throwIfAborted();
-
-  // An embedded profile is applied, a broken one passed over. Not at 16 bits: there sharp converts to Display P3.
-  const image = sharp(encoded, { ...options, ignoreIcc: depth === "ushort" });
-  const pixels = await orUnreadable(() => readPixels(image, workingSize(upright)));
-  signal?.throwIfAborted();
-  return { pixels, width: upright.width, height: upright.height };
+  return { pixels, width, height };
 }
 
 async function readPixels(image: Sharp, { width, height }: Size): Promise<Pixels> {
@@ -102,6 +103,10 @@ function headerReaderOf(bytes: Uint8Array): (bytes: Uint8Array) => ImageHeader {
   if (hasAt(bytes, 0, JPEG_SIGNATURE)) return readJpegHeader;
   if (hasAt(bytes, 0, PNG_SIGNATURE)) return readPngHeader;
   throw new FaceError("unsupportedFormat", "The image is neither a JPEG nor a PNG.");
+}
+
+function uprightSize({ width, height, orientation }: ImageHeader): Size {
+  return liesOnSide(orientation) ? { width: height, height: width } : { width, height };
 }
 
 function workingSize({ width, height }: Size): Size {

@@ -11,6 +11,11 @@ const LONG = 4;
 /** How an image is stored that needs no turning. */
 export const UPRIGHT = 1;
 
+/** Whether width and height of an image change places when it is turned upright. */
+export function liesOnSide(orientation: number): boolean {
+  return orientation >= 5;
+}
+
 /**
  * Reads from EXIF how an image is turned, 1 to 8; upright where it says nothing or nonsense.
  *

@@ -3,6 +3,10 @@ export interface ImageHeader {
   /** Size as announced, before any turning. */
   readonly width: number;
   readonly height: number;
+  /** How it is turned, 1 to 8 as in EXIF. */
+  readonly orientation: number;
+  /** Bits of each colour. */
+  readonly bitDepth: number;
   /** The longest side that can be decoded. */
   readonly mostSide: number;
   /** About how many bytes of pixels or coefficients have to be in memory at one time. */

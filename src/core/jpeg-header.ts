@@ -33,6 +33,7 @@ interface Segment {
 
 interface Frame {
   readonly marker: number;
+  readonly bitDepth: number;
   readonly width: number;
   readonly height: number;
   /** Horizontal times vertical sampling of each component. */
@@ -51,12 +52,13 @@ export function readJpegHeader(bytes: Uint8Array): ImageHeader {
   const isWhole = isProgressive || view.getUint8(scan.content) < frame.samplings.length;
   if (isWhole) checkScans(view, scan.end);
 
-  const { width, height } = frame;
-  const encoded = neededParts(bytes, segments);
+  const { width, height, bitDepth } = frame;
+  const orientation = orientationOf(bytes, segments);
+  const encoded = neededParts(bytes, segments, orientation);
   if (SEQUENTIAL_FRAMES.includes(frame.marker))
     mendScan(encoded, encoded.length - bytes.length + scan.content);
   const heldBytes = isWhole ? coefficientBytes(frame) : rowBytes(frame);
-  return { width, height, mostSide: MOST_SIDE, heldBytes, encoded };
+  return { width, height, orientation, bitDepth, mostSide: MOST_SIDE, heldBytes, encoded };
 }
 
 /** Gives the segments up to the first scan that bear on the pixels, or on how the image is turned. */
@@ -98,6 +100,7 @@ function readFrame(view: DataView, segments: readonly Segment[]): Frame {
   });
   return {
     marker,
+    bitDepth: view.getUint8(content),
     width: view.getUint16(content + 3),
     height: view.getUint16(content + 1),
     samplings: factors.map(({ across, down }) => across * down),
@@ -134,14 +137,17 @@ function beginsSegment(marker: number): boolean {
   return marker >= 0xc0 && marker !== 0xff && !(marker >= 0xd0 && marker <= 0xd7);
 }
 
-function neededParts(bytes: Uint8Array, segments: readonly Segment[]): Uint8Array {
+function orientationOf(bytes: Uint8Array, segments: readonly Segment[]): number {
+  const told = segments
+    .filter(({ marker }) => marker === EXIF)
+    .map(({ content, end }) => orientationIn(bytes.subarray(content, end)));
+  return told.find((one) => one !== UPRIGHT) ?? UPRIGHT;
+}
+
+function neededParts(bytes: Uint8Array, segments: readonly Segment[], orientation: number): Uint8Array {
   const parts = new PartWriter(bytes);
   parts.write(bytes.subarray(0, 2));
-  const orientation = segments
-    .filter(({ marker }) => marker === EXIF)
-    .map(({ content, end }) => orientationIn(bytes.subarray(content, end)))
-    .find((one) => one !== UPRIGHT);
-  if (orientation) parts.write(exifSegment(orientation));
+  if (orientation !== UPRIGHT) parts.write(exifSegment(orientation));
   for (const { marker, start, end } of segments) {
     if (marker !== EXIF) parts.write(bytes.subarray(start, end));
   }

@@ -12,18 +12,19 @@ export function measureLight({ width, height, data }: Pixels, box: Box): number 
   const center = centerOf(box);
   const radiusX = (box.x2 - box.x1) / 2;
   const radiusY = (box.y2 - box.y1) / 2;
-  let total = 0;
-  let count = 0;
+  let [red, green, blue, count] = [0, 0, 0, 0];
   for (let row = Math.max(0, Math.floor(box.y1)); row < Math.min(height, box.y2); row++) {
     const y = (row + 0.5 - center.y) / radiusY;
     const reach = radiusX * Math.sqrt(Math.max(0, 1 - y * y));
     const from = Math.max(0, Math.round(center.x - reach));
     const to = Math.min(width, Math.round(center.x + reach));
-    for (let column = from; column < to; column++) {
-      const at = (row * width + column) * 3;
-      total += LUMA.red * data[at]! + LUMA.green * data[at + 1]! + LUMA.blue * data[at + 2]!;
-      count++;
+    for (let at = (row * width + from) * 3; at < (row * width + to) * 3; at += 3) {
+      red += data[at]!;
+      green += data[at + 1]!;
+      blue += data[at + 2]!;
     }
+    count += Math.max(0, to - from);
   }
+  const total = LUMA.red * red + LUMA.green * green + LUMA.blue * blue;
   return count === 0 ? 0 : total / count;
 }

@@ -22,33 +22,29 @@ export function readPngHeader(bytes: Uint8Array): ImageHeader {
   const view = viewOf(bytes);
   if (typeAt(view, PNG_SIGNATURE.length) !== "IHDR") throw new RangeError("PNG does not begin with IHDR");
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
-  const bytesPerPixel = Math.ceil(view.getUint8(24) / 8) * (CHANNELS[view.getUint8(25)] ?? 0);
+  const bitDepth = view.getUint8(24);
+  const bytesPerPixel = Math.ceil(bitDepth / 8) * (CHANNELS[view.getUint8(25)] ?? 0);
   const isInterlaced = view.getUint8(28) !== 0;
   const rows = isInterlaced ? height : Math.min(height, ROWS_AT_A_TIME);
-  return {
-    width,
-    height,
-    mostSide: MOST_SIDE,
-    heldBytes: rows * width * bytesPerPixel,
-    encoded: neededParts(bytes, view),
-  };
+  const { orientation, encoded } = neededParts(bytes, view);
+  const heldBytes = rows * width * bytesPerPixel;
+  return { width, height, orientation, bitDepth, mostSide: MOST_SIDE, heldBytes, encoded };
 }
 
-function neededParts(bytes: Uint8Array, view: DataView): Uint8Array {
+function neededParts(bytes: Uint8Array, view: DataView): Pick<ImageHeader, "orientation" | "encoded"> {
   const parts = new PartWriter(bytes);
   parts.write(bytes.subarray(0, PNG_SIGNATURE.length));
-  let isTurned = false;
+  let orientation = UPRIGHT;
   for (let at = PNG_SIGNATURE.length, end = at; at < bytes.length; at = end) {
     end = chunkEnd(view, at);
     const type = end > bytes.length ? "" : typeAt(view, at);
-    if (type === "eXIf" && !isTurned) {
-      const orientation = orientationIn(bytes.subarray(at + 8, end - 4));
-      isTurned = orientation !== UPRIGHT;
-      if (isTurned) parts.write(chunkOf("eXIf", exifOf(orientation)));
+    if (type === "eXIf" && orientation === UPRIGHT) {
+      orientation = orientationIn(bytes.subarray(at + 8, end - 4));
+      if (orientation !== UPRIGHT) parts.write(chunkOf("eXIf", exifOf(orientation)));
     } else if (!isOptional(type) || COLOUR_CHUNKS.includes(type)) parts.write(bytes.subarray(at, end));
     if (type === "IEND") break;
   }
-  return parts.written();
+  return { orientation, encoded: parts.written() };
 }
 
 /** Where the next chunk begins; beyond the end for what is cut short, of which libpng then says so. */

@@ -2,7 +2,6 @@
 // The two of src/core/find.ts are taken from the middle of where the most is found with the least false.
 import { readFileSync } from "node:fs";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { Pyramid } from "../src/core/crop.ts";
 import { DEFAULT_LIMITS, decode } from "../src/core/decode.ts";
 import { wholeView } from "../src/core/detect.ts";
 import { type Candidate, look } from "../src/core/find.ts";
@@ -23,7 +22,7 @@ const scenes = await mapWithProgress(
   detection.filter(({ file }) => halfOf(file) === "fit"),
   async ({ file, boxes }) => {
     const photo = await decode(readFileSync(file), DEFAULT_LIMITS);
-    const image = new Pyramid(photo.pixels);
+    const image = photo.pixels;
     return { boxes, candidates: await look(networks, image, [wholeView(image)]) };
   },
 );

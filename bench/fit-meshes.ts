@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { Pyramid } from "../src/core/crop.ts";
 import { DEFAULT_LIMITS, decode } from "../src/core/decode.ts";
 import { findFaces } from "../src/core/find.ts";
 import { boundsOf, overlapOf } from "../src/core/geometry.ts";
@@ -23,7 +22,7 @@ export async function meshedFacesToFit(photos: readonly Annotated[]): Promise<Me
   const toFit = photos.filter(({ file }) => halfOf(file) === "fit");
   const faces = await mapWithProgress("meshes", toFit, async ({ file, points }) => {
     const photo = await decode(readFileSync(file), DEFAULT_LIMITS);
-    const found = await findFaces(networks, new Pyramid(photo.pixels));
+    const found = await findFaces(networks, photo.pixels);
     const place = boundsOf(points);
     const [best] = found.toSorted((one, other) => overlapOf(other.box, place) - overlapOf(one.box, place));
     if (!best || photo.pixels.width !== photo.width) return [];

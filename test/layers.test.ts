@@ -8,7 +8,8 @@ const ROOT = join(import.meta.dirname, "..");
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   gen: [],
   models: ["gen"],
-  "src/core": [],
+  "src/wasm": [],
+  "src/core": ["src/wasm"],
   "src/rest": ["gen"],
   "src/service": ["gen", "src/core", "src/fetch"],
   "src/fetch": [],
@@ -17,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/web/playground": [],
   "src/web": ["gen"],
   "src/client": ["gen"],
-  "src/search": [],
+  "src/search": ["src/wasm"],
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],
   "src/early-errors.ts": [],

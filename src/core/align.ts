@@ -1,6 +1,7 @@
-import { crop, type Pyramid } from "./crop.ts";
+import { crop } from "./crop.ts";
 import { fitSimilarity, meanOf } from "./geometry.ts";
-import type { Point } from "./types.ts";
+import type { Drawing } from "./networks.ts";
+import type { Pixels, Point } from "./types.ts";
 
 /** Side of the aligned crop in pixels. */
 const SIDE = 112;
@@ -28,7 +29,7 @@ const LANDMARKS: readonly (readonly number[])[] = [
 ];
 
 /** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
-export function align(image: Pyramid, points: readonly Point[]): Float32Array {
+export function align(image: Pixels, points: readonly Point[]): Drawing {
   const landmarks = LANDMARKS.map((group) => meanOf(group.map((point) => points[point]!)));
   return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
 }

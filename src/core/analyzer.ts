@@ -1,7 +1,6 @@
 import { align } from "./align.ts";
 import { type Attributes, readAttributes } from "./attributes.ts";
 import { chooseFaces, type Selection } from "./choose.ts";
-import { Pyramid } from "./crop.ts";
 import { DEFAULT_LIMITS, decode } from "./decode.ts";
 import { embed, type Vector } from "./embed.ts";
 import { FaceError } from "./face-error.ts";
@@ -10,12 +9,12 @@ import { intersectionOf, scaleBox } from "./geometry.ts";
 import { identityOf } from "./identity.ts";
 import { landmarks68 } from "./landmarks68.ts";
 import { measureLight } from "./light.ts";
-import { type Networks, openNetworks } from "./networks.ts";
+import { type Drawing, type Network, type Networks, openNetworks } from "./networks.ts";
 import { measurePose, type Pose } from "./pose.ts";
 import type { Box, ImageLimits, Photo, Point } from "./types.ts";
 
 /** A step whose time is told; `queue` is the wait for a worker, where there are any. */
-export type Stage = "queue" | "decode" | "find" | "attributes" | "embed";
+export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "embed";
 
 /** Settings of an analyzer. */
 export interface AnalyzerOptions {
@@ -115,12 +114,12 @@ async function analyze(
   bytes: Uint8Array,
   options: AnalyzeOptions,
 ): Promise<Analysis> {
-  const { photo, image, found } = await findIn(networks, limits, bytes, options);
+  const { photo, found } = await findIn(networks, limits, bytes, options);
   const meshes = found.map(({ mesh }) => mesh.points);
   const attributes = await timed("attributes", options, () =>
-    readAttributes(networks.attributes, image, meshes),
+    readAttributes(networks.attributes, photo.pixels, meshes),
   );
-  const vectors = options.vectors ? await vectorsOf(networks, image, found, options) : [];
+  const vectors = options.vectors ? await vectorsOf(networks, photo, found, options) : [];
   const faces = found.map((face, i) => {
     const basics = basicsOf(photo, face);
     const landmarks = landmarks68(face.mesh.points, basics.pose.yawDegrees);
@@ -140,10 +139,10 @@ async function embedOne(
   bytes: Uint8Array,
   options: CallOptions,
 ): Promise<Embedding> {
-  const { photo, image, found } = await findIn(networks, limits, bytes, options);
+  const { photo, found } = await findIn(networks, limits, bytes, options);
   const [face] = found;
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
-  const [vector] = await vectorsOf(networks, image, [face], options);
+  const [vector] = await vectorsOf(networks, photo, [face], options);
   return {
     width: photo.width,
     height: photo.height,
@@ -155,18 +154,37 @@ async function embedOne(
 
 async function findIn(networks: Networks, limits: ImageLimits, bytes: Uint8Array, options: CallOptions) {
   const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
-  const image = new Pyramid(photo.pixels);
-  const found = await timed("find", options, () =>
-    chooseFaces(networks, photo, image, options, options.signal),
-  );
-  return { photo, image, found };
+  // To look and to lay meshes take turns, so their times are added up.
+  const [detect, mesh] = [new TimedNetwork(networks.detect), new TimedNetwork(networks.mesh)];
+  const found = await chooseFaces({ ...networks, detect, mesh }, photo, options, options.signal);
+  if (detect.milliseconds > 0) options.onStage?.("detect", detect.milliseconds);
+  if (mesh.milliseconds > 0) options.onStage?.("mesh", mesh.milliseconds);
+  options.signal?.throwIfAborted();
+  return { photo, found };
 }
 
-function vectorsOf(networks: Networks, image: Pyramid, found: readonly FoundFace[], options: CallOptions) {
+/** A network that knows how long it ran, the making of its images included. */
+class TimedNetwork implements Network {
+  milliseconds = 0;
+  readonly #network: Network;
+
+  constructor(network: Network) {
+    this.#network = network;
+  }
+
+  async run(drawings: readonly Drawing[]): ReturnType<Network["run"]> {
+    const start = performance.now();
+    const rows = await this.#network.run(drawings);
+    if (drawings.length > 0) this.milliseconds += performance.now() - start;
+    return rows;
+  }
+}
+
+function vectorsOf(networks: Networks, { pixels }: Photo, found: readonly FoundFace[], options: CallOptions) {
   return timed("embed", options, () =>
     embed(
       networks.embed,
-      found.map(({ mesh }) => align(image, mesh.points)),
+      found.map(({ mesh }) => align(pixels, mesh.points)),
     ),
   );
 }

@@ -1,8 +1,8 @@
-import { crop, mirrorPlanes, type Pyramid } from "./crop.ts";
+import { cropAndMirrored } from "./crop.ts";
 import { cropOf } from "./geometry.ts";
 import { levelSquare } from "./mesh.ts";
 import type { Network } from "./networks.ts";
-import type { Point } from "./types.ts";
+import type { Pixels, Point } from "./types.ts";
 
 /** The spec's age ranges (2.4), youngest first. */
 export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
@@ -31,11 +31,11 @@ const LEAST_GENDER_CONFIDENCE = 0.501;
 /** Reads age range and gender off each face. The mirrored crop is asked too, and the answers averaged. */
 export async function readAttributes(
   network: Network,
-  image: Pyramid,
+  image: Pixels,
   faces: readonly (readonly Point[])[],
 ): Promise<Attributes[]> {
-  const crops = faces.map((points) => crop(image, cropOf(levelSquare(points, MARGIN), SIDE), SIDE, RANGE));
-  const { age, male } = await network.run(crops.flatMap((planes) => [planes, mirrorPlanes(planes, SIDE)]));
+  const maps = faces.map((points) => cropOf(levelSquare(points, MARGIN), SIDE));
+  const { age, male } = await network.run(maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE)));
   return faces.map((_, i) => {
     const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;
     return {

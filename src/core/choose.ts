@@ -1,11 +1,10 @@
-import type { Pyramid } from "./crop.ts";
 import { detect } from "./detect.ts";
 import { FaceError } from "./face-error.ts";
 import { type FoundFace, findFaces, LEAST_PRESENCE, SURE_SCORE } from "./find.ts";
 import { areaOf, boundsOf, centerOf, intersectionOf, longerSideOf, overlapOf, scaleBox } from "./geometry.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import type { Networks } from "./networks.ts";
-import type { Box, Photo } from "./types.ts";
+import type { Box, Photo, Pixels } from "./types.ts";
 
 /** Which faces of an image are meant. */
 export interface Selection {
@@ -34,11 +33,11 @@ const WIDER_REGION = 1.6;
 export async function chooseFaces(
   networks: Networks,
   photo: Photo,
-  image: Pyramid,
   { boxes = [], detect: mayDetect = true }: Selection,
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
-  const frame: Box = { x1: 0, y1: 0, x2: image.size.width, y2: image.size.height };
+  const image = photo.pixels;
+  const frame: Box = { x1: 0, y1: 0, x2: image.width, y2: image.height };
   if (boxes.length === 0 && mayDetect) return inOrder(await findFaces(networks, image, signal), frame);
   if (boxes.length === 0) {
     const face = await faceOfBox(networks, image, frame, signal);
@@ -91,7 +90,7 @@ function textOf({ x1, y1, x2, y2 }: Box): string {
 /** The face that fills a box, if the mesh sees one. */
 async function faceOfBox(
   networks: Networks,
-  image: Pyramid,
+  image: Pixels,
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
@@ -105,7 +104,7 @@ async function faceOfBox(
 /** The face that a loose box means, found by the detector. */
 async function faceNearBox(
   networks: Networks,
-  image: Pyramid,
+  image: Pixels,
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
@@ -125,7 +124,7 @@ async function faceNearBox(
 /** Lays a mesh again until it lies still, as the first guess came from a box, and once more for precision. */
 async function refined(
   networks: Networks,
-  image: Pyramid,
+  image: Pixels,
   guess: Mesh,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {

@@ -1,7 +1,7 @@
-import { crop, type Pyramid } from "./crop.ts";
+import { crop } from "./crop.ts";
 import { cropOf, overlapOf, type Similarity, type Square, transform } from "./geometry.ts";
 import type { Network } from "./networks.ts";
-import type { Box, Point } from "./types.ts";
+import type { Box, Pixels, Point } from "./types.ts";
 
 /** A place that looks like a face to the detector. */
 export interface Detection {
@@ -35,7 +35,7 @@ const ANCHORS: readonly Point[] = [...gridOf(16, 2), ...gridOf(8, 6)];
  */
 export async function detect(
   network: Network,
-  image: Pyramid,
+  image: Pixels,
   views: readonly Square[],
 ): Promise<Detection[]> {
   const maps = views.map((view) => cropOf(view, SIDE));
@@ -44,8 +44,8 @@ export async function detect(
 }
 
 /** The square that shows a whole image, letterboxed; `margin` above 1 adds black around it. */
-export function wholeView(image: Pyramid, margin = 1): Square {
-  const { width, height } = image.size;
+export function wholeView(image: Pixels, margin = 1): Square {
+  const { width, height } = image;
   return { center: { x: width / 2, y: height / 2 }, side: Math.max(width, height) * margin, radians: 0 };
 }
 

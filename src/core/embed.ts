@@ -1,4 +1,4 @@
-import type { Network } from "./networks.ts";
+import type { Drawing, Network } from "./networks.ts";
 
 /** A face as 128 numbers; two of the same person lie less than 0.5 apart. */
 export type Vector = Float32Array;
@@ -10,7 +10,7 @@ export type Vector = Float32Array;
 export const VECTOR_LENGTH = 0.45;
 
 /** Turns aligned crops into vectors. */
-export async function embed(network: Network, crops: readonly Float32Array[]): Promise<Vector[]> {
+export async function embed(network: Network, crops: readonly Drawing[]): Promise<Vector[]> {
   const { vector } = await network.run(crops);
   return vector!.map((numbers) => {
     const scale = VECTOR_LENGTH / Math.hypot(...numbers);

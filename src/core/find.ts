@@ -1,4 +1,3 @@
-import type { Pyramid } from "./crop.ts";
 import { type Detection, detect, SAME_FACE_OVERLAP, wholeView } from "./detect.ts";
 import {
   areaOf,
@@ -11,7 +10,7 @@ import {
 } from "./geometry.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import type { Networks } from "./networks.ts";
-import type { Box } from "./types.ts";
+import type { Box, Pixels } from "./types.ts";
 
 /** A face that was found, with its surface. */
 export interface FoundFace {
@@ -59,7 +58,7 @@ export interface Candidate extends Detection {
  */
 export async function findFaces(
   networks: Networks,
-  image: Pyramid,
+  image: Pixels,
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
   const first = await look(networks, image, [wholeView(image)], signal);
@@ -78,7 +77,7 @@ export async function findFaces(
 /** What a look at some views shows, faces or not. */
 export async function look(
   networks: Networks,
-  image: Pyramid,
+  image: Pixels,
   views: readonly Square[],
   signal?: AbortSignal,
 ): Promise<Candidate[]> {
@@ -111,7 +110,7 @@ function isFaceAtSecondLook({ score, mesh }: Candidate): boolean {
 }
 
 function furtherViews(
-  image: Pyramid,
+  image: Pixels,
   candidates: readonly Candidate[],
   faces: readonly Candidate[],
 ): Square[] {
@@ -120,13 +119,13 @@ function furtherViews(
     .filter((candidate) => candidate.score >= SMALL_FACE_SCORE || isFace(candidate))
     .map(({ box }) => longerSideOf(box));
   const smallest = Math.min(...hints);
-  if (smallest >= SMALL_FACE * Math.max(image.size.width, image.size.height)) return [];
+  if (smallest >= SMALL_FACE * Math.max(image.width, image.height)) return [];
   return tilesOf(image, Math.min(TILE_SIDE.most, Math.max(TILE_SIDE.least, smallest * TILE_TO_FACE)));
 }
 
 /** Overlapping squares that cover the image; none if it is no larger than one. */
-function tilesOf(image: Pyramid, side: number): Square[] {
-  const { width, height } = image.size;
+function tilesOf(image: Pixels, side: number): Square[] {
+  const { width, height } = image;
   if (Math.max(width, height) <= side) return [];
   return centersAlong(height, side).flatMap((y) =>
     centersAlong(width, side).map((x) => ({ center: { x, y }, side, radians: 0 })),

@@ -1,4 +1,4 @@
-import { crop, mirrorPlanes, type Pyramid } from "./crop.ts";
+import { crop, cropAndMirrored } from "./crop.ts";
 import {
   boundsOf,
   centerOf,
@@ -12,7 +12,7 @@ import {
 } from "./geometry.ts";
 import { MIRRORED } from "./mesh-mirror.ts";
 import type { Network } from "./networks.ts";
-import type { Point } from "./types.ts";
+import type { Pixels, Point } from "./types.ts";
 
 /** A point of the face's surface; z grows away from the camera, in the unit of x and y. */
 export interface MeshPoint extends Point {
@@ -45,7 +45,7 @@ const RIGHT_EYE_CORNERS = [362, 263] as const;
 /** Lays the mesh over the face in each square. */
 export async function fitMeshes(
   network: Network,
-  image: Pyramid,
+  image: Pixels,
   squares: readonly Square[],
 ): Promise<Mesh[]> {
   const maps = squares.map((square) => cropOf(square, SIDE));
@@ -62,14 +62,12 @@ export async function fitMeshes(
  */
 export async function refineMeshes(
   network: Network,
-  image: Pyramid,
+  image: Pixels,
   meshes: readonly Mesh[],
 ): Promise<Mesh[]> {
   const maps = meshes.map(({ points }) => cropOf(levelSquare(points, CLOSER_MARGIN), SIDE));
-  const crops = maps.map((map) => crop(image, map, SIDE, RANGE));
-  const { points, presence } = await network.run(
-    crops.flatMap((planes) => [planes, mirrorPlanes(planes, SIDE)]),
-  );
+  const crops = maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE));
+  const { points, presence } = await network.run(crops);
   return maps.map((map, i) => ({
     points: pointsFrom(map, meanWithMirrored(points![2 * i]!, points![2 * i + 1]!)),
     presence: Math.max(presence![2 * i]![0]!, presence![2 * i + 1]![0]!),

@@ -3,10 +3,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 
+/** Square images that are made when a network needs them, and where it needs them. */
+export interface Drawing {
+  /** How many images it makes. */
+  readonly images: number;
+  /** Makes them, one after another, each as three planes: red, green, blue. */
+  draw(planes: Float32Array): void;
+}
+
 /** A network that takes a batch of square images and gives named rows of numbers. */
 export interface Network {
-  /** Runs on square images of its own size, each as three planes (red, green, blue). */
-  run(images: readonly Float32Array[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
+  /** Runs on square images of its own size; all drawings make equally many. */
+  run(drawings: readonly Drawing[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
 }
 
 /** The four networks, loaded once; creating sessions again and again leaks memory in onnxruntime. */
@@ -57,39 +65,48 @@ async function openNetwork(path: string) {
     throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
   });
   const digest = createHash("sha256").update(bytes).digest("hex");
-  const network: Network = { run: (images) => runInBatches(session, images) };
-  return { session, digest, network };
+  return { session, digest, network: networkOf(session) };
 }
 
-async function runInBatches(session: InferenceSession, images: readonly Float32Array[]) {
-  const side = Math.sqrt((images[0]?.length ?? 0) / 3);
-  const rows: Record<string, Float32Array[]> = Object.fromEntries(
-    session.outputNames.map((name) => [name, []]),
-  );
-  for (let start = 0; start < images.length; start += MAX_BATCH) {
-    const batch = images.slice(start, start + MAX_BATCH);
-    const outputs = await session.run({
-      input: new Tensor("float32", joined(batch), [batch.length, 3, side, side]),
-    });
-    for (const [name, { data }] of Object.entries(outputs)) {
-      const numbers = data as Float32Array;
-      const length = numbers.length / batch.length;
-      batch.forEach((_, i) => {
-        rows[name]!.push(numbers.subarray(i * length, (i + 1) * length));
-      });
+function networkOf(session: InferenceSession): Network {
+  const [input] = session.inputMetadata;
+  const side = input!.isTensor ? Number(input!.shape.at(-1)) : 0;
+  const length = 3 * side * side;
+  // Taken again and again: memory that is new each time costs more than what is drawn into it.
+  const spare: Float32Array[] = [];
+
+  async function runBatch(batch: readonly Drawing[]) {
+    const planes = spare.pop() ?? new Float32Array(MAX_BATCH * length);
+    let images = 0;
+    for (const drawing of batch) {
+      drawing.draw(planes.subarray(images * length, (images + drawing.images) * length));
+      images += drawing.images;
     }
+    const shape = [images, 3, side, side];
+    const outputs = await session.run({
+      input: new Tensor("float32", planes.subarray(0, images * length), shape),
+    });
+    spare.push(planes);
+    return { images, outputs };
   }
-  return rows;
+
+  return {
+    async run(drawings) {
+      const rows: Record<string, Float32Array[]> = Object.fromEntries(
+        session.outputNames.map((name) => [name, []]),
+      );
+      const atOnce = MAX_BATCH / (drawings[0]?.images ?? 1);
+      for (let start = 0; start < drawings.length; start += atOnce) {
+        const { images, outputs } = await runBatch(drawings.slice(start, start + atOnce));
+        for (const [name, { data }] of Object.entries(outputs))
+          rows[name]!.push(...rowsOf(data as Float32Array, images));
+      }
+      return rows;
+    },
+  };
 }
 
-function joined(images: readonly Float32Array[]): Float32Array {
-  const [only] = images;
-  if (images.length === 1 && only) return only;
-  const all = new Float32Array(images.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const image of images) {
-    all.set(image, offset);
-    offset += image.length;
-  }
-  return all;
+function rowsOf(numbers: Float32Array, count: number): Float32Array[] {
+  const length = numbers.length / count;
+  return Array.from({ length: count }, (_, i) => numbers.subarray(i * length, (i + 1) * length));
 }

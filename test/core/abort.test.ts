@@ -35,7 +35,7 @@ async function abortAfter(
 test("stages are told in order with their times", async () => {
   const stages: [Stage, number][] = [];
   await analyzer.analyze(photograph(3), { vectors: true, onStage: (...told) => stages.push(told) });
-  expect(stages.map(([stage]) => stage)).toEqual(["decode", "find", "attributes", "embed"]);
+  expect(stages.map(([stage]) => stage)).toEqual(["decode", "detect", "mesh", "attributes", "embed"]);
   for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
 });
 
@@ -51,9 +51,9 @@ describe("a signal", () => {
 
   test.each([
     ["decode", ["decode"]],
-    ["find", ["decode", "find"]],
-    ["attributes", ["decode", "find", "attributes"]],
-    ["embed", ["decode", "find", "attributes", "embed"]],
+    ["mesh", ["decode", "detect", "mesh"]],
+    ["attributes", ["decode", "detect", "mesh", "attributes"]],
+    ["embed", ["decode", "detect", "mesh", "attributes", "embed"]],
   ] as const)(
     "that is aborted after %s throws its reason, and no other stage runs",
     async (last, expected) => {

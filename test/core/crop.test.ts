@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { crop, mirrorPlanes, Pyramid } from "../../src/core/crop.ts";
-import { cropOf, type Square } from "../../src/core/geometry.ts";
+import { crop, cropAndMirrored } from "../../src/core/crop.ts";
+import { cropOf, type Square, transform } from "../../src/core/geometry.ts";
+import type { Drawing } from "../../src/core/networks.ts";
 import type { Pixels } from "../../src/core/types.ts";
 import { largestDifference, randomFloats } from "../support/numbers.ts";
 
@@ -20,13 +21,66 @@ function paint(width: number, height: number, colourAt: (x: number, y: number) =
 }
 
 function cut(pixels: Pixels, square: Square, side: number): Float32Array {
-  return crop(new Pyramid(pixels), cropOf(square, side), side, PLAIN);
+  return drawn(crop(pixels, cropOf(square, side), side, PLAIN), side);
+}
+
+/** What a drawing makes, in memory that was used before. */
+function drawn({ images, draw }: Drawing, side: number): Float32Array {
+  const planes = new Float32Array(images * 3 * side * side).fill(Number.NaN);
+  draw(planes);
+  return planes;
 }
 
 /** Colour of a crop's pixel; negative places count from the right and the bottom. */
 function colourAt(planes: Float32Array, side: number, x: number, y: number): number[] {
   const at = ((y + side) % side) * side + ((x + side) % side);
   return [0, 1, 2].map((plane) => planes[plane * side * side + at]!);
+}
+
+/** A crop as its definition says, pixel by pixel. */
+function plainCrop(pixels: Pixels, square: Square, side: number): Float32Array {
+  const shrink = square.side / side;
+  const halvings = Math.floor(Math.log2(Math.max(1, shrink)));
+  const image = Array.from({ length: halvings }).reduce(plainHalf, pixels);
+  const scale = 2 ** -halvings;
+  const samples = shrink * scale > 1.05 ? [-0.25, 0.25].map((at) => at * shrink * scale) : [0];
+  const planes = new Float32Array(3 * side * side);
+  for (let row = 0; row < side; row++)
+    for (let column = 0; column < side; column++) {
+      const { x, y } = transform(cropOf(square, side), { x: column + 0.5, y: row + 0.5 });
+      for (const down of samples)
+        for (const right of samples)
+          for (let channel = 0; channel < 3; channel++)
+            planes[(channel * side + row) * side + column]! +=
+              blendAt(image, x * scale + right - 0.5, y * scale + down - 0.5, channel) / samples.length ** 2;
+    }
+  return planes;
+}
+
+function blendAt(image: Pixels, x: number, y: number, channel: number): number {
+  const [left, top] = [Math.floor(x), Math.floor(y)];
+  const [right, down] = [x - left, y - top];
+  return (
+    valueAt(image, left, top, channel) * (1 - right) * (1 - down) +
+    valueAt(image, left + 1, top, channel) * right * (1 - down) +
+    valueAt(image, left, top + 1, channel) * (1 - right) * down +
+    valueAt(image, left + 1, top + 1, channel) * right * down
+  );
+}
+
+function valueAt({ width, height, data }: Pixels, x: number, y: number, channel: number): number {
+  return x < 0 || y < 0 || x >= width || y >= height ? 0 : data[3 * (y * width + x) + channel]!;
+}
+
+function plainHalf(image: Pixels): Pixels {
+  return paint(image.width >> 1, image.height >> 1, (x, y) =>
+    [0, 1, 2].map((channel) => {
+      const four = [0, 1].flatMap((down) =>
+        [0, 1].map((right) => valueAt(image, 2 * x + right, 2 * y + down, channel)),
+      );
+      return Math.floor((four.reduce((sum, value) => sum + value) + 2) / 4);
+    }),
+  );
 }
 
 function whole({ width, height }: Pixels): Square {
@@ -42,6 +96,7 @@ function boardOf(side: number, field: number): Pixels {
 
 const GREY = 127.5;
 const noise = paint(32, 32, (x, y) => [...randomFloats(3, 0, 256, 32 * y + x)]);
+const oddNoise = paint(31, 29, (x, y) => [...randomFloats(3, 0, 256, 29 * x + y)]);
 const quarters = paint(64, 64, (x, y) => (y < 32 ? (x < 32 ? RED : GREEN) : x < 32 ? BLUE : YELLOW));
 
 describe("a crop", () => {
@@ -64,16 +119,16 @@ describe("a crop", () => {
 
   test("puts its values into the range asked for", () => {
     const range = { scale: 1 / 127.5, offset: -1 };
-    const planes = crop(new Pyramid(quarters), cropOf(whole(quarters), 64), 64, range);
+    const planes = drawn(crop(quarters, cropOf(whole(quarters), 64), 64, range), 64);
     const [red] = colourAt(planes, 64, 0, 0);
     expect(red).toBeCloseTo(RED[0]! / 127.5 - 1, 6);
   });
 
   test("between pixels blends them", () => {
     const step = paint(4, 4, (x) => (x < 2 ? [0, 0, 0] : [100, 100, 100]));
-    const planes = cut(step, { center: { x: 2.25, y: 2 }, side: 2, radians: 0 }, 2);
-    expect(colourAt(planes, 2, 0, 0)[0]).toBeCloseTo(25, 5);
-    expect(colourAt(planes, 2, 1, 0)[0]).toBeCloseTo(100, 5);
+    const planes = cut(step, { center: { x: 2.25, y: 2 }, side: 4, radians: 0 }, 4);
+    expect(colourAt(planes, 4, 1, 1)[0]).toBeCloseTo(25, 5);
+    expect(colourAt(planes, 4, 2, 1)[0]).toBeCloseTo(100, 5);
   });
 
   test.each([
@@ -131,13 +186,16 @@ describe("a crop", () => {
   });
 
   test.each([
-    ["enlarged", { center: { x: 15, y: 17 }, side: 20, radians: 0 }],
-    ["shrunk", { center: { x: 15.3, y: 17.6 }, side: 26.4, radians: 0 }],
-    ["over the edges", { center: { x: 3, y: 30 }, side: 29, radians: 0 }],
-  ])("%s and turned by next to nothing is the upright one", (_, square) => {
-    const upright = cut(noise, square, 16);
-    const turned = cut(noise, { ...square, radians: 1e-9 }, 16);
-    expect(largestDifference(turned, upright)).toBeLessThan(1e-4);
+    ["copied", { center: { x: 17, y: 14 }, side: 16, radians: 0 }],
+    ["enlarged", { center: { x: 15, y: 17 }, side: 10, radians: 0.4 }],
+    ["shrunk a little", { center: { x: 15.3, y: 17.6 }, side: 21, radians: 0 }],
+    ["shrunk and turned", { center: { x: 15.3, y: 17.6 }, side: 26.4, radians: -2 }],
+    ["over two edges", { center: { x: 3, y: 30 }, side: 29, radians: 0.1 }],
+    ["larger than the image", { center: { x: 20, y: 10 }, side: 60, radians: 1 }],
+    ["much larger than the image", { center: { x: 0, y: 40 }, side: 250, radians: 3 }],
+  ])("%s is the mean of its samples", (_, square) => {
+    for (const image of [noise, oddNoise])
+      expect(largestDifference(cut(image, square, 16), plainCrop(image, square, 16))).toBeLessThan(0.05);
   });
 
   test("turned by an eighth has the corners of the image on its sides", () => {
@@ -163,20 +221,12 @@ describe("a crop", () => {
   });
 });
 
-describe("mirrored planes", () => {
-  const planes = cut(noise, whole(noise), 32);
-
-  test("are those of the mirrored image", () => {
-    const flipped = paint(32, 32, (x, y) => {
-      const at = 3 * (y * 32 + 31 - x);
-      return [...noise.data.subarray(at, at + 3)];
-    });
-    expect(mirrorPlanes(planes, 32)).toEqual(cut(flipped, whole(flipped), 32));
+test("a crop and its mirror image are those of the image and of the mirrored image", () => {
+  const mirrored = paint(32, 32, (x, y) => {
+    const at = 3 * (y * 32 + 31 - x);
+    return [...noise.data.subarray(at, at + 3)];
   });
-
-  test("leave the planes alone that they were made of", () => {
-    const before = planes.slice();
-    expect(mirrorPlanes(mirrorPlanes(planes, 32), 32)).toEqual(before);
-    expect(planes).toEqual(before);
-  });
+  const both = drawn(cropAndMirrored(noise, cropOf(whole(noise), 32), 32, PLAIN), 32);
+  expect(both.subarray(0, both.length / 2)).toEqual(cut(noise, whole(noise), 32));
+  expect(both.subarray(both.length / 2)).toEqual(cut(mirrored, whole(mirrored), 32));
 });

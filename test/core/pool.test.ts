@@ -117,7 +117,14 @@ describe("a pool answers as an analyzer in this process does", () => {
   test("and tells the stages before it answers", async () => {
     const stages: [Stage, number][] = [];
     await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
-    expect(stages.map(([stage]) => stage)).toEqual(["queue", "decode", "find", "attributes", "embed"]);
+    expect(stages.map(([stage]) => stage)).toEqual([
+      "queue",
+      "decode",
+      "detect",
+      "mesh",
+      "attributes",
+      "embed",
+    ]);
     for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
   });
 

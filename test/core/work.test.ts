@@ -12,9 +12,9 @@ const ran = new Set<NetworkName>();
 beforeAll(async () => {
   const networks = await openNetworks(DEFAULT_MODELS_DIR);
   const watched = (name: NetworkName): Network => ({
-    run(images) {
-      if (images.length > 0) ran.add(name);
-      return networks[name].run(images);
+    run(drawings) {
+      if (drawings.length > 0) ran.add(name);
+      return networks[name].run(drawings);
     },
   });
   analyzer = analyzerFromNetworks({

@@ -43,7 +43,7 @@ test("requests are counted by operation, wire and outcome, and their stages time
     `visage_model_info{identity="${service.pool.identity}"} 1`,
   ])
     expect(text).toContain(line);
-  for (const stage of ["queue", "decode", "find", "embed"])
+  for (const stage of ["queue", "decode", "detect", "mesh", "embed"])
     expect(text).toContain(`visage_stage_seconds_count{stage="${stage}"} 1`);
   expect(text).toMatch(/^visage_connections\{protocol="http1"\} [1-9]/m);
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);

@@ -31,7 +31,7 @@ test("a request is a span of its caller's trace, with one below for each stage",
   expect(requests.map(({ name }) => name)).toEqual(["get_face_vec", "match_faces"]);
   const [grpc] = requests as [(typeof requests)[0]];
   const stages = spans.filter(({ parentSpanId }) => parentSpanId === grpc.spanId);
-  expect(stages.map(({ name }) => name)).toEqual(["queue", "decode", "find", "embed"]);
+  expect(stages.map(({ name }) => name)).toEqual(["queue", "decode", "detect", "mesh", "embed"]);
   for (const { startTimeUnixNano, endTimeUnixNano } of stages) {
     expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(grpc.startTimeUnixNano));
     expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(grpc.endTimeUnixNano));

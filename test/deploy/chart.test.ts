@@ -6,6 +6,7 @@ import ipaddr from "ipaddr.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { readConfig } from "../../src/config.ts";
 import { isPublicAddress } from "../../src/fetch/address-guard.ts";
 import { findTools, TOOLS_DIR } from "../support/tools.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
@@ -90,15 +91,16 @@ describe.skipIf(!wanted)("the chart", () => {
     expect(helm(...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(message) });
   });
 
-  test("gives pods longer to end than they wait and drain", () => {
-    for (const values of VALUES) {
+  test.each(VALUES)(
+    "gives pods longer to end than they drain and a request takes, with %s values",
+    (values) => {
       const { spec } = find(values, "Deployment").spec.template;
-      const [{ env, lifecycle }] = spec.containers;
-      const { value } = env.find(({ name }: { name: string }) => name === "VISAGE_DRAIN_MS");
-      const needed = lifecycle.preStop.sleep.seconds + Number(value) / 1000;
-      expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
-    }
-  });
+      const variables: { name: string; value?: string }[] = spec.containers[0].env;
+      const config = readConfig(Object.fromEntries(variables.map(({ name, value }) => [name, value])));
+      const neededMs = config.drainMs + config.requestTimeoutMs;
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(neededMs / 1000 + 5);
+    },
+  );
 
   test("lets pods reach no private address beside the database and DNS", () => {
     const { egress } = find("least", "NetworkPolicy").spec;

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { readConfig } from "../../src/config.ts";
+
+interface Service {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly stop_grace_period: string;
+}
+
+test("compose waits longer for the service to end than it drains and a request takes", () => {
+  const file = readFileSync(join(PACKAGE_ROOT, "deploy/compose.yaml"), "utf8");
+  const filled = file.replaceAll(/\$\{POSTGRES_PASSWORD[^}]*\}/g, "secret");
+  const { visage } = (parse(filled) as { services: { visage: Service } }).services;
+  const { drainMs, requestTimeoutMs } = readConfig(visage.environment);
+  const [, seconds] = /^(\d+)s$/.exec(visage.stop_grace_period)!;
+  expect(Number(seconds) * 1000).toBeGreaterThanOrEqual(drainMs + requestTimeoutMs + 5_000);
+});

@@ -8,9 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
 import { openStore } from "../../src/accounts/open-store.ts";
+import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { storedCount } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
+import { hasPostgres, lockTables, startPostgres } from "../support/postgres.ts";
 import { openSocket, postBytes } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -20,10 +22,10 @@ function folderFor(name: string): string {
   return folder;
 }
 
-async function statusOf({ port }: RunningService): Promise<number> {
+async function statusOf({ port }: RunningService, userId = USER): Promise<number> {
   const body = new FormData();
   body.append("img", new Blob([photograph(3).slice()]));
-  const headers = { user_id: USER };
+  const headers = { user_id: userId };
   const response = await fetch(`http://127.0.0.1:${port}/get_face_vec`, { method: "POST", headers, body });
   await response.body?.cancel();
   return response.status;
@@ -76,6 +78,11 @@ describe("a running service", () => {
   });
 });
 
+/** Longer than the service waits for a query, and than what it last read of an account counts as fresh. */
+const HANGING_MS = 7_000;
+/** A query that hangs is given up after this; nobody who is known should wait for one. */
+const QUERY_TIMEOUT_MS = 4_000;
+
 /** Whether a small file system can be made here, which a full disk needs. */
 const canMount =
   process.platform === "linux" &&
@@ -102,3 +109,46 @@ test.skipIf(!canMount)("a full disk loses no request and, once it has room again
     execFileSync("umount", ["--lazy", dataDir]);
   }
 });
+
+test.skipIf(!hasPostgres)(
+  "a database that hangs holds up no known user, and gets every count once",
+  async () => {
+    const postgres = await startPostgres();
+    const service = await startTestService({ VISAGE_DATABASE_URL: postgres.url });
+    onTestFinished(async () => {
+      // Where all goes well it is closed by then.
+      await service.close().catch(() => {});
+      await postgres.remove();
+    });
+    const probe = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${service.port}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await statusOf(service)).toBe(200);
+
+    // Reads and writes both come to these; in the order of the writes, or each could wait for the other.
+    const unlock = await lockTables(postgres.url, "usage_batches", "users");
+    const statuses: number[] = [];
+    let longestMs = 0;
+    for (const lockedAtMs = performance.now(); performance.now() - lockedAtMs < HANGING_MS; ) {
+      const startMs = performance.now();
+      statuses.push(await statusOf(service));
+      longestMs = Math.max(longestMs, performance.now() - startMs);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(longestMs).toBeLessThan(QUERY_TIMEOUT_MS);
+    expect(await statusOf(service, "stranger")).toBe(503);
+    expect(await probe("/healthz")).toMatchObject({ status: 200 });
+    expect(await probe("/readyz")).toMatchObject({ status: 200 });
+    expect((await probe("/metrics")).text).toContain("visage_accounts_available 0");
+
+    await unlock();
+    await vi.waitFor(async () => expect(await statusOf(service, "stranger")).toBe(401), { timeout: 10_000 });
+    expect((await probe("/metrics")).text).toContain("visage_accounts_available 1");
+    expect(await statusOf(service)).toBe(200);
+    await service.close();
+    const store = await openPostgresStore(postgres.url);
+    expect(await storedCount(store)).toBe(statuses.length + 2);
+    await store.close();
+  },
+);

@@ -104,6 +104,16 @@ export async function execute(url: string, sql: string): Promise<Record<string, 
   }
 }
 
+/** Lets everyone wait who would read or write these tables, until what is given is called. */
+export async function lockTables(url: string, ...tables: string[]): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  await client.query(`begin; lock table ${tables.join(", ")} in access exclusive mode`);
+  // Without a commit: with the connection go its transaction and its locks.
+  return () => client.end();
+}
+
 async function canConnect(url: string): Promise<boolean> {
   return execute(url, "select 1").then(
     () => true,

@@ -18,6 +18,8 @@ export class ServiceProcess {
   readonly port: number;
   /** From its start until it was ready. */
   readonly startMs: number;
+  /** Its exit code when it has ended, or null where a signal ended it. */
+  readonly exitCode: Promise<number | null>;
   readonly #process: ChildProcess;
   readonly #dataDir: string;
   readonly #leave = () => {
@@ -29,6 +31,7 @@ export class ServiceProcess {
     this.#process = child;
     this.port = port;
     this.startMs = startMs;
+    this.exitCode = once(child, "exit").then(([code]) => code as number | null);
     this.#dataDir = dataDir;
     process.once("exit", this.#leave);
   }
@@ -65,10 +68,9 @@ export class ServiceProcess {
   /** Ends it, unless told otherwise without the moment that SIGTERM leaves for balancers to notice. */
   async stop(signal: NodeJS.Signals = "SIGINT"): Promise<void> {
     if (this.isAlive) {
-      const gone = once(this.#process, "exit");
       this.#process.kill(signal);
       const stuck = setTimeout(() => this.#process.kill("SIGKILL"), STOP_WITHIN_MS);
-      await gone;
+      await this.exitCode;
       clearTimeout(stuck);
     }
     process.off("exit", this.#leave);

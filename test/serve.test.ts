@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { PACKAGE_ROOT } from "../models/manifest.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli.js");
 const hasTools = ["bash", "curl"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const canPin = spawnSync("taskset", ["--version"]).status === 0;
 const isCi = process.env.CI === "true";
 
 let server: ChildProcess;
@@ -83,6 +84,25 @@ test("a bad setting stops the start with every fault named", () => {
   expect(stderr).toContain("VISAGE_PORT must be a whole number");
   expect(stderr).toContain("VISAGE_WORKERS must be a whole number");
   expect(stderr).toContain("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
+});
+
+test.skipIf(!canPin && !isCi)("more workers than cores are warned of, once", async () => {
+  const [core] = /(?<=^Cpus_allowed_list:\s+)\d+/m.exec(readFileSync("/proc/self/status", "utf8"))!;
+  const folder = mkdtempSync(join(tmpdir(), "visage-data-"));
+  const env = { VISAGE_PORT: "0", VISAGE_HOST: "127.0.0.1", VISAGE_DATA_DIR: folder, VISAGE_WORKERS: "2" };
+  const pinned = spawn("taskset", ["--cpu-list", core, process.execPath, CLI, "serve"], { env });
+  let log = "";
+  pinned.stderr.on("data", (text) => {
+    log += text;
+  });
+  await once(pinned.stdout, "data");
+  pinned.kill("SIGINT");
+  await once(pinned, "close");
+  rmSync(folder, { recursive: true });
+  const warnings = log.split("\n").filter((line) => line.includes('"level":"warn"'));
+  expect(warnings).toEqual([
+    expect.stringContaining('"event":"more workers than cores","workers":2,"cpus":1'),
+  ]);
 });
 
 test("SIGTERM ends it with exit code 0", async () => {

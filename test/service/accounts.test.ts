@@ -2,14 +2,16 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { openStore } from "../../src/accounts/open-store.ts";
+import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import { hashOf } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
@@ -193,6 +195,30 @@ describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
     await response.body?.cancel();
     return { status: response.status, retryAfter: response.headers.get("retry-after") };
   };
+
+  test("what one replica serves counts against the quota at the other", async () => {
+    const other = await startTestService({ VISAGE_DATABASE_URL: postgres.url });
+    onTestFinished(() => other.close());
+    const accounts = await openPostgresStore(postgres.url);
+    await addTestUser(accounts, "frugal", { requestsPerMonth: 2 });
+    await accounts.close();
+    const ask = async ({ port }: RunningService) => {
+      const headers = { user_id: "frugal", "content-type": "application/json" };
+      const body = JSON.stringify(PHOTO);
+      const response = await fetch(`http://127.0.0.1:${port}/get_face_vec`, {
+        method: "POST",
+        headers,
+        body,
+      });
+      await response.body?.cancel();
+      return { status: response.status, left: response.headers.get("ratelimit-remaining") };
+    };
+    expect(await ask(shared)).toEqual({ status: 200, left: "1" });
+    expect(await ask(shared)).toEqual({ status: 200, left: "0" });
+    // Once it has been written.
+    await sleep(1_500);
+    expect(await ask(other)).toEqual({ status: 429, left: "0" });
+  });
 
   test("known users go on for a while when it is away, and all when it is back", async () => {
     expect(await statusOf(USER)).toMatchObject({ status: 400 });

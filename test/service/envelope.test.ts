@@ -111,7 +111,7 @@ describe("the envelope of a success", () => {
     expect(Object.keys(detail.milliseconds as object).toSorted()).toEqual([
       "decode",
       "embed",
-      "find",
+      "mesh",
       "queue",
     ]);
   });

@@ -1,4 +1,4 @@
-import { Code, type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
+import { Code, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
 import type { Request, Response } from "./admission.ts";
@@ -7,6 +7,7 @@ import type { Log } from "./ops/log.ts";
 import type { CorsOptions } from "./rest/cors.ts";
 import { createRestHandler } from "./rest/handler.ts";
 import { RestError } from "./rest/rest-error.ts";
+import { createDirectTransport } from "./service/direct-transport.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
 import { recordOutcome, requestId, translateErrors } from "./service/interceptors.ts";
@@ -37,11 +38,10 @@ export function createWires(options: WiresOptions): Wires {
   const { log, maxRequestBytes, httpStatus } = options;
   const interceptors = [requestId, recordOutcome, translateErrors(log)];
   const faces = createFaceService(options);
-  const faceRoutes = (router: ConnectRouter) => router.service(FaceService, faces);
 
   const rest = createRestHandler({
     service: FaceService,
-    transport: createRouterTransport(faceRoutes, { router: { interceptors } }),
+    transport: createDirectTransport(FaceService, faces, interceptors),
     textForms: TEXT_FORMS,
     maxRequestBytes,
     corsOrigins: options.corsOrigins,
@@ -55,7 +55,7 @@ export function createWires(options: WiresOptions): Wires {
   });
   const rpc = connectNodeAdapter({
     routes: (router) => {
-      faceRoutes(router);
+      router.service(FaceService, faces);
       explainEarlyErrors(router, (early) => {
         // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
         const isFault = early.code === Code.Internal;

@@ -15,13 +15,17 @@ export interface Patience {
 const FIRST_WAIT_MS = 100;
 /** Waits grow by up to this part at random, so that callers who were refused together do not return together. */
 const JITTER = 0.5;
+/** A fault of the service's own. Once may be chance; a request that meets a second is likely what causes it. */
+const FAULT = "INTERNAL";
 
 /**
- * Makes a call, and again while it fails in a way that may pass, after the wait that the service asks for.
- * Never waits beyond the deadline: what could only be tried later fails at once. Throws VisageError.
+ * Makes a call, and again while it fails in a way that may pass, after the wait that the service asks for; after
+ * a fault of the service's own, once more at most. Never waits beyond the deadline: what could only be tried
+ * later fails at once. Throws VisageError.
  */
 export async function retrying<T>(call: (timeoutMs: number) => Promise<T>, patience: Patience): Promise<T> {
   const deadline = performance.now() + patience.timeoutMs;
+  let hadFault = false;
   for (let attempt = 0; ; attempt++) {
     try {
       // The wire has whole milliseconds, and no deadline where there are none.
@@ -29,8 +33,10 @@ export async function retrying<T>(call: (timeoutMs: number) => Promise<T>, patie
     } catch (fault) {
       const error = visageErrorFrom(fault);
       const waitMs = waitAfter(error, attempt);
+      const isFault = error.kind === FAULT;
       const isLast = attempt >= patience.retries || performance.now() + waitMs >= deadline;
-      if (!error.retryable || isLast) throw error;
+      if (!error.retryable || isLast || (isFault && hadFault)) throw error;
+      hadFault ||= isFault;
       await sleep(waitMs, undefined, { signal: patience.signal }).catch(() => {
         throw visageErrorFrom(new ConnectError("The call was cancelled.", Code.Canceled));
       });

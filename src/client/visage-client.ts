@@ -14,7 +14,10 @@ export interface VisageClientOptions {
   readonly userId: string;
   /** The longest that a call may take with all its attempts; 30 seconds if it is not given. */
   readonly timeoutMs?: number;
-  /** How often a call that failed in a way that may pass is tried again; twice if it is not given. */
+  /**
+   * How often a call that failed in a way that may pass is tried again; twice if it is not given. After
+   * `INTERNAL` it is tried once more at most.
+   */
   readonly retries?: number;
 }
 

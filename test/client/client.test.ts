@@ -179,6 +179,34 @@ describe("a call that fails in a way that may pass", () => {
     expect(milliseconds).toBeLessThan(5_000);
   });
 
+  describe("by a fault of the service's own", () => {
+    /** Kills this many workers, each while it is at work. */
+    const killWorkers = ({ pool }: RunningService, count: number) => {
+      const killed = new Set<number>();
+      const clock = setInterval(() => {
+        const [pid] = pool.pids;
+        if (pool.busy === 0 || pid === undefined || killed.has(pid) || killed.size === count) return;
+        killed.add(pid);
+        process.kill(pid, "SIGKILL");
+      }, 2);
+      onTestFinished(() => clearInterval(clock));
+      return killed;
+    };
+
+    test("is made once more", async () => {
+      const killed = killWorkers(service, 1);
+      expect((await clientOf().getFaceVec(PHOTO)).vector).toHaveLength(128);
+      expect(killed.size).toBe(1);
+    });
+
+    test("is not made a third time", async () => {
+      const killed = killWorkers(service, 3);
+      const error = await errorOf(clientOf({ retries: 5 }).getFaceVec(PHOTO));
+      expect(error).toMatchObject({ kind: "INTERNAL", code: "5000", retryable: true });
+      expect(killed.size).toBe(2);
+    });
+  });
+
   test("gets through to an overloaded service", async () => {
     const small = await startTestService({ VISAGE_QUEUE: "1" });
     onTestFinished(() => small.close());

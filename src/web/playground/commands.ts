@@ -35,7 +35,8 @@ export function grpcurlFrom(request: FaceRequest, { base, userId }: Destination)
   return [
     `printf '{${members.join(",")}}'`,
     ...contents.map((content) => `  ${content}`),
-    `  | ${call.join(" ")} ${host} face.v1.FaceService/${operation.rpc}`,
+    `  | ${call.join(" ")}`,
+    `  ${host} face.v1.FaceService/${operation.rpc}`,
   ].join(" \\\n");
 }
 

@@ -8,9 +8,9 @@ export function storedUserId(): string {
   return sessionStorage.getItem(KEY) ?? "";
 }
 
-/** As many dots as the id has letters. */
+/** A few dots for any id, so that neither its letters nor its length show. */
 export function masked(userId: string): string {
-  return "•".repeat(userId.length);
+  return userId && "••••••••";
 }
 
 /** Lets a person give the user id, which stays in this tab, and show or hide it. */

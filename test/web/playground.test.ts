@@ -56,6 +56,9 @@ describe.runIf(hasBrowser)("the playground", () => {
     await run();
     expect(await result.textContent()).toMatch(/Not a matchdistance 0\.[5-9]\d{3}/);
     expect(await result.getByRole("img", { name: /^Distance 0\.\d{4} on a scale/ }).count()).toBe(1);
+    const [same, other] = await result.locator(".scale rect").all();
+    const [left, right] = [(await same!.boundingBox())!, (await other!.boundingBox())!];
+    expect([right.y, right.height]).toEqual([left.y, left.height]);
     // The same woman on another day.
     await give(1, sampleFile(1));
     await run();
@@ -91,6 +94,24 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await slot(0).locator(".about").textContent()).toContain("1920 × 1448");
     await run();
     await expectFramesAt(slot(0).locator("img"), slot(0).locator(".face-button"), FACES[4]);
+  });
+
+  test("keeps the number of a face within the photo, also where the face fills it", async () => {
+    const { choose, give, run, slot } = await openPlayground(browser, service);
+    await choose("Vector");
+    const { x1, y1, x2, y2 } = FACES[3][0]!;
+    const close = { left: x1, top: y1, width: x2 - x1, height: y2 - y1 };
+    const buffer = await sharp(photograph(3)).extract(close).jpeg().toBuffer();
+    const numberIsWithin = async () => {
+      await run();
+      const photo = (await slot(0).locator("img").boundingBox())!;
+      const number = (await slot(0).locator(".number").boundingBox())!;
+      return number.y >= photo.y && number.y + number.height <= photo.y + photo.height;
+    };
+    for (const file of [sampleFile(3), { name: "close.jpg", mimeType: "image/jpeg", buffer }]) {
+      await give(0, file);
+      expect(await numberIsWithin(), file.name).toBe(true);
+    }
   });
 
   test("shows a vector, folded in the answer", async () => {

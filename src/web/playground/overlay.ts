@@ -16,8 +16,8 @@ const CONTOURS: readonly (readonly [from: number, to: number, isClosed: boolean]
   [60, 67, true],
 ];
 
-/** The part of a photo's height that a number needs above a face. */
-const NUMBER_ROOM = 0.1;
+/** The part of a photo's height that a number needs above or below a face, also where the photo is shown small. */
+const NUMBER_ROOM = 0.15;
 
 /** Draws frames and points over a photo, with a button on each face; it scales with the photo. */
 export function drawOverlay(photo: Photo, onChoose: (box: Rectangle) => void): readonly Element[] {
@@ -69,12 +69,18 @@ function drawPoints(points: readonly Point[], radius: number): SVGElement[] {
 function buttonFor(photo: Photo, face: Face, index: number, onChoose: (box: Rectangle) => void): HTMLElement {
   const number = make("span", { class: "number" }, String(index + 1));
   const told = spoken(`: use this face (${describeFace(face)})`);
-  const isAtTop = face.rectangle[1] < photo.height * NUMBER_ROOM;
-  const look = isAtTop ? "face-button at-top" : "face-button";
+  const look = `face-button ${numberPlace(face.rectangle, photo)}`;
   const button = make("button", { type: "button", class: look }, spoken("Face "), number, told);
   place(button, face.rectangle, photo);
   button.addEventListener("click", () => onChoose(face.rectangle));
   return button;
+}
+
+/** Where the number of a face is inside the photo, whatever the face leaves of it. */
+function numberPlace([, y1, , y2]: Rectangle, { height }: Photo): "above" | "below" | "within" {
+  const room = height * NUMBER_ROOM;
+  if (y1 >= room) return "above";
+  return height - y2 >= room ? "below" : "within";
 }
 
 function place({ style }: HTMLElement, [x1, y1, x2, y2]: Rectangle, { width, height }: Photo): void {

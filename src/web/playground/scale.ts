@@ -21,14 +21,14 @@ export function drawScale({ name, value, most, mark, sameSide }: Scale): HTMLEle
   const [left, right] = sameSide === "below" ? ["same", "other"] : ["other", "same"];
   const drawing = makeSvg(
     "svg",
-    { viewBox: `-12 0 ${WIDTH + 24} 50`, role: "img", "aria-label": label },
+    { viewBox: `0 0 ${WIDTH} 50`, role: "img", "aria-label": label },
     makeSvg("rect", { x: 0, y: TOP, width: at(mark) - 3, height: HEIGHT, rx: HEIGHT / 2, class: left! }),
     makeSvg("rect", {
       x: at(mark) + 3,
       y: TOP,
       width: WIDTH - at(mark) - 3,
-      height: 18,
-      rx: 9,
+      height: HEIGHT,
+      rx: HEIGHT / 2,
       class: right!,
     }),
     makeSvg("path", { d: `M${at(mark)} 6V36`, class: "mark" }),

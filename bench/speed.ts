@@ -23,12 +23,18 @@ import { measureOverload } from "./speed/overload.ts";
 import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./speed/overload-chapter.ts";
 import { SECONDS } from "./speed/pace.ts";
 import { profileChapter, profileCore } from "./speed/profile.ts";
+import { measureSearches, searchChapter, searchShareOf } from "./speed/search.ts";
 import { costsChapter, measureCosts } from "./speed/sizes.ts";
 import { measureStarts, startChapter } from "./speed/start.ts";
 
 /** Where the short form fails if no round is better: machines that check changes are small and busy. */
 const LEAST_PEER_RATIO = 3;
 const LEAST_CORE_SHARE = 0.6;
+const MOST_SEARCH_SHARE = 3;
+
+/** Templates that are searched, in the short form fewer. */
+const TEMPLATES = 1_000_000;
+const TEMPLATES_IN_SHORT = 100_000;
 
 const { values } = parseArgs({ options: { short: { type: "boolean", default: false } } });
 // So that what is to be done at the exit is done: the service must not outlive this process.
@@ -46,11 +52,16 @@ try {
 
 async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
   const comparison = await compareSpeeds(service, photos, SECONDS / 2);
-  console.log(`\n${summaryOf([comparisonChapter(comparison)])}`);
+  const searches = measureSearches(TEMPLATES_IN_SHORT);
+  console.log(`\n${summaryOf([comparisonChapter(comparison), searchChapter(searches)])}`);
   if (comparison.rounds.every(isFarTooSlow)) {
     console.error(
       `Far too slow: less than ${LEAST_PEER_RATIO} times the peer or ${LEAST_CORE_SHARE} of the core.`,
     );
+    process.exitCode = 1;
+  }
+  if (searchShareOf(searches) > MOST_SEARCH_SHARE) {
+    console.error(`Far too slow: a search takes more than ${MOST_SEARCH_SHARE} times what it may.`);
     process.exitCode = 1;
   }
 }
@@ -72,6 +83,7 @@ async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<voi
     costsChapter(await measureCosts(photos)),
     startChapter(await measureStarts(photos)),
     profileChapter(await profileCore(photos)),
+    searchChapter(measureSearches(TEMPLATES)),
   ];
   const summary = summaryOf(chapters);
   const report = [

@@ -4,8 +4,6 @@ export interface PageEntry {
   /** Where the file is, from the folder of the compiled `src/web`. */
   readonly file: string;
   readonly type: "html" | "css" | "javascript" | "json" | "svg" | "proto";
-  /** What a page may do beside what all may; a Content-Security-Policy without these. */
-  readonly policy?: Readonly<Record<string, string>>;
 }
 
 /** What the playground is made of beside its page. */

@@ -34,16 +34,16 @@ const TYPES: Readonly<Record<PageEntry["type"], string>> = {
 };
 
 /** Nothing but files of our own; pictures that a page makes itself. */
-const POLICY: Readonly<Record<string, string>> = {
-  "default-src": "'none'",
-  "script-src": "'self'",
-  "style-src": "'self'",
-  "img-src": "'self' blob: data:",
-  "connect-src": "'self'",
-  "base-uri": "'none'",
-  "form-action": "'none'",
-  "frame-ancestors": "'none'",
-};
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
 
 const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
@@ -73,13 +73,12 @@ function pageOf(entry: PageEntry): Page {
   return pageFrom(readFileSync(new URL(entry.file, compiledFolder())), entry);
 }
 
-function pageFrom(bytes: Buffer, { type, policy }: Pick<PageEntry, "type" | "policy">): Page {
-  const rules = Object.entries({ ...POLICY, ...policy }).map(([name, value]) => `${name} ${value}`);
+function pageFrom(bytes: Buffer, { type }: Pick<PageEntry, "type">): Page {
   return {
     bytes,
     headers: {
       ...SECURITY_HEADERS,
-      "content-security-policy": rules.join("; "),
+      "content-security-policy": POLICY,
       "content-type": TYPES[type],
       // Asked again each time, and answered with nothing where it is still the same.
       "cache-control": "no-cache",

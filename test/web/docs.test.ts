@@ -32,6 +32,17 @@ describe.runIf(hasBrowser)("the API reference", () => {
     await keepScreenshot(page, `docs-${name}`);
   });
 
+  test("opens an operation to be tried within its content policy", async () => {
+    const { page, complaints, strangers } = await open();
+    for (const path of ["/match_faces", "/compare_faces", "/get_image_attr", "/get_face_vec"])
+      await page.locator(`.opblock [data-path="${path}"]`).click();
+    await page.getByRole("button", { name: "Try it out" }).first().click();
+    await page.getByRole("button", { name: "Execute" }).waitFor();
+    await page.getByRole("button", { name: "Authorize" }).click();
+    await page.locator(".modal-ux").waitFor();
+    expect({ complaints, strangers }).toEqual({ complaints: [], strangers: [] });
+  });
+
   test("has the Protobuf contract beside it", async () => {
     const { page } = await open();
     await page.getByRole("link", { name: "Protobuf contract" }).click();

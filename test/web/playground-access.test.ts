@@ -35,6 +35,10 @@ describe.runIf(hasBrowser)("the playground", () => {
       await keepScreenshot(page, `playground-${name}-${state}`);
     };
     await look("empty");
+    await slot(0).getByRole("button", { name: "Camera" }).click();
+    await page.locator("#shoot:enabled").waitFor();
+    await look("camera");
+    await page.keyboard.press("Escape");
     await give(0, sampleFile(4));
     await run();
     await slot(0)
@@ -48,6 +52,9 @@ describe.runIf(hasBrowser)("the playground", () => {
     await give(1, sampleFile(5));
     await run();
     await look("match");
+    await choose("Compare");
+    await run();
+    await look("compare");
     await page.getByLabel("User id").fill("nobody");
     await run();
     await look("error");

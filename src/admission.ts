@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Admission, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
+import type { Admission, Caller, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
 import type { RequestEnd, RequestObserver } from "./ops/request-end.ts";
 import { isOpen, isRpc, operationAt, wireOf } from "./paths.ts";
@@ -21,6 +21,8 @@ export interface DoorOptions {
   readonly trustedProxies: TrustedProxies;
   /** The status of plain HTTP that is given in place of an error's own. */
   readonly httpStatus: (status: number) => number;
+  /** Whether there is room for a request of this user's, by its fingerprint. */
+  readonly hasRoomFor: (user: string) => boolean;
   /** Whether nobody is let in any more. */
   readonly isDraining: () => boolean;
   /** Hears of every request, admitted or not, when it is over. */
@@ -43,7 +45,7 @@ const LEFT = "CANCELED";
  * interceptors would come too late: they run when the whole body has been read.
  */
 export function createDoor(options: DoorOptions): Door {
-  const { gate, trustedProxies, httpStatus, isDraining, onEnd } = options;
+  const { gate, trustedProxies, httpStatus, hasRoomFor, isDraining, onEnd } = options;
 
   function proceed(visit: Visit, admission: Verdict, serve: () => void): void {
     const { request, response } = visit;
@@ -63,11 +65,18 @@ export function createDoor(options: DoorOptions): Door {
 
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     for (const [name, value] of Object.entries(headersFromLimits(limits))) response.setHeader(name, value);
-    if (admission.admitted) recordWork(record, () => begin(request, response, serve));
+    const refusal = admission.admitted ? lackOfRoom(request, admission.caller) : errorFromRefusal(admission);
+    if (!refusal) recordWork(record, () => begin(request, response, serve));
     else {
-      record.outcome = reasonOf(admission.kind);
-      refuse(request, response, errorFromRefusal(admission), httpStatus);
+      record.outcome = reasonOf(refusal.kind);
+      refuse(request, response, refusal, httpStatus);
     }
+  }
+
+  /** Told before the body is read: in an overload, reading what is then refused would take what others need. */
+  function lackOfRoom(request: Request, { fingerprint }: Caller): ServiceError | undefined {
+    const isFull = operationAt(request) !== "none" && !hasRoomFor(fingerprint);
+    return isFull ? new ServiceError("overloaded") : undefined;
   }
 
   return (request, response, serve) => {

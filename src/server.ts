@@ -8,7 +8,7 @@ import { file_health_v1_health } from "../gen/ts/health/v1/health_pb.ts";
 import type { Gate } from "./accounts/gate.ts";
 import { createDoor, type Request, type Response } from "./admission.ts";
 import type { Config } from "./config.ts";
-import type { Analyzer } from "./core/index.ts";
+import type { Pool } from "./core/index.ts";
 import type { ImageFetcher } from "./fetch/image-fetcher.ts";
 import { type Credentials, createClearPort, createTlsPort } from "./one-port.ts";
 import { createHealth } from "./ops/health.ts";
@@ -41,7 +41,7 @@ export interface ServerOptions {
     | "trustedProxies"
     | "web"
   >;
-  readonly analyzer: Analyzer;
+  readonly analyzer: Pool;
   readonly fetcher: ImageFetcher;
   /** Decides who is admitted. */
   readonly gate: Gate;
@@ -116,6 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     gate,
     trustedProxies: config.trustedProxies,
     httpStatus,
+    hasRoomFor: (user) => analyzer.hasRoomFor(user),
     isDraining: () => isDraining,
     onEnd: (end) => {
       for (const observe of options.observers) observe(end);

@@ -35,6 +35,8 @@ export interface Pool extends Analyzer {
   readonly busy: number;
   /** How many times a worker was started in place of a lost one. */
   readonly restarts: number;
+  /** Whether a call on behalf of this caller would not be refused now, as too many wait. */
+  hasRoomFor(caller: string): boolean;
   /** Process ids of the workers that are ready. */
   readonly pids: readonly number[];
   /** Refuses new and waiting calls, waits for running ones, then ends the workers. */
@@ -140,6 +142,7 @@ export async function openPool({
     },
     close,
     size,
+    hasRoomFor: (caller) => queue.hasRoomFor(caller),
     get waiting() {
       return queue.waiting;
     },

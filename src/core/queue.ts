@@ -29,13 +29,14 @@ interface Waiting<Server> {
 }
 
 /**
- * How long some may wait on end before the queue counts as standing. Most bursts are gone by then; if more keep
- * coming than are served, a long queue would only make everyone wait.
+ * How many may wait for each server in a queue that stands: one that has not been empty for as long as these take.
+ * Most bursts are gone by then, and so many callers who each send again when they are answered are all served; but
+ * if more keep coming than are served, a longer queue would only make everyone wait.
  */
-const STANDING_MS = 1000;
-
-/** How many may wait for each server in a queue that stands. */
 const STANDING_LIMIT = 4;
+
+/** However fast jobs are, no shorter burst counts as more than one. */
+const LEAST_STANDING_MS = 100;
 
 /** How much the last job counts in the mean time of a job. */
 const NEWEST_SHARE = 0.1;
@@ -88,8 +89,15 @@ export class Queue<Server> {
     }
     if (deadlineMs !== undefined && performance.now() + this.#expectedWaitMs() > deadlineMs)
       throw overloadedError(this.#waitingCount);
-    if (this.#waitingCount >= this.#limitNow()) this.#makeRoomFor(caller);
+    if (!this.#hasPlaceFree) this.#makeRoomFor(caller);
     return this.#wait(caller, signal);
+  }
+
+  /** Whether `acquire` would not refuse one of this caller's now. */
+  hasRoomFor(caller: string): boolean {
+    return (
+      this.#idle.size > 0 || this.#hasPlaceFree || this.#mostOfOneCaller().size > this.#countOf(caller) + 1
+    );
   }
 
   /** Brings a new server, or one that has done its work: the next in line gets it. */
@@ -128,8 +136,14 @@ export class Queue<Server> {
     for (const resolve of this.#whenAllAreBack.splice(0)) resolve();
   }
 
+  get #hasPlaceFree(): boolean {
+    return this.#waitingCount < this.#limitNow();
+  }
+
   #limitNow(): number {
-    const isStanding = this.#waitingCount > 0 && performance.now() - this.#waitingSinceMs > STANDING_MS;
+    const waitedMs = performance.now() - this.#waitingSinceMs;
+    const standingMs = Math.max(LEAST_STANDING_MS, STANDING_LIMIT * this.#meanJobMs);
+    const isStanding = this.#waitingCount > 0 && waitedMs > standingMs;
     return isStanding ? Math.min(this.#limit, STANDING_LIMIT * this.#serverCount) : this.#limit;
   }
 
@@ -151,14 +165,21 @@ export class Queue<Server> {
 
   /** Refuses the last of the caller with the most, where that has more than this one would; else throws. */
   #makeRoomFor(caller: string): void {
-    const most = [...this.#waiting.values()].reduce(
-      (one, other) => (other.size > one.size ? other : one),
-      new Set(),
-    );
-    const own = this.#waiting.get(caller)?.size ?? 0;
+    const most = this.#mostOfOneCaller();
     const error = overloadedError(this.#waitingCount);
-    if (most.size <= own + 1) throw error;
+    if (most.size <= this.#countOf(caller) + 1) throw error;
     [...most].at(-1)!.refuse(error);
+  }
+
+  #mostOfOneCaller(): ReadonlySet<Waiting<Server>> {
+    return [...this.#waiting.values()].reduce(
+      (one, other) => (other.size > one.size ? other : one),
+      new Set<Waiting<Server>>(),
+    );
+  }
+
+  #countOf(caller: string): number {
+    return this.#waiting.get(caller)?.size ?? 0;
   }
 
   /** The first of the caller whose turn it is, who then is the last to have another turn. */

@@ -87,7 +87,9 @@ export function createRestHandler(options: RestOptions): RestHandler {
 
   return async (request, response) => {
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort();
+    });
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
     const answer = await serve(request, gone.signal).catch((fault: unknown) =>

@@ -18,17 +18,38 @@ export function jsonOf(schema: DescMessage, message: Message): JsonValue {
 }
 
 function flattened(schema: DescMessage, json: JsonValue): JsonValue {
-  // Well-known types have a JSON form of their own, which their fields do not describe.
-  if (!isObject(json) || schema.typeName.startsWith("google.protobuf.")) return json;
+  if (!isObject(json) || !hasMarks(schema)) return json;
   const fields = new Map(schema.fields.map((field) => [field.jsonName, field]));
   // fromEntries defines keys, where an assignment to a map key `__proto__` would not.
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, value]): [string, JsonValue][] => {
       const field = fields.get(name);
       const inner = field ? innerOf(field, value) : value;
-      return field && isObject(inner) && getOption(field, flatten) ? Object.entries(inner) : [[name, inner]];
+      return field && isObject(inner) && isMarked(field) ? Object.entries(inner) : [[name, inner]];
     }),
   );
+}
+
+const marked = new WeakMap<DescMessage, boolean>();
+
+/** Whether a message has marked maps anywhere in it; asked for every message, and so remembered by type. */
+function hasMarks(schema: DescMessage): boolean {
+  const found = marked.get(schema) ?? messagesIn(schema).some(({ fields }) => fields.some(isMarked));
+  marked.set(schema, found);
+  return found;
+}
+
+/** A type and all types within it. Well-known ones have a JSON form of their own, which fields do not describe. */
+function messagesIn(schema: DescMessage): DescMessage[] {
+  const all = new Set([schema]);
+  for (const { fields } of all)
+    for (const { message } of fields)
+      if (message && !message.typeName.startsWith("google.protobuf.")) all.add(message);
+  return [...all];
+}
+
+function isMarked(field: DescField): boolean {
+  return getOption(field, flatten);
 }
 
 function innerOf(field: DescField, value: JsonValue): JsonValue {

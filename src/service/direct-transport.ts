@@ -1,5 +1,7 @@
 import { create, type DescService, type MessageInitShape } from "@bufbuild/protobuf";
 import {
+  Code,
+  ConnectError,
   createHandlerContext,
   createServiceImplSpec,
   type Interceptor,
@@ -7,6 +9,9 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
+
+/** Why a call's signal is aborted in the end. Made once: an error with its stack takes a while to make. */
+const OVER = new ConnectError("The call is over.", Code.Canceled);
 
 /**
  * A transport to a service of unary methods in the same process. Connect's own, createRouterTransport, encodes and
@@ -45,7 +50,7 @@ export function createDirectTransport<Service extends DescService>(
           message: message as never,
         };
       } finally {
-        context.abort();
+        context.abort(OVER);
       }
     },
     stream() {

@@ -61,6 +61,7 @@ describe("a queue", () => {
     const queue = await busyQueue(2);
     const first = queue.acquire({ caller: "heavy" });
     const last = queue.acquire({ caller: "heavy" });
+    expect(["heavy", "light"].map((caller) => queue.hasRoomFor(caller))).toEqual([false, true]);
     await expect(queue.acquire({ caller: "heavy" })).rejects.toMatchObject({ kind: "overloaded" });
     const light = queue.acquire({ caller: "light" });
     await expect(last).rejects.toMatchObject({ kind: "overloaded" });
@@ -75,9 +76,14 @@ describe("a queue", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const queue = await busyQueue(100);
+    vi.advanceTimersByTime(50);
+    queue.offer("server");
+    await queue.acquire();
     const burst = Array.from({ length: 20 }, () => queue.acquire());
-    expect(queue.waiting).toBe(20);
-    vi.advanceTimersByTime(2000);
+    vi.advanceTimersByTime(4 * 50);
+    burst.push(queue.acquire());
+    expect(queue.waiting).toBe(21);
+    vi.advanceTimersByTime(1);
     await expect(queue.acquire()).rejects.toMatchObject({ kind: "overloaded" });
     for (const one of burst) {
       queue.offer("server");

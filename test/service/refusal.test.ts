@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RunningService } from "../../src/main.ts";
+import { photograph } from "../support/images.ts";
 import { openSocket, readAnswer } from "../support/raw-http.ts";
-import { startTestService } from "../support/service.ts";
+import { startTestService, USER } from "../support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
@@ -36,4 +37,27 @@ test("a stranger over HTTP/2 too", async () => {
   await once(stream, "close");
   expect(stream.rstCode).toBe(0);
   session.close();
+});
+
+test("where no more may wait, a user is refused at the headers too", async () => {
+  const full = await startTestService({ VISAGE_QUEUE: "1" });
+  onTestFinished(() => full.close());
+  const origin = `http://127.0.0.1:${full.port}`;
+  const served = [1, 2].map(() => {
+    const body = new FormData();
+    body.append("image_attr", new Blob([new Uint8Array(photograph(1))]), "photo.jpg");
+    return fetch(`${origin}/get_image_attr`, { method: "POST", headers: { user_id: USER }, body });
+  });
+  await vi.waitFor(async () =>
+    expect(await (await fetch(`${origin}/metrics`)).text()).toContain("visage_queue_depth 1"),
+  );
+  const socket = await openSocket(full.port);
+  socket.write(
+    `POST /get_face_vec HTTP/1.1\r\nHost: a\r\nuser_id: ${USER}\r\nContent-Length: 8000000\r\n\r\n`,
+  );
+  const { status, headers, body } = await readAnswer(socket);
+  expect({ status, headers }).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+  expect(JSON.parse(body)).toMatchObject({ code: "5001" });
+  socket.destroy();
+  for (const answer of await Promise.all(served)) expect(answer.status).toBe(200);
 });

@@ -21,6 +21,7 @@ import { isRpc } from "./paths.ts";
 import { corsHeadersOf } from "./rest/cors.ts";
 import { REQUEST_ID, requestIdFrom } from "./service/interceptors.ts";
 import { httpAnswerFrom, ServiceError } from "./service/service-error.ts";
+import { warmUp } from "./warm-up.ts";
 import { openPages } from "./web/pages.ts";
 import { createWires } from "./wires.ts";
 
@@ -170,6 +171,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     server.once("error", reject);
     server.listen(config.port, config.host, resolve);
   });
+  await warmUp(wires);
   health.setServing(true);
   return {
     host: config.host,

@@ -61,9 +61,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/one-port.ts",
     "src/admission.ts",
     "src/paths.ts",
+    "src/warm-up.ts",
     "src/wires.ts",
     "src/config.ts",
   ],
+  "src/warm-up.ts": ["src/core", "src/wires.ts"],
   "src/main.ts": [
     "models",
     "src/one-port.ts",

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
@@ -112,4 +115,17 @@ function codeOf({ code, metadata }: ServiceError): string {
   if (details) trailer.set("grpc-status-details-bin", Buffer.from(details).toString("base64"));
   const [info] = findTrailerError(trailer)?.findDetails(ErrorInfoSchema) ?? [];
   return info?.metadata.code ?? `gRPC status ${code}`;
+}
+
+const WARM_UPS = 20;
+
+/** Sends requests to a server that does nothing, so that this process is not slow at first where another is measured. */
+export async function warmUp(kinds: readonly RequestKind[]): Promise<void> {
+  const server = createServer((request, response) => request.resume().once("end", () => response.end("{}")));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const clients = openClients((server.address() as AddressInfo).port, "");
+  const senders = kinds.filter(({ wire }) => wire !== "grpc").map((kind) => clients.prepare(kind));
+  for (let i = 0; i < WARM_UPS; i++) await Promise.all(senders.map((send) => send()));
+  await clients.close();
+  server.close();
 }

@@ -2,7 +2,7 @@
 
 import { createRandom } from "../random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
-import { openClients } from "./clients.ts";
+import { openClients, warmUp } from "./clients.ts";
 import type { Load, Sample, Told } from "./load.ts";
 
 const TELL_EVERY_MS = 250;
@@ -19,6 +19,7 @@ process.on("message", (message: Load | "stop") => {
 });
 
 async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
+  await warmUp(mix);
   const clients = openClients(port, userId);
   const senders = mix.map((kind) => clients.prepare(kind));
   const random = createRandom(SEED);

@@ -14,6 +14,7 @@ export { AGE_RANGES, type AgeRange, type Attributes } from "./attributes.ts";
 export type { Selection } from "./choose.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./compare.ts";
 export { DEFAULT_LIMITS } from "./decode.ts";
+export { drawnFace } from "./drawn-face.ts";
 export { VECTOR_LENGTH, type Vector } from "./embed.ts";
 export { FaceError, type FaceErrorKind } from "./face-error.ts";
 export { openPool, type Pool, type PoolOptions, type WorkerLoss } from "./pool.ts";

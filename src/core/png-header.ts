@@ -60,7 +60,8 @@ function isOptional(type: string): boolean {
   return /^[a-z]/.test(type);
 }
 
-function chunkOf(type: string, body: Uint8Array): Buffer {
+/** A chunk of a PNG. */
+export function chunkOf(type: string, body: Uint8Array): Buffer {
   const chunk = Buffer.alloc(body.length + AROUND_CHUNK);
   chunk.writeUInt32BE(body.length);
   chunk.write(type, 4, "latin1");

@@ -88,7 +88,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
   return async (request, response) => {
     const gone = new AbortController();
     response.once("close", () => {
-      if (!response.writableFinished) gone.abort();
+      if (!response.writableEnded) gone.abort();
     });
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});

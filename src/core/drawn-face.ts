@@ -1,0 +1,40 @@
+import { deflateSync } from "node:zlib";
+import { chunkOf, PNG_SIGNATURE } from "./png-header.ts";
+
+const SIDE = 256;
+const BACKGROUND = 60;
+
+/** A face as grey ovals, each over those before: skin, eyes, brows, nose, mouth. */
+const OVALS = [
+  { x: 128, y: 128, width: 124, height: 160, grey: 200 },
+  { x: 102, y: 112, width: 24, height: 10, grey: 50 },
+  { x: 154, y: 112, width: 24, height: 10, grey: 50 },
+  { x: 102, y: 96, width: 36, height: 8, grey: 80 },
+  { x: 154, y: 96, width: 36, height: 8, grey: 80 },
+  { x: 128, y: 140, width: 16, height: 12, grey: 150 },
+  { x: 128, y: 170, width: 48, height: 14, grey: 100 },
+];
+
+/** A drawing that the networks take for a face, as a PNG: something to try everything on before anyone asks. */
+export function drawnFace(): Uint8Array {
+  // Width, height, eight bits of grey; compressed and filtered in the only ways there are, not interlaced.
+  const header = Buffer.from([0, 0, SIDE >> 8, SIDE & 0xff, 0, 0, SIDE >> 8, SIDE & 0xff, 8, 0, 0, 0, 0]);
+  const rows = Array.from({ length: SIDE }, (_, y) => [
+    0,
+    ...Array.from({ length: SIDE }, (_, x) => greyAt(x, y)),
+  ]);
+  const pixels = deflateSync(Uint8Array.from(rows.flat()));
+  return Buffer.concat([
+    Buffer.from(PNG_SIGNATURE),
+    chunkOf("IHDR", header),
+    chunkOf("IDAT", pixels),
+    chunkOf("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function greyAt(x: number, y: number): number {
+  const top = OVALS.findLast(
+    (oval) => ((x - oval.x) / oval.width) ** 2 + ((y - oval.y) / oval.height) ** 2 < 1 / 4,
+  );
+  return top?.grey ?? BACKGROUND;
+}

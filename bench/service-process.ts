@@ -13,6 +13,9 @@ export const SECOND_USER = "second-user-of-the-bench";
 const CLI = join(PACKAGE_ROOT, "dist/src/cli.js");
 const STOP_WITHIN_MS = 10_000;
 
+/** Linux tells processor time in hundredths of a second. */
+const MS_PER_TICK = 10;
+
 /** The service as an operator runs it: a process of its own, with its workers and an empty data folder. */
 export class ServiceProcess {
   readonly port: number;
@@ -57,6 +60,16 @@ export class ServiceProcess {
       return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]);
     });
     return 1024 * kilobytes.reduce((sum, one) => sum + one, 0);
+  }
+
+  /** What the server and all its workers have taken of processors so far, in milliseconds, on Linux alone. */
+  processorMs(): { readonly server: number; readonly workers: number } {
+    const [server = 0, ...workers] = [this.pid, ...this.workers].map((pid) => {
+      // After the name, which may have anything in it, user and system time are the 12th and 13th value.
+      const values = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
+      return (Number(values[11]) + Number(values[12])) * MS_PER_TICK;
+    });
+    return { server, workers: workers.reduce((sum, one) => sum + one, 0) };
   }
 
   /** Adds the second user. */

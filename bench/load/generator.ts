@@ -24,6 +24,7 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   const senders = mix.map((kind) => clients.prepare(kind));
   const random = createRandom(SEED);
   const start = performance.now();
+  const usage = process.cpuUsage();
   tell({ startedAt: performance.timeOrigin + start });
 
   let samples: Sample[] = [];
@@ -41,7 +42,8 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   else await runClosedLoop(arrivals, send, stopping.signal);
   clearInterval(telling);
   tellSamples();
-  tell({ done: true });
+  const { user, system } = process.cpuUsage(usage);
+  tell({ processorMs: (user + system) / 1000 });
   await clients.close();
 }
 

@@ -56,8 +56,8 @@ export const OK = "1000";
 /** The code of a request that was refused because too many wait. */
 export const OVERLOADED = "5001";
 
-/** What a generator tells: when it began, what it has seen since it last told, and that it is done. */
+/** What a generator tells: when it began, what it has seen since it last told, and in the end what it cost. */
 export type Told =
   | { readonly startedAt: number }
   | { readonly samples: readonly Sample[] }
-  | { readonly done: true };
+  | { readonly processorMs: number };

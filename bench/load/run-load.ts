@@ -7,6 +7,8 @@ export interface LoadResult {
   /** When it began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly samples: readonly Sample[];
+  /** What the generator took of processors. */
+  readonly processorMs: number;
 }
 
 /** Who follows a load while it runs, and may end it. */
@@ -19,15 +21,17 @@ export interface LoadWatch {
 export async function runLoad(load: Load, { onSamples, signal }: LoadWatch = {}): Promise<LoadResult> {
   const generator = fork(new URL("./generator.js", import.meta.url), { execArgv: [] });
   const samples: Sample[] = [];
-  let startedAt = 0;
+  let [startedAt, processorMs] = [0, 0];
   const stop = () => generator.send("stop");
   signal?.addEventListener("abort", stop);
   try {
     await new Promise<void>((resolve, reject) => {
       generator.on("message", (told: Told) => {
         if ("startedAt" in told) startedAt = told.startedAt;
-        else if ("done" in told) resolve();
-        else {
+        else if ("processorMs" in told) {
+          processorMs = told.processorMs;
+          resolve();
+        } else {
           samples.push(...told.samples);
           onSamples?.(told.samples);
         }
@@ -40,7 +44,7 @@ export async function runLoad(load: Load, { onSamples, signal }: LoadWatch = {})
     signal?.removeEventListener("abort", stop);
     if (generator.connected) generator.disconnect();
   }
-  return { startedAt, samples };
+  return { startedAt, samples, processorMs };
 }
 
 /** How fast answers came, and how late. */
@@ -49,6 +53,9 @@ export interface Speed {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
+  /** How many were sent, those of the warm-up among them, and what they took of processors in the generator. */
+  readonly requests: number;
+  readonly processorMs: number;
 }
 
 /** The first part of every measurement, which does not count: connections are made, queues fill. */
@@ -60,17 +67,22 @@ export async function measureSpeed(
   { inFlight, seconds }: ClosedLoop & { readonly seconds: number },
 ): Promise<Speed> {
   const arrivals = { inFlight, seconds: WARM_UP_SECONDS + seconds };
-  const { samples } = await runLoad({ ...load, arrivals });
+  const { samples, processorMs } = await runLoad({ ...load, arrivals });
   const failed = samples.find(({ code }) => code !== OK);
   if (failed) throw new Error(`a request failed with ${failed.code} where none may`);
   const [from, to] = [1000 * WARM_UP_SECONDS, 1000 * (WARM_UP_SECONDS + seconds)];
   const counted = samples.filter(({ dueMs, tookMs }) => dueMs + tookMs >= from && dueMs + tookMs < to);
   if (counted.length === 0) throw new Error(`no request was answered in ${seconds} s`);
-  return { perSecond: counted.length / seconds, ...percentilesOf(counted) };
+  return {
+    perSecond: counted.length / seconds,
+    ...percentilesOf(counted),
+    requests: samples.length,
+    processorMs,
+  };
 }
 
 /** Half, 95 and 99 of a hundred answers took no longer than so many milliseconds. */
-export function percentilesOf(samples: readonly Sample[]): Omit<Speed, "perSecond"> {
+export function percentilesOf(samples: readonly Sample[]): Pick<Speed, "p50" | "p95" | "p99"> {
   const times = samples.map(({ tookMs }) => tookMs);
   return { p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99) };
 }

@@ -1,25 +1,34 @@
 import { availableParallelism } from "node:os";
-import type { RequestKind } from "../load/load.ts";
+import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
 import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
-import { type Chapter, table } from "../report.ts";
+import { type Chapter, milliseconds, table } from "../report.ts";
 import { type ServiceProcess, USER } from "../service-process.ts";
 import { type BareCore, openBareCore } from "./bare-core.ts";
 import { type Peer, startPeer } from "./peer.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 
 type Rival = keyof ReturnType<typeof rivalsOn>;
 
 /** Requests a second of each rival, each in its turn. */
 export type Round = Readonly<Record<Rival, number>>;
 
-/** What the rounds gave, and with how many requests in flight. */
+/** Milliseconds of processors that one request to the service took, and where. */
+interface Cost {
+  readonly operation: Operation;
+  readonly workers: number;
+  readonly server: number;
+  readonly generator: number;
+}
+
+/** What the rounds gave, with how many requests in flight, and what requests to the service cost. */
 export interface Comparison {
   readonly inFlight: number;
   readonly rounds: readonly Round[];
+  readonly costs: readonly Cost[];
 }
 
 /** Lets service, bare core and peer take turns of so many seconds on one photo, so that a busy minute hits all. */
@@ -31,8 +40,9 @@ export async function compareSpeeds(
   const photo = photos.one("640x480");
   const [peer, core] = await Promise.all([startPeer(photo), openBareCore()]);
   const inFlight = 4 * availableParallelism();
+  const costs: Cost[] = [];
   try {
-    const rivals = rivalsOn(photo, service, peer, core, seconds, inFlight);
+    const rivals = rivalsOn(photo, service, peer, core, seconds, inFlight, (cost) => costs.push(cost));
     const names = Object.keys(rivals) as Rival[];
     const turns = Array.from({ length: ROUNDS }, () => names).flat();
     const rates = await mapWithProgress("comparison", turns, (name) => rivals[name]());
@@ -41,6 +51,7 @@ export async function compareSpeeds(
     return {
       inFlight,
       rounds: Array.from({ length: ROUNDS }, (_, i) => round(i) as Round),
+      costs,
     };
   } finally {
     peer.close();
@@ -51,24 +62,38 @@ export async function compareSpeeds(
 /** How fast each does the same work when it is its turn. */
 function rivalsOn(
   image: string,
-  { port }: ServiceProcess,
+  service: ServiceProcess,
   peer: Peer,
   core: BareCore,
   seconds: number,
   inFlight: number,
+  onCost: (cost: Cost) => void,
 ) {
-  const ask = async (at: number, kind: Omit<RequestKind, "images">, forSeconds = seconds) => {
-    const load = { port: at, userId: USER, mix: [{ ...kind, images: [image] }] };
-    return (await measureSpeed(load, { inFlight, seconds: forSeconds })).perSecond;
+  const ask = (port: number, wire: Wire, operation: Operation, forSeconds = seconds) =>
+    measureSpeed(
+      { port, userId: USER, mix: [{ wire, operation, images: [image] }] },
+      { inFlight, seconds: forSeconds },
+    );
+  const askService = async (operation: Operation) => {
+    const before = service.processorMs();
+    const { perSecond, requests, processorMs } = await ask(service.port, "multipart", operation);
+    const after = service.processorMs();
+    onCost({
+      operation,
+      workers: (after.workers - before.workers) / requests,
+      server: (after.server - before.server) / requests,
+      generator: processorMs / requests,
+    });
+    return perSecond;
   };
   const loop = async (call: "embed" | "analyze") => (await core.run({ call, image, seconds })).perSecond;
   return {
     coreVec: () => loop("embed"),
-    serviceVec: () => ask(port, { wire: "multipart", operation: "get_face_vec" }),
+    serviceVec: () => askService("get_face_vec"),
     coreAttr: () => loop("analyze"),
-    serviceAttr: () => ask(port, { wire: "multipart", operation: "get_image_attr" }),
+    serviceAttr: () => askService("get_image_attr"),
     // Longer, as it answers a few requests a second.
-    peer: () => ask(peer.port, { wire: "bare", operation: "get_face_vec" }, 3 * seconds),
+    peer: async () => (await ask(peer.port, "bare", "get_face_vec", 3 * seconds)).perSecond,
   };
 }
 
@@ -83,7 +108,7 @@ export function coreShareOf({ serviceVec, coreVec, serviceAttr, coreAttr }: Roun
 }
 
 /** Tells the comparison. */
-export function comparisonChapter({ rounds, inFlight }: Comparison): Chapter {
+export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chapter {
   const peerRatio = median(rounds.map(peerRatioOf));
   const coreShare = median(rounds.map(coreShareOf));
   const rate = (name: Rival) => median(rounds.map((round) => round[name])).toFixed(1);
@@ -112,6 +137,18 @@ ${table(
     ["service", rate("serviceVec"), rate("serviceAttr")],
     ["peer", rate("peer"), ""],
   ],
+)}
+
+Where the processors' time for a request to the service goes; where they are all at work, the generator's is lost to the service:
+
+${table(
+  ["", "workers", "server", "generator"],
+  (["get_face_vec", "get_image_attr"] as const).map((operation) => [
+    operation,
+    ...(["workers", "server", "generator"] as const).map((part) =>
+      milliseconds(median(costs.filter((cost) => cost.operation === operation).map((cost) => cost[part]))),
+    ),
+  ]),
 )}`,
   };
 }

@@ -41,7 +41,8 @@ function drawCrop(
   const factor = 2 ** -halvings;
   const a = map.a * factor;
   const b = map.b * factor;
-  const gap = shrink * factor > SHARP_ENOUGH ? (shrink * factor) / 2 : 0;
+  // What is a pixel wide or high cannot be halved, and may be shrunk more than twice.
+  const gap = shrink * factor > SHARP_ENOUGH ? Math.min(1, (shrink * factor) / 2) : 0;
   const x = map.dx * factor + (a - b - gap - 1) / 2;
   const y = map.dy * factor + (a + b - gap - 1) / 2;
   sample(image, halvings, { x, y, a, b, gap, side }, range, planes);

@@ -68,12 +68,12 @@ function levelOf(image: Halvings, level: number): PlacedImage {
 
 function place(pixels: Pixels): Halvings {
   const { width, height, data } = pixels;
-  makeRoom(lengthOfLevels(width, height));
-  const start = end;
-  end += lengthOfLevels(width, height);
-  bytes.fill(0, start, end);
+  const length = lengthOfLevels(width, height);
+  makeRoom(length);
+  const levels = placeLevels(end, width, height);
+  bytes.fill(0, end, end + length);
+  end += length;
 
-  const levels = placeLevels(start, width, height);
   const { address, stride } = levels[0]!;
   const line = width * PIXEL_BYTES;
   for (let row = 0; row < height; row++)

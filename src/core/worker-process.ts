@@ -8,6 +8,12 @@ const ABORT_GRACE_MS = 5000;
 /** How long a process that does nothing may take to end. */
 const STOP_GRACE_MS = 3000;
 
+/**
+ * A worker decodes one image at a time, so one thread of libuv's pool is enough, and two of glibc's arenas: each has
+ * memory of its own that it keeps, and images that wander between many make a worker grow for hours.
+ */
+const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
+
 /** A worker process. It is asked one thing at a time. */
 export class WorkerProcess {
   /** Resolved when the process has ended, for whatever reason, with how it ended. */
@@ -20,6 +26,7 @@ export class WorkerProcess {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
       execArgv: [],
+      env: { ...process.env, ...ONE_THREAD },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#process.on("message", (reply: Reply) => this.#asked?.resolve(reply));

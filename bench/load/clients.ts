@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
@@ -118,6 +119,7 @@ function codeOf({ code, metadata }: ServiceError): string {
 }
 
 const WARM_UPS = 20;
+const SETTLE_MS = 300;
 
 /** Sends requests to a server that does nothing, so that this process is not slow at first where another is measured. */
 export async function warmUp(kinds: readonly RequestKind[]): Promise<void> {
@@ -128,4 +130,6 @@ export async function warmUp(kinds: readonly RequestKind[]): Promise<void> {
   for (let i = 0; i < WARM_UPS; i++) await Promise.all(senders.map((send) => send()));
   await clients.close();
   server.close();
+  // What was used is still being compiled, by other threads.
+  await sleep(SETTLE_MS);
 }

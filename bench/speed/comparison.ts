@@ -103,14 +103,17 @@ export function peerRatioOf({ serviceVec, peer }: Round): number {
 }
 
 /** What part of the bare core's speed is left behind the server, at the operation where less is. */
-export function coreShareOf({ serviceVec, coreVec, serviceAttr, coreAttr }: Round): number {
-  return Math.min(serviceVec / coreVec, serviceAttr / coreAttr);
+export function coreShareOf(rounds: readonly Round[]): number {
+  return Math.min(
+    median(rounds.map(({ serviceVec, coreVec }) => serviceVec / coreVec)),
+    median(rounds.map(({ serviceAttr, coreAttr }) => serviceAttr / coreAttr)),
+  );
 }
 
 /** Tells the comparison. */
 export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chapter {
   const peerRatio = median(rounds.map(peerRatioOf));
-  const coreShare = median(rounds.map(coreShareOf));
+  const coreShare = coreShareOf(rounds);
   const rate = (name: Rival) => median(rounds.map((round) => round[name])).toFixed(1);
   return {
     title: "Against the peer and the bare core",

@@ -139,8 +139,10 @@ describe("the directions of the house", () => {
     expect(files.filter((file) => importsOf(file).includes(name))).toEqual([door]);
   });
 
-  test("only the configuration reads the environment", () => {
-    const readers = files.filter((file) => readFileSync(join(ROOT, file), "utf8").includes("process.env"));
-    expect(readers).toEqual(["src/config.ts"]);
+  test("only the configuration reads the environment, which workers get too", () => {
+    const users = files.filter((file) => readFileSync(join(ROOT, file), "utf8").includes("process.env"));
+    expect(users).toEqual(["src/config.ts", "src/core/worker-process.ts"]);
+    const workers = readFileSync(join(ROOT, "src/core/worker-process.ts"), "utf8");
+    expect(workers.match(/.*process\.env.*/g)).toEqual(["      env: { ...process.env, ...ONE_THREAD },"]);
   });
 });

@@ -35,8 +35,8 @@ interface Waiting<Server> {
  */
 const STANDING_LIMIT = 4;
 
-/** However fast jobs are, no shorter burst counts as more than one. */
-const LEAST_STANDING_MS = 100;
+/** However fast jobs are, what comes within this time is a burst: callers who send at once do not arrive at once. */
+const LEAST_STANDING_MS = 150;
 
 /** How much the last job counts in the mean time of a job. */
 const NEWEST_SHARE = 0.1;

@@ -76,11 +76,11 @@ describe("a queue", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const queue = await busyQueue(100);
-    vi.advanceTimersByTime(50);
+    vi.advanceTimersByTime(100);
     queue.offer("server");
     await queue.acquire();
     const burst = Array.from({ length: 20 }, () => queue.acquire());
-    vi.advanceTimersByTime(4 * 50);
+    vi.advanceTimersByTime(4 * 100);
     burst.push(queue.acquire());
     expect(queue.waiting).toBe(21);
     vi.advanceTimersByTime(1);

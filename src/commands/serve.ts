@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { setFlagsFromString } from "node:v8";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../config.ts";
 import { startService } from "../main.ts";
@@ -17,10 +18,17 @@ SIGINT (Ctrl-C) stops it as soon as the work in hand is done, a second signal at
 the certificate again.
 `;
 
+/**
+ * How far the server's heap may grow before all of it is collected. Left alone, V8 does so for every few megabytes of
+ * images that come in, about once a second under load: a third of what the server costs, to save 20 MB.
+ */
+const HEAP_GROWTH = "--heap-growing-percent=400";
+
 /** Starts the service, says how to reach it, and stops it on a signal. */
 export async function run(args: readonly string[]): Promise<void> {
   parseArgs({ args, options: {} });
   const config = readConfig();
+  setFlagsFromString(HEAP_GROWTH);
   const service = await startService(config);
   // Before anyone is told that it runs, and may want to stop it.
   const stopped = Promise.race([signalled("SIGINT"), signalled("SIGTERM")]);

@@ -118,7 +118,7 @@ function codeOf({ code, metadata }: ServiceError): string {
   return info?.metadata.code ?? `gRPC status ${code}`;
 }
 
-const WARM_UPS = 20;
+const WARM_UPS = 300;
 const SETTLE_MS = 300;
 
 /** Sends requests to a server that does nothing, so that this process is not slow at first where another is measured. */

@@ -1,4 +1,4 @@
-// The program of a load generator: it is told one load by a message, sends it, and tells what it saw.
+// The program of a load generator: it is told a load by a message, sends it, tells what it saw, and waits for the next.
 
 import { createRandom } from "../random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
@@ -12,13 +12,14 @@ const SEED = 2;
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit());
 
-const stopping = new AbortController();
+let stopping = new AbortController();
 process.on("message", (message: Load | "stop") => {
   if (message === "stop") stopping.abort();
   else void generate(message);
 });
 
 async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
+  stopping = new AbortController();
   await warmUp(mix);
   const clients = openClients(port, userId);
   const senders = mix.map((kind) => clients.prepare(kind));
@@ -43,8 +44,8 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   clearInterval(telling);
   tellSamples();
   const { user, system } = process.cpuUsage(usage);
-  tell({ processorMs: (user + system) / 1000 });
   await clients.close();
+  tell({ processorMs: (user + system) / 1000 });
 }
 
 function tell(told: Told): void {

@@ -1,4 +1,5 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
+import { on } from "node:events";
 import { quantile } from "../quantiles.ts";
 import { type ClosedLoop, type Load, OK, type Sample, type Told } from "./load.ts";
 
@@ -17,34 +18,47 @@ export interface LoadWatch {
   readonly signal?: AbortSignal;
 }
 
+/** Processes that wait for the next load: one that has sent before takes less of the machine. */
+const idle: ChildProcess[] = [];
+
 /** Sends a load from a process of its own, so that nothing here delays it. */
-export async function runLoad(load: Load, { onSamples, signal }: LoadWatch = {}): Promise<LoadResult> {
-  const generator = fork(new URL("./generator.js", import.meta.url), { execArgv: [] });
+export async function runLoad(load: Load, watch: LoadWatch = {}): Promise<LoadResult> {
+  const generator = idle.pop() ?? fork(new URL("./generator.js", import.meta.url), { execArgv: [] });
+  generator.ref();
+  generator.channel!.ref();
+  const result = await sendFrom(generator, load, watch);
+  // Nor does one that waits keep this process from ending, and it ends with it.
+  generator.unref();
+  generator.channel!.unref();
+  idle.push(generator);
+  return result;
+}
+
+async function sendFrom(
+  generator: ChildProcess,
+  load: Load,
+  { onSamples, signal }: LoadWatch,
+): Promise<LoadResult> {
   const samples: Sample[] = [];
-  let [startedAt, processorMs] = [0, 0];
+  let startedAt = 0;
   const stop = () => generator.send("stop");
   signal?.addEventListener("abort", stop);
+  const messages = on(generator, "message", { close: ["exit"] }) as AsyncIterable<[Told]>;
+  generator.send(load);
+  if (signal?.aborted) stop();
   try {
-    await new Promise<void>((resolve, reject) => {
-      generator.on("message", (told: Told) => {
-        if ("startedAt" in told) startedAt = told.startedAt;
-        else if ("processorMs" in told) {
-          processorMs = told.processorMs;
-          resolve();
-        } else {
-          samples.push(...told.samples);
-          onSamples?.(told.samples);
-        }
-      });
-      generator.once("exit", () => reject(new Error("the load generator died")));
-      generator.send(load);
-      if (signal?.aborted) stop();
-    });
+    for await (const [told] of messages) {
+      if ("processorMs" in told) return { startedAt, samples, processorMs: told.processorMs };
+      if ("startedAt" in told) startedAt = told.startedAt;
+      else {
+        samples.push(...told.samples);
+        onSamples?.(told.samples);
+      }
+    }
+    throw new Error("the load generator died");
   } finally {
     signal?.removeEventListener("abort", stop);
-    if (generator.connected) generator.disconnect();
   }
-  return { startedAt, samples, processorMs };
 }
 
 /** How fast answers came, and how late. */

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Admission, Caller, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
+import type { Admission, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
 import type { RequestEnd, RequestObserver } from "./ops/request-end.ts";
+import { Pace } from "./pace.ts";
 import { isOpen, isRpc, operationAt, wireOf } from "./paths.ts";
 import { dropBody } from "./rest/drop-body.ts";
 import { reasonOf } from "./service/error-table.ts";
@@ -23,6 +24,8 @@ export interface DoorOptions {
   readonly httpStatus: (status: number) => number;
   /** Whether there is room for a request of this user's, by its fingerprint. */
   readonly hasRoomFor: (user: string) => boolean;
+  /** How many requests of one user are refused at once in a second, for want of room; the others hear of it later. */
+  readonly refusalsPerSecond: number;
   /** Whether nobody is let in any more. */
   readonly isDraining: () => boolean;
   /** Hears of every request, admitted or not, when it is over. */
@@ -46,6 +49,7 @@ const LEFT = "CANCELED";
  */
 export function createDoor(options: DoorOptions): Door {
   const { gate, trustedProxies, httpStatus, hasRoomFor, isDraining, onEnd } = options;
+  const pace = new Pace(options.refusalsPerSecond);
 
   function proceed(visit: Visit, admission: Verdict, serve: () => void): void {
     const { request, response } = visit;
@@ -65,18 +69,17 @@ export function createDoor(options: DoorOptions): Door {
 
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     for (const [name, value] of Object.entries(headersFromLimits(limits))) response.setHeader(name, value);
-    const refusal = admission.admitted ? lackOfRoom(request, admission.caller) : errorFromRefusal(admission);
-    if (!refusal) recordWork(record, () => begin(request, response, serve));
-    else {
-      record.outcome = reasonOf(refusal.kind);
-      refuse(request, response, refusal, httpStatus);
-    }
-  }
-
-  /** Told before the body is read: in an overload, reading what is then refused would take what others need. */
-  function lackOfRoom(request: Request, { fingerprint }: Caller): ServiceError | undefined {
-    const isFull = operationAt(request) !== "none" && !hasRoomFor(fingerprint);
-    return isFull ? new ServiceError("overloaded") : undefined;
+    const refuseWith = (error: ServiceError) => {
+      record.outcome = reasonOf(error.kind);
+      refuse(request, response, error, httpStatus);
+    };
+    if (!admission.admitted) refuseWith(errorFromRefusal(admission));
+    // Told before the body is read: in an overload, reading what is then refused would take what others need.
+    else if (operationAt(request) !== "none" && !hasRoomFor(admission.caller.fingerprint)) {
+      // One who asks again and again would take even more, so it is kept waiting for its answer.
+      const delayMs = pace.delayOf(admission.caller.fingerprint, performance.now());
+      answerAfter(delayMs, response, () => refuseWith(new ServiceError("overloaded")));
+    } else recordWork(record, () => begin(request, response, serve));
   }
 
   return (request, response, serve) => {
@@ -86,6 +89,14 @@ export function createDoor(options: DoorOptions): Door {
     if (admission instanceof Promise) admission.then((late) => proceed(visit, late, serve));
     else proceed(visit, admission, serve);
   };
+}
+
+function answerAfter(milliseconds: number, response: Response, answer: () => void): void {
+  if (milliseconds === 0) answer();
+  else {
+    const timer = setTimeout(answer, milliseconds);
+    response.once("close", () => clearTimeout(timer));
+  }
 }
 
 interface Visit {

@@ -71,6 +71,9 @@ export interface RunningServer {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 
+/** A few times as many as a worker serves in a second: to refuse them takes about a fortieth of a processor. */
+const REFUSALS_PER_WORKER = 100;
+
 /** Headers that pages in a browser may send and read. */
 const CORS_HEADERS = {
   allow: [
@@ -118,6 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     trustedProxies: config.trustedProxies,
     httpStatus,
     hasRoomFor: (user) => analyzer.hasRoomFor(user),
+    refusalsPerSecond: REFUSALS_PER_WORKER * analyzer.size,
     isDraining: () => isDraining,
     onEnd: (end) => {
       for (const observe of options.observers) observe(end);

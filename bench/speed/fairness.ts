@@ -8,10 +8,11 @@ import { PHASE_SECONDS } from "./pace.ts";
 
 const HEAVY_IN_FLIGHT = 64;
 
-/** How a user with one request at a time fared: alone, and beside one with many. */
+/** How a user with one request at a time fared, alone and beside one with many, and how that one did. */
 export interface Fairness {
   readonly alone: readonly Sample[];
   readonly beside: readonly Sample[];
+  readonly heavy: readonly Sample[];
 }
 
 /** Measures a light user alone and then beside a heavy one. */
@@ -28,17 +29,22 @@ export async function measureFairness(service: ServiceProcess, photos: Photos): 
   const heavy = load(USER, { inFlight: HEAVY_IN_FLIGHT, seconds: PHASE_SECONDS });
   const { samples: alone } = await waitWithProgress("light user", PHASE_SECONDS, runLoad(light));
   const both = Promise.all([runLoad(light), runLoad(heavy)]);
-  const [{ samples: beside }] = await waitWithProgress("and a heavy one", PHASE_SECONDS, both);
-  return { alone, beside };
+  const [{ samples: beside }, { samples: ofHeavy }] = await waitWithProgress(
+    "and a heavy one",
+    PHASE_SECONDS,
+    both,
+  );
+  return { alone, beside, heavy: ofHeavy };
 }
 
 /** Tells how much a heavy user costs a light one. */
-export function fairnessChapter({ alone, beside }: Fairness): Chapter {
+export function fairnessChapter({ alone, beside, heavy }: Fairness): Chapter {
   const title = "Fairness between users";
   const percentiles = (samples: readonly Sample[]) =>
     percentilesOf(samples.filter(({ code }) => code === OK));
   const [quiet, crowded] = [percentiles(alone), percentiles(beside)];
   const failed = beside.filter(({ code }) => code !== OK).length;
+  const served = heavy.filter(({ code }) => code === OK).length;
   const row = (name: string, { p50, p99 }: typeof quiet, count: number) => [
     name,
     count,
@@ -56,7 +62,7 @@ export function fairnessChapter({ alone, beside }: Fairness): Chapter {
         reached: ratio <= 3,
       },
     ],
-    body: `get_face_vec on a 640x480 photo over multipart: a light user sends one request at a time, alone and then beside a heavy user with ${HEAVY_IN_FLIGHT} in flight. Requests of the light user that did not succeed: ${failed}.
+    body: `get_face_vec on a 640x480 photo over multipart: a light user sends one request at a time, alone and then beside a heavy user with ${HEAVY_IN_FLIGHT} in flight, who asks again at once when it is refused, though told to wait. Requests of the light user that did not succeed: ${failed}. Of the heavy user's, ${served} were served and ${heavy.length - served} refused.
 
 ${table(["light user", "requests", "p50", "p99"], [row("alone", quiet, alone.length), row("beside a heavy user", crowded, beside.length)])}`,
   };

@@ -61,3 +61,27 @@ test("where no more may wait, a user is refused at the headers too", async () =>
   socket.destroy();
   for (const answer of await Promise.all(served)) expect(answer.status).toBe(200);
 });
+
+test("one who asks again and again where no more may wait is kept waiting for its answers, and others are not", async () => {
+  const full = await startTestService({ VISAGE_QUEUE: "1" });
+  const session = connect(`http://127.0.0.1:${full.port}`);
+  const [worker] = full.pool.pids;
+  process.kill(worker!, "SIGSTOP");
+  const working = [1, 2].map(() => full.pool.embed(photograph(1)));
+  onTestFinished(async () => {
+    process.kill(worker!, "SIGCONT");
+    await Promise.all(working);
+    session.close();
+    await full.close();
+  });
+  const order: number[] = [];
+  const ask = async (headers: Record<string, string>) => {
+    const stream = session.request({ ":method": "POST", ":path": "/get_image_attr", ...headers });
+    const [{ ":status": status }] = await once(stream.resume(), "response");
+    order.push(status);
+  };
+  const impatient = Array.from({ length: 150 }, () => ask({ user_id: USER }));
+  await Promise.all([...impatient, ask({})]);
+  expect(order.filter((status) => status === 503)).toHaveLength(150);
+  expect(order.indexOf(401)).toBeLessThan(149);
+});

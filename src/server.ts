@@ -175,7 +175,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     server.once("error", reject);
     server.listen(config.port, config.host, resolve);
   });
-  await warmUp(wires);
+  await warmUp(gate, wires);
   health.setServing(true);
   return {
     host: config.host,

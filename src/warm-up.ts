@@ -1,17 +1,21 @@
 import { createServer, request } from "node:http";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Gate } from "./accounts/gate.ts";
 import { drawnFace } from "./core/index.ts";
 import type { Wires } from "./wires.ts";
 
+const NOBODY = "visage-warm-up";
 const BOUNDARY = "visage-warm-up";
 const TIMES = 2;
 
 /**
- * Sends a few requests to the wires, through pipes in this process, so that the first caller does not wait for code
- * to be loaded and compiled. What they are answered does not matter: that networks work has been tried by then.
+ * Asks the gate for a stranger and sends a few requests to the wires, through pipes in this process, so that the first
+ * caller does not wait for code to be loaded and compiled. What they are answered does not matter: that networks work
+ * has been tried by then.
  */
-export async function warmUp(wires: Wires): Promise<void> {
+export async function warmUp(gate: Gate, wires: Wires): Promise<void> {
+  void gate.admit({ userId: NOBODY, address: NOBODY });
   const server = createServer(wires);
   const body = multipartOf(drawnFace());
   for (let time = 0; time < TIMES; time++) {

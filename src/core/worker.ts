@@ -41,8 +41,10 @@ function send(reply: Reply): void {
 async function open(options: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { openAnalyzer } = await import("./analyzer.ts");
+  const { default: sharp } = await import("sharp");
   analyzer = await openAnalyzer(options);
-  await warmUp(analyzer);
+  const drawing = drawnFace();
+  await warmUp(analyzer, [drawing, await sharp(drawing).toColourspace("srgb").jpeg().toBuffer()]);
   return analyzer.identity;
 }
 
@@ -51,8 +53,10 @@ function run({ operation, image, options }: Job, signal: AbortSignal, onStage: O
   return analyzer[operation](image, { ...options, signal, onStage });
 }
 
-/** Runs every step and every network once, as the first time is slower: memory is taken, code compiled. */
-async function warmUp({ analyze }: Analyzer): Promise<void> {
-  const { faces } = await analyze(drawnFace(), { vectors: true });
-  if (faces.length === 0) throw new Error("the networks see no face in the picture that they are tried on");
+/** Runs every decoder, step and network, as the first time is slower: memory is taken, code compiled. */
+async function warmUp({ analyze }: Analyzer, pictures: readonly Uint8Array[]): Promise<void> {
+  for (const picture of pictures) {
+    const { faces } = await analyze(picture, { vectors: true });
+    if (faces.length === 0) throw new Error("the networks see no face in the picture that they are tried on");
+  }
 }

@@ -73,7 +73,7 @@ export interface Speed {
 }
 
 /** The first part of every measurement, which does not count: connections are made, queues fill. */
-const WARM_UP_SECONDS = 1;
+export const WARM_UP_SECONDS = 1;
 
 /** Measures a closed loop in which every request must succeed: the time of a refusal is no measure of work. */
 export async function measureSpeed(

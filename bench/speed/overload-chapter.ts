@@ -1,7 +1,7 @@
 import { OK, OVERLOADED, type Sample } from "../load/load.ts";
 import { percentilesOf } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
-import { quantile } from "../quantiles.ts";
+import { median, quantile } from "../quantiles.ts";
 import { type Chapter, milliseconds, percent, table } from "../report.ts";
 import { type Overload, PARTS, phaseAt } from "./overload.ts";
 import { PHASE_SECONDS } from "./pace.ts";
@@ -16,7 +16,7 @@ export function overloadChapter(overload: Overload): Chapter {
   const during = percentilesOf(accepted);
   const refusal = percentilesOf(refused);
   const health = quantile(tookMs(probes), 0.99);
-  const answered = answeredPerSecond(overload);
+  const throughput = median(overload.throughputs);
   const recovery = recoverySeconds(overload);
   const unwell = probes.filter(({ well }) => !well).length;
   const lost = overload.samples.filter(({ code }) => code !== OK && code !== OVERLOADED).length;
@@ -47,10 +47,10 @@ export function overloadChapter(overload: Overload): Chapter {
         reached: health <= 100 && unwell === 0,
       },
       {
-        what: "throughput in the overload, of the capacity",
-        measured: percent(answered, capacity),
+        what: "throughput at twice the capacity, of that in a closed loop",
+        measured: percent(throughput, 1),
         target: "≥ 90 %",
-        reached: answered >= 0.9 * capacity,
+        reached: throughput >= 0.9,
       },
       {
         what: "recovery after the overload",
@@ -59,7 +59,7 @@ export function overloadChapter(overload: Overload): Chapter {
         reached: recovery !== undefined && recovery <= 5,
       },
     ],
-    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. Requests that were neither answered nor refused: ${lost}.
+    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. For the throughput, closed loops and twice the capacity take ${overload.throughputs.length} turns after that, and the median of their ratios counts, as a machine may be slower in one minute than in another. Requests that were neither answered nor refused: ${lost}.
 
 ${table(
   ["", "count", "p50", "p95", "p99"],
@@ -119,16 +119,6 @@ function coded(samples: readonly Sample[], wanted: string): Sample[] {
 
 function phaseOf({ samples }: Overload, phase: number): Sample[] {
   return samples.filter(({ dueMs }) => phaseAt(dueMs) === phase);
-}
-
-/** Successful answers a second in the overloaded phase, without its first second, in which queues fill. */
-function answeredPerSecond({ samples }: Overload): number {
-  const [from, to] = [1000 * (PHASE_SECONDS + 1), 2000 * PHASE_SECONDS];
-  const inPhase = samples.filter(({ dueMs, tookMs: took, code }) => {
-    const done = dueMs + took;
-    return code === OK && done >= from && done < to;
-  });
-  return inPhase.length / (PHASE_SECONDS - 1);
 }
 
 /** Whole seconds after the overload until a second is as good as the worst before it. */

@@ -3,9 +3,9 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { Admission, Gate, GateRequest, Limits, Refusal } from "./accounts/gate.ts";
+import { TokenBuckets } from "./accounts/token-buckets.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
 import type { RequestEnd, RequestObserver } from "./ops/request-end.ts";
-import { Pace } from "./pace.ts";
 import { isOpen, isRpc, operationAt, wireOf } from "./paths.ts";
 import { dropBody } from "./rest/drop-body.ts";
 import { reasonOf } from "./service/error-table.ts";
@@ -40,6 +40,9 @@ const DRAINING = { admitted: false, kind: "draining", retryAfterSeconds: 1, limi
 
 type Verdict = Admission | typeof DRAINING;
 
+/** As long as one who is refused is told to stay away: coming earlier gains nothing. */
+const LATE_MS = 1000;
+
 /** The outcome of a request whose caller did not wait for it. */
 const LEFT = "CANCELED";
 
@@ -49,7 +52,8 @@ const LEFT = "CANCELED";
  */
 export function createDoor(options: DoorOptions): Door {
   const { gate, trustedProxies, httpStatus, hasRoomFor, isDraining, onEnd } = options;
-  const pace = new Pace(options.refusalsPerSecond);
+  const refusals = new TokenBuckets();
+  const refusalRate = { perSecond: options.refusalsPerSecond, burst: options.refusalsPerSecond };
 
   function proceed(visit: Visit, admission: Verdict, serve: () => void): void {
     const { request, response } = visit;
@@ -77,8 +81,8 @@ export function createDoor(options: DoorOptions): Door {
     // Told before the body is read: in an overload, reading what is then refused would take what others need.
     else if (operationAt(request) !== "none" && !hasRoomFor(admission.caller.fingerprint)) {
       // One who asks again and again would take even more, so it is kept waiting for its answer.
-      const delayMs = pace.delayOf(admission.caller.fingerprint, performance.now());
-      answerAfter(delayMs, response, () => refuseWith(new ServiceError("overloaded")));
+      const isTooOften = refusals.take(admission.caller.fingerprint, refusalRate, performance.now());
+      answerAfter(isTooOften ? LATE_MS : 0, response, () => refuseWith(new ServiceError("overloaded")));
     } else recordWork(record, () => begin(request, response, serve));
   }
 

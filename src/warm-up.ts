@@ -5,8 +5,8 @@ import type { Gate } from "./accounts/gate.ts";
 import { drawnFace } from "./core/index.ts";
 import type { Wires } from "./wires.ts";
 
-const NOBODY = "visage-warm-up";
-const BOUNDARY = "visage-warm-up";
+/** Stands for a user and an address that nobody has, and between the parts of a body. */
+const NAME = "visage-warm-up";
 const TIMES = 2;
 
 /**
@@ -15,7 +15,7 @@ const TIMES = 2;
  * has been tried by then.
  */
 export async function warmUp(gate: Gate, wires: Wires): Promise<void> {
-  void gate.admit({ userId: NOBODY, address: NOBODY });
+  void gate.admit({ userId: NAME, address: NAME });
   const server = createServer(wires);
   const body = multipartOf(drawnFace());
   for (let time = 0; time < TIMES; time++) {
@@ -25,7 +25,7 @@ export async function warmUp(gate: Gate, wires: Wires): Promise<void> {
       request({
         method: "POST",
         path: "/get_face_vec",
-        headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}`, connection: "close" },
+        headers: { "content-type": `multipart/form-data; boundary=${NAME}`, connection: "close" },
         createConnection: () => near,
       })
         .on("response", (response) => text(response).then(resolve, reject))
@@ -36,8 +36,8 @@ export async function warmUp(gate: Gate, wires: Wires): Promise<void> {
 }
 
 function multipartOf(image: Uint8Array): Buffer {
-  const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="img"; filename="face.png"\r\ncontent-type: image/png\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), image, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
+  const head = `--${NAME}\r\ncontent-disposition: form-data; name="img"; filename="face.png"\r\ncontent-type: image/png\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), image, Buffer.from(`\r\n--${NAME}--\r\n`)]);
 }
 
 /** Two ends: what is written to one can be read from the other. */

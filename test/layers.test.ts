@@ -22,13 +22,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/one-port.ts": [],
   "src/cpu-count.ts": [],
   "src/early-errors.ts": [],
-  "src/pace.ts": [],
   "src/paths.ts": ["gen", "src/ops"],
   "src/admission.ts": [
     "src/accounts",
     "src/client-address.ts",
     "src/ops",
-    "src/pace.ts",
     "src/paths.ts",
     "src/rest",
     "src/service",

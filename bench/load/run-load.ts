@@ -27,7 +27,7 @@ export async function runLoad(load: Load, watch: LoadWatch = {}): Promise<LoadRe
   generator.ref();
   generator.channel!.ref();
   const result = await sendFrom(generator, load, watch);
-  // Nor does one that waits keep this process from ending, and it ends with it.
+  // One that waits does not keep this process from ending, and ends with it.
   generator.unref();
   generator.channel!.unref();
   idle.push(generator);

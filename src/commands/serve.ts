@@ -20,8 +20,8 @@ the certificate again.
 
 /**
  * How far the server's heap may grow before all of it is collected. Left alone, V8 does so for every few megabytes
- * of images that come in, about once a second under load. That would save some 30 MB, and is a third to a half of
- * what the server costs.
+ * of images that come in, about once a second under load. That would save some 30 MB, and is a third of what the
+ * server costs.
  */
 const HEAP_GROWTH = "--heap-growing-percent=200";
 

@@ -5,43 +5,16 @@ import {
   F64,
   f32,
   f32x4,
-  f64,
   I32,
   i32,
   i32x4,
+  type Local,
   loop,
   V128,
   v128,
 } from "../wasm/code.ts";
-import { compile, type WasmMemory } from "../wasm/module.ts";
-import { MARGIN, PIXEL_BYTES } from "./image-memory.ts";
-
-/** So many pixels of a crop are made at once. */
-export const AT_ONCE = 4;
-
-/** Sum of the weights of all pixels in a sum of two by two samples. */
-const ALL_WEIGHTS = 4;
-
-/** Weights across are whole numbers, this being 1: the largest that twice of it fits 16 bits with a sign. */
-const UNIT = 2 ** 13;
-
-/** A number of up to 22 bits that is added to this is whole, and stands in the lower bits of the sum. */
-const ROUNDER = 1.5 * 2 ** 23;
-const ROUNDER_BITS = 0x4b40_0000;
-
-const NOTHING = 128;
-
-/** Of three pixels in 16 bytes: the colours of the first two, side by side, each as 16 bits. */
-const FIRST_TWO = v128.const([
-  ...[0, 1, 2].flatMap((channel) => [channel, NOTHING, PIXEL_BYTES + channel, NOTHING]),
-  ...[NOTHING, NOTHING, NOTHING, NOTHING],
-]);
-
-/** The colours of the third pixel, each as 32 bits. */
-const THIRD = v128.const([
-  ...[0, 1, 2].flatMap((channel) => [2 * PIXEL_BYTES + channel, NOTHING, NOTHING, NOTHING]),
-  ...[NOTHING, NOTHING, NOTHING, NOTHING],
-]);
+import type { WasmMemory } from "../wasm/module.ts";
+import { MARGIN } from "./image-memory.ts";
 
 /**
  * Fills three planes with a crop of an image. Each pixel of the crop is the mean of two by two samples, `gap`
@@ -49,7 +22,8 @@ const THIRD = v128.const([
  *
  * `image` is the address of the image's first pixel and `stride` the bytes from line to line. The first sample of
  * the crop's first pixel lies at (x, y), where pixels have their centres at whole numbers; one pixel to the right
- * in the crop is (a, b) in the image. Values are multiplied by `scale`, and `offset` is added.
+ * in the crop is (a, b) in the image. Values are multiplied by `scale`, and `offset` is added. What is at `scratch`
+ * is overwritten.
  */
 export type Sample = (
   image: number,
@@ -61,167 +35,147 @@ export type Sample = (
   a: number,
   b: number,
   gap: number,
+  scratch: number,
   planes: number,
   side: number,
   scale: number,
   offset: number,
 ) => void;
 
-/** The function over some memory. It finds places and weights for four pixels at once, then each one's three colours. */
-export const sampleIn: (memory: WasmMemory) => Sample = compile({
-  parameters: {
-    image: I32,
-    stride: I32,
-    width: F32,
-    height: F32,
-    x: F64,
-    y: F64,
-    a: F64,
-    b: F64,
-    gap: F32,
-    planes: I32,
-    side: I32,
-    scale: F32,
-    offset: F32,
-  },
-  variables: {
-    // What stays the same, four times.
-    one: V128,
-    two: V128,
-    gaps: V128,
-    least: V128,
-    widths: V128,
-    heights: V128,
-    strides: V128,
-    units: V128,
-    rounders: V128,
-    scales: V128,
-    offsets: V128,
-    // Of four pixels.
-    columns: V128,
-    place: V128,
-    whole: V128,
-    rest: V128,
-    addresses: V128,
-    across12: V128,
-    across3: V128,
-    down1: V128,
-    down2: V128,
-    down3: V128,
-    // Of one pixel, its colours.
-    line: V128,
-    pixel0: V128,
-    pixel1: V128,
-    pixel2: V128,
-    pixel3: V128,
-    planeBytes: I32,
-    row: I32,
-    column: I32,
-    from: I32,
-  },
-  code: (of) => {
-    const pixels = [of.pixel0, of.pixel1, of.pixel2, of.pixel3];
-    const downs = [of.down1, of.down2, of.down3];
+export type SampleIn = (memory: WasmMemory) => Sample;
 
-    const setConstants = [
-      of.one.set(f32x4.splat(f32.const(1))),
-      of.two.set(f32x4.splat(f32.const(2))),
+/** So many pixels are made at once. */
+export const AT_ONCE = 4;
+
+/** The weights of three pixels along an axis add up to this: 1 for each of two samples. */
+export const AXIS_WEIGHT = 2;
+
+export const PARAMETERS = {
+  image: I32,
+  stride: I32,
+  width: F32,
+  height: F32,
+  x: F64,
+  y: F64,
+  a: F64,
+  b: F64,
+  gap: F32,
+  scratch: I32,
+  planes: I32,
+  side: I32,
+  scale: F32,
+  offset: F32,
+} as const;
+
+export const VARIABLES = {
+  gaps: V128,
+  offsets: V128,
+  planeBytes: I32,
+  // Of four pixels: their columns in the crop, and their row of the table.
+  columns: V128,
+  entry: I32,
+  column: I32,
+  // Along one axis: the first of the three pixels that each takes from, how far before the second of these the first
+  // sample lies, and what the three weigh.
+  firstPixel: V128,
+  rest: V128,
+  weight1: V128,
+  weight2: V128,
+  weight3: V128,
+  // Their colours.
+  pixel0: V128,
+  pixel1: V128,
+  pixel2: V128,
+  pixel3: V128,
+} as const;
+
+type Locals = Readonly<Record<keyof typeof PARAMETERS | keyof typeof VARIABLES, Local>>;
+
+/** A float that is added to this is whole, and stands in the lower bits of the sum. */
+const ROUNDER = 1.5 * 2 ** 23;
+const ROUNDER_BITS = 0x4b40_0000;
+
+/** In the places that a swizzle takes bytes from: none, zero. */
+export const NOTHING = 128;
+
+const VECTOR_BYTES = 16;
+const FIRST_COLUMNS = v128.const([...new Uint8Array(Float32Array.of(0, 1, 2, 3).buffer)]);
+
+/**
+ * What all ways to fill a crop share. What is found out for four pixels stands as so many vectors in a table, at
+ * `scratch`, for all columns: finding and using it at once would take more registers than there are.
+ */
+export function samplingCode(of: Locals, vectors: number) {
+  const pixels = [of.pixel0, of.pixel1, of.pixel2, of.pixel3];
+  const inTable = (vector: number, pixel: number) => VECTOR_BYTES * vector + 4 * pixel;
+
+  return {
+    setConstants: [
       of.gaps.set(f32x4.splat(of.gap)),
-      of.least.set(f32x4.splat(f32.const(-MARGIN))),
-      of.widths.set(f32x4.splat(of.width)),
-      of.heights.set(f32x4.splat(of.height)),
-      of.strides.set(i32x4.splat(of.stride)),
-      of.units.set(f32x4.splat(f32.const(UNIT))),
-      of.rounders.set(f32x4.splat(f32.const(ROUNDER))),
-      of.scales.set(f32x4.splat(f32.mul(of.scale, f32.const(1 / (ALL_WEIGHTS * UNIT))))),
       of.offsets.set(f32x4.splat(of.offset)),
       of.planeBytes.set(i32.mul(i32.const(4), i32.mul(of.side, of.side))),
-      // The addresses will have ROUNDER_BITS in them, times what they are multiplied by.
-      of.image.set(
-        i32.sub(of.image, i32.mul(i32.const(ROUNDER_BITS), i32.add(of.stride, i32.const(PIXEL_BYTES)))),
+    ],
+
+    /** The first samples of four columns along an axis. */
+    samplesFrom: (start: Code, step: Code): Code =>
+      f32x4.add(f32x4.splat(f32.fromF64(start)), f32x4.mul(f32x4.splat(f32.fromF64(step)), of.columns)),
+
+    /** Finds the three pixels that the samples of each place take from, and what they weigh. */
+    findPixels: (samples: Code): Code => [
+      of.rest.set(samples),
+      of.firstPixel.set(f32x4.floor(of.rest)),
+      of.rest.set(f32x4.sub(f32x4.splat(f32.const(1)), f32x4.sub(of.rest, of.firstPixel))),
+      of.weight1.set(f32x4.add(of.rest, f32x4.max(v128.zero, f32x4.sub(of.rest, of.gaps)))),
+      of.weight3.set(f32x4.max(v128.zero, f32x4.sub(of.gaps, of.rest))),
+      of.weight2.set(f32x4.sub(f32x4.splat(f32.const(AXIS_WEIGHT)), f32x4.add(of.weight1, of.weight3))),
+    ],
+    weights: [of.weight1, of.weight2, of.weight3],
+
+    /** The first pixels, as whole numbers; those beyond the margin of an image so wide or high are in it. */
+    firstPixels: (length: Code): Code =>
+      wholeNumbers(f32x4.max(f32x4.splat(f32.const(-MARGIN)), f32x4.min(f32x4.splat(length), of.firstPixel))),
+
+    /** Length of the table. */
+    tableBytes: i32.mul(of.side, i32.const((VECTOR_BYTES * vectors) / AT_ONCE)),
+
+    /** Does something for each four columns from left to right, and for their row of the table. */
+    eachFourColumns: (...body: Code[]): Code => [
+      of.columns.set(FIRST_COLUMNS),
+      of.entry.set(of.scratch),
+      of.column.set(of.side),
+      loop(
+        body,
+        of.columns.set(f32x4.add(of.columns, f32x4.splat(f32.const(AT_ONCE)))),
+        of.entry.set(i32.add(of.entry, i32.const(VECTOR_BYTES * vectors))),
+        branchIf(0, of.column.tee(i32.sub(of.column, i32.const(AT_ONCE)))),
       ),
-    ];
+    ],
 
-    // `whole` is the first of three pixels that the samples of each place take from. The first sample lies
-    // `1 - rest` after it; the weights of the three add up to 2.
-    const findPixels = (start: Code, step: Code): Code => [
-      of.place.set(
-        f32x4.add(f32x4.splat(f32.fromF64(start)), f32x4.mul(f32x4.splat(f32.fromF64(step)), of.columns)),
-      ),
-      of.whole.set(f32x4.floor(of.place)),
-      of.rest.set(f32x4.sub(of.one, f32x4.sub(of.place, of.whole))),
-    ];
-    const firstWeight = f32x4.add(of.rest, f32x4.max(v128.zero, f32x4.sub(of.rest, of.gaps)));
-    const thirdWeight = f32x4.max(v128.zero, f32x4.sub(of.gaps, of.rest));
+    writeTable: (...values: Code[]): Code =>
+      values.map((value, i) => v128.store(of.entry, value, VECTOR_BYTES * i)),
+    /** What a vector of the table holds for one of the four pixels. */
+    numberOf: (vector: number, pixel: number): Code => i32.load(of.entry, inTable(vector, pixel)),
+    /** The same, four times. */
+    spreadOf: (vector: number, pixel: number): Code => v128.loadSplat(of.entry, inTable(vector, pixel)),
 
-    /** The first pixels as whole numbers plus ROUNDER_BITS; those beyond the margin are in it. */
-    const clamped = (most: Code): Code =>
-      f32x4.add(f32x4.max(of.least, f32x4.min(most, of.whole)), of.rounders);
-
-    const inUnits = (weight: Code): Code =>
-      v128.and(f32x4.add(f32x4.mul(weight, of.units), of.rounders), i32x4.splat(i32.const(0xffff)));
-
-    /** Three pixels of the line that `from` points to, weighed; then it points to the next. */
-    const blendLine = (pixel: number, down: Code): Code => [
-      of.line.set(v128.load(of.from)),
-      of.from.set(i32.add(of.from, of.stride)),
-      f32x4.mul(
-        f32x4.fromI32x4(
-          i32x4.add(
-            i32x4.dotI16x8(v128.swizzle(of.line, FIRST_TWO), spread(of.across12, pixel)),
-            i32x4.dotI16x8(v128.swizzle(of.line, THIRD), spread(of.across3, pixel)),
-          ),
-        ),
-        spread(down, pixel),
-      ),
-    ];
-
-    const makeFourPixels = [
-      findPixels(of.x, of.a),
-      of.addresses.set(i32x4.mul(clamped(of.widths), i32x4.splat(i32.const(PIXEL_BYTES)))),
-      of.across3.set(inUnits(thirdWeight)),
-      of.across12.set(inUnits(firstWeight)),
-      of.rest.set(i32x4.sub(i32x4.sub(i32x4.splat(i32.const(2 * UNIT)), of.across12), of.across3)),
-      of.across12.set(v128.or(of.across12, i32x4.shiftLeft(of.rest, i32.const(16)))),
-
-      findPixels(of.y, of.b),
-      of.addresses.set(i32x4.add(of.addresses, i32x4.mul(clamped(of.heights), of.strides))),
-      of.down1.set(firstWeight),
-      of.down3.set(thirdWeight),
-      of.down2.set(f32x4.sub(f32x4.sub(of.two, of.down1), of.down3)),
-      downs.map((down) => down.set(f32x4.mul(down, of.scales))),
-
-      pixels.map((pixel, i) => [
-        of.from.set(i32.add(of.image, i32x4.lane(of.addresses, i))),
-        pixel.set(downs.map((down) => blendLine(i, down)).reduce(f32x4.add)),
-      ]),
+    /** Makes four pixels and puts them where the planes go on. */
+    drawPixels: (draw: (pixel: number) => Code): Code => [
+      pixels.map((pixel, i) => pixel.set(draw(i))),
       [0, 1, 2].map((channel) =>
         v128.store(
           i32.add(of.planes, i32.mul(of.planeBytes, i32.const(channel))),
           f32x4.add(laneOfEach(pixels, channel), of.offsets),
         ),
       ),
-    ];
+      of.planes.set(i32.add(of.planes, i32.const(4 * AT_ONCE))),
+    ],
+  };
+}
 
-    return [
-      setConstants,
-      of.row.set(of.side),
-      loop(
-        of.columns.set(v128.const([...new Uint8Array(Float32Array.of(0, 1, 2, 3).buffer)])),
-        of.column.set(of.side),
-        loop(
-          makeFourPixels,
-          of.planes.set(i32.add(of.planes, i32.const(4 * AT_ONCE))),
-          of.columns.set(f32x4.add(of.columns, f32x4.splat(f32.const(AT_ONCE)))),
-          branchIf(0, of.column.tee(i32.sub(of.column, i32.const(AT_ONCE)))),
-        ),
-        of.x.set(f64.sub(of.x, of.b)),
-        of.y.set(f64.add(of.y, of.a)),
-        branchIf(0, of.row.tee(i32.sub(of.row, i32.const(1)))),
-      ),
-    ];
-  },
-});
+/** The whole numbers nearest to floats of up to 22 bits, faster than by the instruction that takes all floats. */
+export function wholeNumbers(floats: Code): Code {
+  return i32x4.sub(f32x4.add(floats, f32x4.splat(f32.const(ROUNDER))), i32x4.splat(i32.const(ROUNDER_BITS)));
+}
 
 /** The same lane of four vectors. */
 function laneOfEach([one, two, three, four]: readonly Code[], lane: number): Code {
@@ -234,10 +188,4 @@ function laneOfEach([one, two, three, four]: readonly Code[], lane: number): Cod
     ...bytes(4),
     ...bytes(5),
   ]);
-}
-
-/** One of the numbers of 32 bits, four times. */
-function spread(vector: Code, index: number): Code {
-  const bytes = [0, 1, 2, 3].map((byte) => 4 * index + byte);
-  return v128.shuffle(vector, vector, [...bytes, ...bytes, ...bytes, ...bytes]);
 }

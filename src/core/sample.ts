@@ -1,7 +1,9 @@
 import { createMemory, PAGE_BYTES } from "../wasm/module.ts";
 import { halveIn } from "./halve-code.ts";
 import { lengthOfLevels, PIXEL_BYTES, type PlacedImage, placeLevels } from "./image-memory.ts";
-import { AT_ONCE, sampleIn } from "./sample-code.ts";
+import { AT_ONCE } from "./sample-code.ts";
+import { sampleStraightIn } from "./sample-straight-code.ts";
+import { sampleTurnedIn } from "./sample-turned-code.ts";
 import type { Pixels } from "./types.ts";
 
 /** How a network wants its pixels: value times scale plus offset. */
@@ -32,16 +34,21 @@ interface Halvings {
 
 const MOST_SIDE = 256;
 
-// Memory that WebAssembly works in: a crop, and then images, which stay until others need the room. It fits the
-// largest photo that is worked on with all its halvings.
-const CROP_BYTES = 3 * 4 * MOST_SIDE ** 2;
+/** A line of an image this wide fits the scratch memory. */
+const MOST_STRAIGHT_WIDTH = 4096;
+
+// Memory that WebAssembly works in: a crop, scratch, and then images, which stay until others need the room. It fits
+// the largest photo that is worked on with all its halvings.
+const SCRATCH = 3 * 4 * MOST_SIDE ** 2;
+const IMAGES = SCRATCH + PAGE_BYTES;
 const IMAGES_BYTES = 8 * 1024 * 1024;
-const memory = createMemory((CROP_BYTES + IMAGES_BYTES) / PAGE_BYTES);
-const sampleImage = sampleIn(memory);
+const memory = createMemory((IMAGES + IMAGES_BYTES) / PAGE_BYTES);
+const sampleTurned = sampleTurnedIn(memory);
+const sampleStraight = sampleStraightIn(memory);
 const halve = halveIn(memory);
 let bytes = new Uint8Array(memory.buffer);
 let images = new WeakMap<Pixels, Halvings>();
-let end = CROP_BYTES;
+let end = IMAGES;
 
 /** Fills the three planes of a crop of an image halved so often; outside the image is black. */
 export function sample(
@@ -53,7 +60,9 @@ export function sample(
 ): void {
   if (side > MOST_SIDE || side % AT_ONCE !== 0) throw new RangeError(`no crop can have a side of ${side}`);
   const { address, stride, width, height } = levelOf(images.get(pixels) ?? place(pixels), halvings);
-  sampleImage(address, stride, width, height, x, y, a, b, gap, 0, side, scale, offset);
+  const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
+  const fill = isStraight ? sampleStraight : sampleTurned;
+  fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, 0, side, scale, offset);
   planes.set(new Float32Array(memory.buffer, 0, 3 * side * side));
 }
 
@@ -87,7 +96,7 @@ function place(pixels: Pixels): Halvings {
 function makeRoom(length: number): void {
   if (end + length <= bytes.length) return;
   images = new WeakMap();
-  end = CROP_BYTES;
+  end = IMAGES;
   const missing = end + length - bytes.length;
   if (missing <= 0) return;
   memory.grow(Math.ceil(missing / PAGE_BYTES));

@@ -46,6 +46,7 @@ export const i32 = {
   mul: binary(0x6c),
   ne: binary(0x47),
   lessUnsigned: binary(0x49),
+  load: (address: Code, offset = 0): Code => [address, 0x28, 2, unsigned(offset)],
   store: (address: Code, value: Code): Code => [address, value, 0x36, 2, 0],
 };
 
@@ -66,7 +67,9 @@ export const v128 = {
   const: (bytes: readonly number[]): Code => [SIMD, 0x0c, ...bytes],
   zero: [SIMD, 0x0c, ...new Array<number>(16).fill(0)] as Code,
   load: (address: Code, offset = 0): Code => [address, SIMD, 0x00, 0, unsigned(offset)],
-  store: (address: Code, value: Code): Code => [address, value, SIMD, 0x0b, 0, 0],
+  /** A number of 32 bits, four times. */
+  loadSplat: (address: Code, offset = 0): Code => [address, SIMD, 0x09, 2, unsigned(offset)],
+  store: (address: Code, value: Code, offset = 0): Code => [address, value, SIMD, 0x0b, 0, unsigned(offset)],
   and: simdBinary(0x4e),
   or: simdBinary(0x50),
   /** Picks 16 bytes of one operand by the places in another; a place of 128 gives zero. */

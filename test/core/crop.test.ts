@@ -170,8 +170,10 @@ describe("a crop", () => {
     expect(colourAt(planes, 64, 32, 32)).toEqual(RED);
     const between = cut(quarters, { center: { x: 31.5, y: 32 }, side: 64, radians: 0 }, 64);
     expect(colourAt(between, 64, 0, 5)).toEqual(RED.map((value) => value / 2));
-    const far = cut(quarters, { center: { x: 1e6, y: -1e6 }, side: 10, radians: 1 }, 16);
-    expect(far.every((value) => value === 0)).toBe(true);
+    for (const radians of [0, 1]) {
+      const far = cut(quarters, { center: { x: 1e6, y: -1e6 }, side: 10, radians }, 16);
+      expect(far.every((value) => value === 0)).toBe(true);
+    }
   });
 
   test("turned by a quarter clockwise sees what was at the right on top", () => {
@@ -190,12 +192,21 @@ describe("a crop", () => {
     ["enlarged", { center: { x: 15, y: 17 }, side: 10, radians: 0.4 }],
     ["shrunk a little", { center: { x: 15.3, y: 17.6 }, side: 21, radians: 0 }],
     ["shrunk and turned", { center: { x: 15.3, y: 17.6 }, side: 26.4, radians: -2 }],
+    ["straight over two edges", { center: { x: 3, y: 30 }, side: 29, radians: 0 }],
+    ["straight over the others", { center: { x: 30, y: 2 }, side: 19, radians: 0 }],
     ["over two edges", { center: { x: 3, y: 30 }, side: 29, radians: 0.1 }],
+    ["straight and larger than the image", { center: { x: 20, y: 10 }, side: 75, radians: 0 }],
     ["larger than the image", { center: { x: 20, y: 10 }, side: 60, radians: 1 }],
     ["much larger than the image", { center: { x: 0, y: 40 }, side: 250, radians: 3 }],
   ])("%s is the mean of its samples", (_, square) => {
     for (const image of [noise, oddNoise])
       expect(largestDifference(cut(image, square, 16), plainCrop(image, square, 16))).toBeLessThan(0.05);
+  });
+
+  test("upside down, with nothing added by rounding, shows the last pixel first", () => {
+    const planes = drawn(crop(noise, { a: -1, b: 0, dx: 32, dy: 32 }, 32, PLAIN), 32);
+    expect(colourAt(planes, 32, 0, 0)).toEqual([...noise.data.subarray(-3)]);
+    expect(colourAt(planes, 32, -1, -1)).toEqual([...noise.data.subarray(0, 3)]);
   });
 
   test("turned by an eighth has the corners of the image on its sides", () => {
@@ -212,6 +223,7 @@ describe("a crop", () => {
   test.each([
     [1, 1],
     [3000, 2],
+    [20_000, 2],
     [2, 3000],
     [3, 5],
   ])("of %i by %i pixels is made of numbers", (width, height) => {

@@ -18,6 +18,9 @@ const RANGE = { scale: 1 / 127.5, offset: -1 };
 /** Candidates below this are noise: hundreds of them in any photo. */
 const LEAST_SCORE = 0.2;
 
+/** The same as a number of the network's, of which the score is the logistic function. */
+const LEAST_LOGIT = Math.log(LEAST_SCORE / (1 - LEAST_SCORE));
+
 /** Two boxes that share more than this part of their joint area are one face. */
 export const SAME_FACE_OVERLAP = 0.3;
 
@@ -60,8 +63,8 @@ function gridOf(cells: number, perCell: number): Point[] {
 function decode(map: Similarity, scores: Float32Array, numbers: Float32Array): Detection[] {
   const scale = Math.hypot(map.a, map.b);
   return ANCHORS.flatMap((anchor, i) => {
-    const score = 1 / (1 + Math.exp(-scores[i]!));
-    if (score < LEAST_SCORE) return [];
+    const logit = scores[i]!;
+    if (logit < LEAST_LOGIT) return [];
     const number = (n: number) => numbers[i * NUMBERS + n]!;
     const point = (n: number) => transform(map, { x: anchor.x + number(n), y: anchor.y + number(n + 1) });
     const { x, y } = point(0);
@@ -70,7 +73,7 @@ function decode(map: Similarity, scores: Float32Array, numbers: Float32Array): D
     return [
       {
         box: { x1: x - halfWidth, y1: y - halfHeight, x2: x + halfWidth, y2: y + halfHeight },
-        score,
+        score: 1 / (1 + Math.exp(-logit)),
         eyes: [point(FIRST_EYE), point(SECOND_EYE)] as const,
       },
     ];

@@ -93,7 +93,8 @@ function areApart([left, right]: readonly [Point, Point], size: number): boolean
 export function levelSquare(points: readonly Point[], margin: number): Square {
   const radians = tiltOf(eyesOf(points));
   const turn = { a: Math.cos(radians), b: Math.sin(radians), dx: 0, dy: 0 };
-  const level = boundsOf(points.map((point) => transform(invert(turn), point)));
+  const back = invert(turn);
+  const level = boundsOf(points.map((point) => transform(back, point)));
   return { center: transform(turn, centerOf(level)), side: longerSideOf(level) * margin, radians };
 }
 

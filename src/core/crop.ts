@@ -1,6 +1,6 @@
 import type { Similarity } from "./geometry.ts";
 import type { Drawing } from "./networks.ts";
-import { type PixelRange, sample } from "./sample.ts";
+import { mirror, type PixelRange, sample } from "./sample.ts";
 import type { Pixels } from "./types.ts";
 
 /** Up to this shrinkage the blend of four neighbours is average enough. */
@@ -22,9 +22,9 @@ export function cropAndMirrored(image: Pixels, map: Similarity, side: number, ra
     images: 2,
     draw: (planes) => {
       const middle = planes.length / 2;
-      drawCrop(image, map, side, range, planes.subarray(0, middle));
-      planes.copyWithin(middle, 0, middle);
-      for (let row = middle; row < planes.length; row += side) planes.subarray(row, row + side).reverse();
+      const first = planes.subarray(0, middle);
+      drawCrop(image, map, side, range, first);
+      mirror(first, side, planes.subarray(middle));
     },
   };
 }

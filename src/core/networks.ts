@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { MAX_BATCH, withCanvas } from "./drawing-memory.ts";
 
 /** Square images that are made when a network needs them, and where it needs them. */
 export interface Drawing {
   /** How many images it makes. */
   readonly images: number;
-  /** Makes them, one after another, each as three planes: red, green, blue. */
+  /** Makes them on the canvas, one after another, each as three planes: red, green, blue. */
   draw(planes: Float32Array): void;
 }
 
@@ -32,9 +33,6 @@ export interface Networks {
 const NAMES = ["detect", "mesh", "embed", "attributes"] as const;
 
 export type NetworkName = (typeof NAMES)[number];
-
-/** Most images in one run: two share the reading of the weights, more no longer fit a core's cache beside each other. */
-const MAX_BATCH = 2;
 
 /** Loads the networks from a folder. */
 export async function openNetworks(modelsDir: string): Promise<Networks> {
@@ -72,22 +70,17 @@ function networkOf(session: InferenceSession): Network {
   const [input] = session.inputMetadata;
   const side = input!.isTensor ? Number(input!.shape.at(-1)) : 0;
   const length = 3 * side * side;
-  // Taken again and again: memory that is new each time costs more than what is drawn into it.
-  const spare: Float32Array[] = [];
 
-  async function runBatch(batch: readonly Drawing[]) {
-    const planes = spare.pop() ?? new Float32Array(MAX_BATCH * length);
-    let images = 0;
-    for (const drawing of batch) {
-      drawing.draw(planes.subarray(images * length, (images + drawing.images) * length));
-      images += drawing.images;
-    }
-    const shape = [images, 3, side, side];
-    const outputs = await session.run({
-      input: new Tensor("float32", planes.subarray(0, images * length), shape),
+  function runBatch(batch: readonly Drawing[]) {
+    return withCanvas(async (canvas) => {
+      let images = 0;
+      for (const drawing of batch) {
+        drawing.draw(canvas.subarray(images * length, (images + drawing.images) * length));
+        images += drawing.images;
+      }
+      const input = new Tensor("float32", canvas.subarray(0, images * length), [images, 3, side, side]);
+      return { images, outputs: await session.run({ input }) };
     });
-    spare.push(planes);
-    return { images, outputs };
   }
 
   return {

@@ -1,6 +1,7 @@
-import { createMemory, PAGE_BYTES } from "../wasm/module.ts";
+import { IMAGES, IMAGES_END, MOST_SIDE, memory, SCRATCH } from "./drawing-memory.ts";
 import { halveIn } from "./halve-code.ts";
 import { lengthOfLevels, PIXEL_BYTES, type PlacedImage, placeLevels } from "./image-memory.ts";
+import { mirrorIn } from "./mirror-code.ts";
 import { AT_ONCE } from "./sample-code.ts";
 import { sampleStraightIn } from "./sample-straight-code.ts";
 import { sampleTurnedIn } from "./sample-turned-code.ts";
@@ -32,25 +33,20 @@ interface Halvings {
   made: number;
 }
 
-const MOST_SIDE = 256;
-
 /** A line of an image this wide fits the scratch memory. */
 const MOST_STRAIGHT_WIDTH = 4096;
 
-// Memory that WebAssembly works in: a crop, scratch, and then images, which stay until others need the room. It fits
-// the largest photo that is worked on with all its halvings.
-const SCRATCH = 3 * 4 * MOST_SIDE ** 2;
-const IMAGES = SCRATCH + PAGE_BYTES;
-const IMAGES_BYTES = 8 * 1024 * 1024;
-const memory = createMemory((IMAGES + IMAGES_BYTES) / PAGE_BYTES);
 const sampleTurned = sampleTurnedIn(memory);
 const sampleStraight = sampleStraightIn(memory);
 const halve = halveIn(memory);
-let bytes = new Uint8Array(memory.buffer);
+const mirrorRows = mirrorIn(memory);
+
+// Images stay in memory until others need the room.
+const bytes = new Uint8Array(memory.buffer);
 let images = new WeakMap<Pixels, Halvings>();
 let end = IMAGES;
 
-/** Fills the three planes of a crop of an image halved so often; outside the image is black. */
+/** Fills the three planes of a crop, on the canvas, of an image halved so often; outside the image is black. */
 export function sample(
   pixels: Pixels,
   halvings: number,
@@ -62,8 +58,17 @@ export function sample(
   const { address, stride, width, height } = levelOf(images.get(pixels) ?? place(pixels), halvings);
   const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
   const fill = isStraight ? sampleStraight : sampleTurned;
-  fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, 0, side, scale, offset);
-  planes.set(new Float32Array(memory.buffer, 0, 3 * side * side));
+  fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, addressOf(planes), side, scale, offset);
+}
+
+/** Fills planes with those of a crop of so many pixels on a side, mirrored left to right; both are on the canvas. */
+export function mirror(planes: Float32Array, side: number, mirrored: Float32Array): void {
+  mirrorRows(addressOf(planes), addressOf(mirrored), 4 * side, 3 * side);
+}
+
+function addressOf({ buffer, byteOffset }: Float32Array): number {
+  if (buffer !== memory.buffer) throw new RangeError("not on the canvas");
+  return byteOffset;
 }
 
 function levelOf(image: Halvings, level: number): PlacedImage {
@@ -94,11 +99,8 @@ function place(pixels: Pixels): Halvings {
 
 /** Where there is not enough room, all images make way. */
 function makeRoom(length: number): void {
-  if (end + length <= bytes.length) return;
+  if (end + length <= IMAGES_END) return;
+  if (IMAGES + length > IMAGES_END) throw new RangeError("the image is too large to cut crops out of");
   images = new WeakMap();
   end = IMAGES;
-  const missing = end + length - bytes.length;
-  if (missing <= 0) return;
-  memory.grow(Math.ceil(missing / PAGE_BYTES));
-  bytes = new Uint8Array(memory.buffer);
 }

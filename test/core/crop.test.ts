@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { crop, cropAndMirrored } from "../../src/core/crop.ts";
+import { withCanvas } from "../../src/core/drawing-memory.ts";
 import { cropOf, type Square, transform } from "../../src/core/geometry.ts";
 import type { Drawing } from "../../src/core/networks.ts";
 import type { Pixels } from "../../src/core/types.ts";
 import { largestDifference, randomFloats } from "../support/numbers.ts";
 
+const canvas = await withCanvas(async (lent) => lent);
 const PLAIN = { scale: 1, offset: 0 };
 const RED = [200, 10, 20];
 const GREEN = [20, 210, 30];
@@ -26,9 +28,9 @@ function cut(pixels: Pixels, square: Square, side: number): Float32Array {
 
 /** What a drawing makes, in memory that was used before. */
 function drawn({ images, draw }: Drawing, side: number): Float32Array {
-  const planes = new Float32Array(images * 3 * side * side).fill(Number.NaN);
+  const planes = canvas.subarray(0, images * 3 * side * side).fill(Number.NaN);
   draw(planes);
-  return planes;
+  return planes.slice();
 }
 
 /** Colour of a crop's pixel; negative places count from the right and the bottom. */
@@ -241,4 +243,14 @@ test("a crop and its mirror image are those of the image and of the mirrored ima
   const both = drawn(cropAndMirrored(noise, cropOf(whole(noise), 32), 32, PLAIN), 32);
   expect(both.subarray(0, both.length / 2)).toEqual(cut(noise, whole(noise), 32));
   expect(both.subarray(both.length / 2)).toEqual(cut(mirrored, whole(mirrored), 32));
+});
+
+test("a crop is drawn on the canvas or not at all", () => {
+  const { draw } = crop(noise, cropOf(whole(noise), 32), 32, PLAIN);
+  expect(() => draw(new Float32Array(3 * 32 * 32))).toThrow("not on the canvas");
+});
+
+test("an image that is larger than any that is decoded is refused", () => {
+  const large = { width: 2048, height: 2048, data: new Uint8Array(3 * 2048 ** 2) };
+  expect(() => cut(large, whole(large), 32)).toThrow("too large");
 });

@@ -13,6 +13,8 @@ export interface Pose {
 
 type Vector3 = MeshPoint;
 
+const NOWHERE: Vector3 = { x: 0, y: 0, z: 0 };
+
 /** Top of the forehead and tip of the chin. */
 const FOREHEAD = 10;
 const CHIN = 152;
@@ -22,10 +24,11 @@ const LEAN_DEGREES = -7;
 
 /** Reads the pose off the mesh: one axis joins the face's two halves, another runs down its middle. */
 export function measurePose(points: readonly MeshPoint[]): Pose {
-  const halves = points.flatMap((point, i) =>
-    MIRRORED[i]! > i ? [fromTo(point, points[MIRRORED[i]!]!)] : [],
-  );
-  const across = unit(halves.reduce(sum));
+  const betweenHalves = points.reduce((total: Vector3, point, i) => {
+    const other = MIRRORED[i]!;
+    return other > i ? sum(total, fromTo(point, points[other]!)) : total;
+  }, NOWHERE);
+  const across = unit(betweenHalves);
   const away = unit(cross(across, fromTo(points[FOREHEAD]!, points[CHIN]!)));
   return {
     yawDegrees: degrees(Math.atan2(-away.x, away.z)),

@@ -18,25 +18,39 @@ export function jsonOf(schema: DescMessage, message: Message): JsonValue {
 }
 
 function flattened(schema: DescMessage, json: JsonValue): JsonValue {
-  if (!isObject(json) || !hasMarks(schema)) return json;
-  const fields = new Map(schema.fields.map((field) => [field.jsonName, field]));
+  const shape = shapeOf(schema);
+  if (!shape || !isObject(json)) return json;
   // fromEntries defines keys, where an assignment to a map key `__proto__` would not.
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, value]): [string, JsonValue][] => {
-      const field = fields.get(name);
+      const field = shape.fields.get(name);
       const inner = field ? innerOf(field, value) : value;
-      return field && isObject(inner) && isMarked(field) ? Object.entries(inner) : [[name, inner]];
+      return field && isObject(inner) && shape.marked.has(field) ? Object.entries(inner) : [[name, inner]];
     }),
   );
 }
 
-const marked = new WeakMap<DescMessage, boolean>();
+/** A type that has marked maps in it, or in a type within it: its fields by their names, and which of them are marked. */
+interface Shape {
+  readonly fields: ReadonlyMap<string, DescField>;
+  readonly marked: ReadonlySet<DescField>;
+}
 
-/** Whether a message has marked maps anywhere in it; asked for every message, and so remembered by type. */
-function hasMarks(schema: DescMessage): boolean {
-  const found = marked.get(schema) ?? messagesIn(schema).some(({ fields }) => fields.some(isMarked));
-  marked.set(schema, found);
-  return found;
+/** Asked for every message, and so remembered; a type without marks anywhere has none. */
+const shapes = new WeakMap<DescMessage, Shape | "plain">();
+
+function shapeOf(schema: DescMessage): Shape | undefined {
+  const known = shapes.get(schema) ?? findShape(schema);
+  shapes.set(schema, known);
+  return known === "plain" ? undefined : known;
+}
+
+function findShape(schema: DescMessage): Shape | "plain" {
+  if (!messagesIn(schema).some(({ fields }) => fields.some(isMarked))) return "plain";
+  return {
+    fields: new Map(schema.fields.map((field) => [field.jsonName, field])),
+    marked: new Set(schema.fields.filter(isMarked)),
+  };
 }
 
 /** A type and all types within it. Well-known ones have a JSON form of their own, which fields do not describe. */

@@ -41,10 +41,12 @@ function send(reply: Reply): void {
 async function open(options: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { openAnalyzer } = await import("./analyzer.ts");
+  const { WORKING_SIDE } = await import("./decode.ts");
   const { default: sharp } = await import("sharp");
   analyzer = await openAnalyzer(options);
   const drawing = drawnFace();
-  await warmUp(analyzer, [drawing, await sharp(drawing).toColourspace("srgb").jpeg().toBuffer()]);
+  const photo = await sharp(drawing).resize(WORKING_SIDE).toColourspace("srgb").jpeg().toBuffer();
+  await warmUp(analyzer, [drawing, photo]);
   return analyzer.identity;
 }
 

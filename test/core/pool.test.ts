@@ -310,6 +310,13 @@ describe("opening a pool", () => {
     expect(workersOfThisProcess()).toBe(before);
   });
 
+  test("with limits that its own warm-up would not keep to is possible", async () => {
+    const limits = { maxBytes: 200, maxPixels: 100 };
+    const strict = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 1, limits });
+    await expect(strict.embed(photograph(3))).rejects.toMatchObject({ kind: "imageTooLarge" });
+    await strict.close();
+  });
+
   test.each([{ workers: 0 }, { workers: 1.5 }, { queue: -1 }])("refuses %o", async (wrong) => {
     const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 1, ...wrong };
     await expect(openPool(options)).rejects.toThrow(RangeError);

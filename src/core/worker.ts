@@ -41,13 +41,12 @@ function send(reply: Reply): void {
 async function open({ modelsDir, limits }: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { analyzerFromNetworks } = await import("./analyzer.ts");
-  const { WORKING_SIDE } = await import("./decode.ts");
   const { openNetworks } = await import("./networks.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir);
   analyzer = analyzerFromNetworks(networks, limits);
   const drawing = drawnFace();
-  const photo = await sharp(drawing).resize(WORKING_SIDE).toColourspace("srgb").jpeg().toBuffer();
+  const photo = await sharp(drawing).toColourspace("srgb").jpeg().toBuffer();
   // Whatever the limits are for others' pictures.
   await warmUp(analyzerFromNetworks(networks), [drawing, photo]);
   return analyzer.identity;

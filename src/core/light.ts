@@ -4,7 +4,7 @@ import type { Box, Pixels } from "./types.ts";
 /** Share of red, green and blue in how bright a pixel looks (ITU-R BT.601). */
 const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };
 
-/** So many rows, and so many pixels of a row, are enough for a mean. */
+/** Of a face larger than this, so many rows and so many pixels of a row are enough for a mean. */
 const SAMPLES = 64;
 
 /**

@@ -71,6 +71,7 @@ export const VARIABLES = {
   gaps: V128,
   offsets: V128,
   planeBytes: I32,
+  row: I32,
   // Of four pixels: their columns in the crop, and their row of the table.
   columns: V128,
   entry: I32,
@@ -137,6 +138,11 @@ export function samplingCode(of: Locals, vectors: number) {
 
     /** Length of the table. */
     tableBytes: i32.mul(of.side, i32.const((VECTOR_BYTES * vectors) / AT_ONCE)),
+
+    eachRow: (...body: Code[]): Code => [
+      of.row.set(of.side),
+      loop(body, branchIf(0, of.row.tee(i32.sub(of.row, i32.const(1))))),
+    ],
 
     /** Does something for each four columns from left to right, and for their row of the table. */
     eachFourColumns: (...body: Code[]): Code => [

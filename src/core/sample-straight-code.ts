@@ -36,7 +36,6 @@ export const sampleStraightIn: SampleIn = compile({
     blended: I32,
     blendedEnd: I32,
     leftmost: I32,
-    row: I32,
     from: I32,
     to: I32,
   },
@@ -97,13 +96,7 @@ export const sampleStraightIn: SampleIn = compile({
       code.setConstants,
       of.scales.set(f32x4.splat(f32.mul(of.scale, f32.const(1 / AXIS_WEIGHT ** 2)))),
       fillTable,
-      of.row.set(of.side),
-      loop(
-        blendLines,
-        drawRow,
-        of.y.set(f64.add(of.y, of.a)),
-        branchIf(0, of.row.tee(i32.sub(of.row, i32.const(1)))),
-      ),
+      code.eachRow(blendLines, drawRow, of.y.set(f64.add(of.y, of.a))),
     ];
   },
 });

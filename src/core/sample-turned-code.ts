@@ -1,4 +1,4 @@
-import { branchIf, type Code, f32, f32x4, f64, I32, i32, i32x4, loop, V128, v128 } from "../wasm/code.ts";
+import { type Code, f32, f32x4, f64, I32, i32, i32x4, V128, v128 } from "../wasm/code.ts";
 import { compile } from "../wasm/module.ts";
 import { PIXEL_BYTES } from "./image-memory.ts";
 import {
@@ -45,7 +45,6 @@ export const sampleTurnedIn: SampleIn = compile({
     across12: V128,
     across3: V128,
     line: V128,
-    row: I32,
     from: I32,
   },
   code: (of) => {
@@ -101,14 +100,7 @@ export const sampleTurnedIn: SampleIn = compile({
     return [
       code.setConstants,
       of.scales.set(f32x4.splat(f32.mul(of.scale, f32.const(1 / (AXIS_WEIGHT ** 2 * UNIT))))),
-      of.row.set(of.side),
-      loop(
-        fillTable,
-        drawRow,
-        of.x.set(f64.sub(of.x, of.b)),
-        of.y.set(f64.add(of.y, of.a)),
-        branchIf(0, of.row.tee(i32.sub(of.row, i32.const(1)))),
-      ),
+      code.eachRow(fillTable, drawRow, of.x.set(f64.sub(of.x, of.b)), of.y.set(f64.add(of.y, of.a))),
     ];
   },
 });

@@ -1,6 +1,6 @@
 import { IMAGES, IMAGES_END, MOST_SIDE, memory, SCRATCH } from "./drawing-memory.ts";
 import { halveIn } from "./halve-code.ts";
-import { lengthOfLevels, PIXEL_BYTES, type PlacedImage, placeLevels } from "./image-memory.ts";
+import { lengthOfLevels, MARGIN, PIXEL_BYTES, type PlacedImage, placeLevels } from "./image-memory.ts";
 import { mirrorIn } from "./mirror-code.ts";
 import { AT_ONCE } from "./sample-code.ts";
 import { sampleStraightIn } from "./sample-straight-code.ts";
@@ -27,8 +27,9 @@ export interface Grid {
   readonly side: number;
 }
 
-/** An image at full size and halved again and again, of which the first so many are made. */
+/** An image in memory at full size and halved again and again, of which the first so many are made. */
 interface Halvings {
+  readonly of: WeakRef<Pixels>;
   readonly levels: readonly PlacedImage[];
   made: number;
 }
@@ -41,10 +42,10 @@ const sampleStraight = sampleStraightIn(memory);
 const halve = halveIn(memory);
 const mirrorRows = mirrorIn(memory);
 
-// Images stay in memory until others need the room.
 const bytes = new Uint8Array(memory.buffer);
-let images = new WeakMap<Pixels, Halvings>();
-let end = IMAGES;
+
+// Images come one after another to the same place, which thus stays in the processor's cache.
+let placed: Halvings | undefined;
 
 /** Fills the three planes of a crop, on the canvas, of an image halved so often; outside the image is black. */
 export function sample(
@@ -55,7 +56,10 @@ export function sample(
   planes: Float32Array,
 ): void {
   if (side > MOST_SIDE || side % AT_ONCE !== 0) throw new RangeError(`no crop can have a side of ${side}`);
-  const { address, stride, width, height } = levelOf(images.get(pixels) ?? place(pixels), halvings);
+  const { address, stride, width, height } = levelOf(
+    placed?.of.deref() === pixels ? placed : place(pixels),
+    halvings,
+  );
   const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
   const fill = isStraight ? sampleStraight : sampleTurned;
   fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, addressOf(planes), side, scale, offset);
@@ -76,31 +80,33 @@ function levelOf(image: Halvings, level: number): PlacedImage {
     const from = image.levels[image.made - 1]!;
     const to = image.levels[image.made]!;
     halve(from.address, from.stride, to.address, to.stride, to.width, to.height);
+    blackenMargin(to);
   }
   return image.levels[level]!;
 }
 
 function place(pixels: Pixels): Halvings {
   const { width, height, data } = pixels;
-  const length = lengthOfLevels(width, height);
-  makeRoom(length);
-  const levels = placeLevels(end, width, height);
-  bytes.fill(0, end, end + length);
-  end += length;
-
+  if (lengthOfLevels(width, height) > IMAGES_END - IMAGES)
+    throw new RangeError("the image is too large to cut crops out of");
+  const levels = placeLevels(IMAGES, width, height);
   const { address, stride } = levels[0]!;
   const line = width * PIXEL_BYTES;
+  // Not of a Buffer, whose parts take longer to make.
+  const source = new Uint8Array(data.buffer, data.byteOffset, data.length);
   for (let row = 0; row < height; row++)
-    bytes.set(data.subarray(row * line, (row + 1) * line), address + row * stride);
-  const image = { levels, made: 1 };
-  images.set(pixels, image);
-  return image;
+    bytes.set(source.subarray(row * line, (row + 1) * line), address + row * stride);
+  blackenMargin(levels[0]!);
+  placed = { of: new WeakRef(pixels), levels, made: 1 };
+  return placed;
 }
 
-/** Where there is not enough room, all images make way. */
-function makeRoom(length: number): void {
-  if (end + length <= IMAGES_END) return;
-  if (IMAGES + length > IMAGES_END) throw new RangeError("the image is too large to cut crops out of");
-  images = new WeakMap();
-  end = IMAGES;
+function blackenMargin({ address, stride, width, height }: PlacedImage): void {
+  const first = address - MARGIN * (stride + PIXEL_BYTES);
+  const last = address + height * stride;
+  bytes.fill(0, first, address);
+  // From the end of a line to the next: a call for so few bytes would take longer.
+  for (let line = address + width * PIXEL_BYTES; line < last; line += stride)
+    for (let at = line; at < line + 2 * MARGIN * PIXEL_BYTES; at++) bytes[at] = 0;
+  bytes.fill(0, last - MARGIN * PIXEL_BYTES, last + MARGIN * stride);
 }

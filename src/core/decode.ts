@@ -18,8 +18,11 @@ sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuff
 /** What one image may cost where nothing else is said: 10 MiB and 40 megapixels. */
 export const DEFAULT_LIMITS: ImageLimits = { maxBytes: 10 * 1024 * 1024, maxPixels: 40_000_000 };
 
-/** Longest side of the pixels that are worked on; larger images are shrunk to it while they are decoded. */
-export const WORKING_SIDE = 1024;
+/** Images up to this longer side are worked on as they are: to shrink them takes longer than to decode them. */
+export const WHOLE_SIDE = 2048;
+
+/** Larger ones are shrunk to this longer side while they are decoded. */
+export const SHRUNK_SIDE = 1024;
 
 // Interlaced, progressive and very wide images are in memory as a whole. As many pixels as are allowed then
 // fit in the usual ways of storing them; in 16 bits, or as CMYK, somewhat fewer do.
@@ -60,8 +63,8 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
 
 async function readPixels(image: Sharp, { width, height }: Size): Promise<Pixels> {
   const { data, info } = await image
-    // The fast way leaves more of the shrinking to libjpeg, which moves the picture by up to half a pixel.
-    .resize({ width, height, fit: "fill", fastShrinkOnLoad: false })
+    // Most of the shrinking is done by libjpeg, which may move the picture by up to half a pixel.
+    .resize({ width, height, fit: "fill" })
     .flatten({ background: "#ffffff" })
     .toColourspace("srgb")
     .raw()
@@ -110,7 +113,9 @@ function uprightSize({ width, height, orientation }: ImageHeader): Size {
 }
 
 function workingSize({ width, height }: Size): Size {
-  const scale = Math.min(1, WORKING_SIDE / Math.max(width, height));
+  const longer = Math.max(width, height);
+  if (longer <= WHOLE_SIDE) return { width, height };
+  const scale = SHRUNK_SIDE / longer;
   return {
     width: Math.max(1, Math.round(width * scale)),
     height: Math.max(1, Math.round(height * scale)),

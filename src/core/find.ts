@@ -37,6 +37,9 @@ const SMALL_FACE_SCORE = 0.3;
 const TILE_TO_FACE = 10;
 const TILE_SIDE = { least: 256, most: 427 };
 
+/** The limits hold for photos up to this longer side, and grow with larger ones, so that the number of tiles does not. */
+const TILED_SIDE = 1024;
+
 /** Distance of two tiles to their side: a face on the border of one is whole in the next. */
 const TILE_STEP = 0.8;
 
@@ -114,13 +117,16 @@ function furtherViews(
   candidates: readonly Candidate[],
   faces: readonly Candidate[],
 ): Square[] {
-  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image, TILE_SIDE.most)];
+  const longer = Math.max(image.width, image.height);
+  const unit = Math.max(1, longer / TILED_SIDE);
+  const [least, most] = [TILE_SIDE.least * unit, TILE_SIDE.most * unit];
+  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image, most)];
   const hints = candidates
     .filter((candidate) => candidate.score >= SMALL_FACE_SCORE || isFace(candidate))
     .map(({ box }) => longerSideOf(box));
   const smallest = Math.min(...hints);
-  if (smallest >= SMALL_FACE * Math.max(image.width, image.height)) return [];
-  return tilesOf(image, Math.min(TILE_SIDE.most, Math.max(TILE_SIDE.least, smallest * TILE_TO_FACE)));
+  if (smallest >= SMALL_FACE * longer) return [];
+  return tilesOf(image, Math.min(most, Math.max(least, smallest * TILE_TO_FACE)));
 }
 
 /** Overlapping squares that cover the image; none if it is no larger than one. */

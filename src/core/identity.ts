@@ -5,7 +5,7 @@ import type { NetworkName } from "./networks.ts";
  * Counts changes of what happens between the bytes of an image and the networks (decoding,
  * cropping, detecting, aligning, scaling) that move vectors. A new number is a release note.
  */
-const PREPROCESSING = 2;
+const PREPROCESSING = 3;
 
 /** The networks that a vector depends on. */
 const VECTOR_NETWORKS = ["detect", "mesh", "embed"] as const satisfies readonly NetworkName[];

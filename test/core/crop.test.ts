@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { crop, cropAndMirrored } from "../../src/core/crop.ts";
+import { WHOLE_SIDE } from "../../src/core/decode.ts";
 import { withCanvas } from "../../src/core/drawing-memory.ts";
 import { cropOf, type Square, transform } from "../../src/core/geometry.ts";
 import type { Drawing } from "../../src/core/networks.ts";
@@ -250,7 +251,15 @@ test("a crop is drawn on the canvas or not at all", () => {
   expect(() => draw(new Float32Array(3 * 32 * 32))).toThrow("not on the canvas");
 });
 
-test("an image that is larger than any that is decoded is refused", () => {
-  const large = { width: 2048, height: 2048, data: new Uint8Array(3 * 2048 ** 2) };
+test("an image as large as any that is decoded has room, a larger one is refused", () => {
+  const largest = {
+    width: WHOLE_SIDE,
+    height: WHOLE_SIDE,
+    data: new Uint8Array(3 * WHOLE_SIDE ** 2).fill(7),
+  };
+  expect(cut(largest, whole(largest), 32)).toEqual(new Float32Array(3 * 32 * 32).fill(7));
+
+  const side = WHOLE_SIDE + 64;
+  const large = { width: side, height: side, data: new Uint8Array(3 * side ** 2) };
   expect(() => cut(large, whole(large), 32)).toThrow("too large");
 });

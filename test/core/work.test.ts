@@ -1,4 +1,4 @@
-// Which networks run for which call: no work is done that nobody asked for.
+// Which networks run for which call, and how often: no work is done that nobody asked for.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
 import { analyzerFromNetworks } from "../../src/core/analyzer.ts";
@@ -8,12 +8,13 @@ import { boxOf, FACES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 let analyzer: Analyzer;
-const ran = new Set<NetworkName>();
+/** On how many images. */
+const ran = new Map<NetworkName, number>();
 beforeAll(async () => {
   const networks = await openNetworks(DEFAULT_MODELS_DIR);
   const watched = (name: NetworkName): Network => ({
     run(drawings) {
-      if (drawings.length > 0) ran.add(name);
+      if (drawings.length > 0) ran.set(name, (ran.get(name) ?? 0) + drawings.length);
       return networks[name].run(drawings);
     },
   });
@@ -33,35 +34,49 @@ const wall = boxOf(700, 60, 900, 260);
 
 test("a vector needs no attributes", async () => {
   await analyzer.embed(photograph(3));
-  expect([...ran]).toEqual(["detect", "mesh", "embed"]);
+  expect([...ran.keys()]).toEqual(["detect", "mesh", "embed"]);
 });
 
 test("attributes need no vector", async () => {
   await analyzer.analyze(photograph(3));
-  expect([...ran]).toEqual(["detect", "mesh", "attributes"]);
+  expect([...ran.keys()]).toEqual(["detect", "mesh", "attributes"]);
 });
 
 test("a box around a face needs no detector", async () => {
   await analyzer.embed(photograph(3), face);
-  expect([...ran]).toEqual(["mesh", "embed"]);
+  expect([...ran.keys()]).toEqual(["mesh", "embed"]);
 });
 
 test("a box without a face asks the detector, unless it is switched off", async () => {
   await expect(analyzer.embed(photograph(1), { boxes: [wall], detect: false })).rejects.toThrow();
-  expect([...ran]).toEqual(["mesh"]);
+  expect([...ran.keys()]).toEqual(["mesh"]);
   await expect(analyzer.embed(photograph(1), { boxes: [wall] })).rejects.toThrow();
-  expect([...ran]).toEqual(["mesh", "detect"]);
+  expect([...ran.keys()]).toEqual(["mesh", "detect"]);
 });
 
 test("a photograph without a face asks for nothing but that", async () => {
   const { faces } = await analyzer.analyze(await blank(), { vectors: true });
   expect(faces).toEqual([]);
-  expect([...ran]).toEqual(["detect"]);
+  expect([...ran.keys()]).toEqual(["detect"]);
 });
 
-async function blank(): Promise<Buffer> {
+test.each([
+  [320, 240, 2],
+  [1024, 768, 8],
+  [1536, 1152, 8],
+  [2048, 1536, 8],
+  [4096, 3072, 8],
+])(
+  "a picture of %i by %i pixels is looked at in %i views where no face is seen",
+  async (width, height, views) => {
+    await analyzer.analyze(await blank(width, height));
+    expect(ran.get("detect")).toBe(views);
+  },
+);
+
+async function blank(width = 320, height = 240): Promise<Buffer> {
   const { default: sharp } = await import("sharp");
-  return sharp({ create: { width: 320, height: 240, channels: 3, background: "#808080" } })
+  return sharp({ create: { width, height, channels: 3, background: "#808080" } })
     .png()
     .toBuffer();
 }

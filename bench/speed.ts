@@ -74,10 +74,11 @@ function isFarTooSlow(rounds: readonly Round[]): boolean {
 }
 
 async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
-  const comparison = await compareSpeeds(service, photos, SECONDS);
   const cells = await measureConcurrency(service, photos);
   const overload = await measureOverload(service, photos);
   const fairness = await measureFairness(service, photos);
+  // Last: it takes a server some thousands of requests until all its code is compiled.
+  const comparison = await compareSpeeds(service, photos, SECONDS);
   const chapters: Chapter[] = [
     comparisonChapter(comparison),
     concurrencyChapter(cells),

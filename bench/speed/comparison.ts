@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
-import { mapWithProgress, waitWithProgress } from "../progress.ts";
+import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
 import { type ServiceProcess, USER } from "../service-process.ts";
@@ -10,9 +10,6 @@ import { type BareCore, openBareCore } from "./bare-core.ts";
 import { type Peer, startPeer } from "./peer.ts";
 
 const ROUNDS = 9;
-
-/** So many turns the service works before its time counts: a server's code is compiled by how often it runs. */
-const WARM_UP_TURNS = 5;
 
 const OPERATIONS = ["get_face_vec", "get_image_attr"] as const;
 
@@ -47,7 +44,6 @@ export async function compareSpeeds(
   const inFlight = 4 * availableParallelism();
   const costs: Cost[] = [];
   try {
-    await warmUp(service, photo, inFlight, WARM_UP_TURNS * seconds);
     const rivals = rivalsOn(photo, service, peer, core, seconds, inFlight, (cost) => costs.push(cost));
     const names = Object.keys(rivals) as Rival[];
     const turns = Array.from({ length: ROUNDS }, () => names).flat();
@@ -62,14 +58,6 @@ export async function compareSpeeds(
   } finally {
     peer.close();
     await core.close();
-  }
-}
-
-async function warmUp(service: ServiceProcess, image: string, inFlight: number, seconds: number) {
-  for (const operation of OPERATIONS) {
-    const mix = [{ wire: "multipart", operation, images: [image] }] as const;
-    const load = { port: service.port, userId: USER, mix };
-    await waitWithProgress(operation, seconds, measureSpeed(load, { inFlight, seconds }));
   }
 }
 
@@ -145,7 +133,7 @@ export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chap
         reached: coreShare >= 0.9,
       },
     ],
-    body: `Requests a second on one 640x480 photo of one face. The service has worked for a while before. There are ${rounds.length} rounds in which all take turns; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+    body: `Requests a second on one 640x480 photo of one face. The service has done all that is told below before, some thousands of requests, in which the code of its server was compiled. There are ${rounds.length} rounds in which all take turns; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
 
 ${table(
   ["", "get_face_vec", "get_image_attr"],

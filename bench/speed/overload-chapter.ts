@@ -8,18 +8,22 @@ import { PHASE_SECONDS } from "./pace.ts";
 
 /** Tells how the service bore the overload. */
 export function overloadChapter(overload: Overload): Chapter {
-  const { capacity, probes } = overload;
-  const calm = coded(phaseOf(overload, 0), OK);
-  const accepted = coded(phaseOf(overload, 1), OK);
-  const refused = coded(phaseOf(overload, 1), OVERLOADED);
+  const { capacity, probes, turns } = overload;
+  const atHalf = [...phaseOf(overload, 0), ...turns.flatMap((turn) => turn.atHalf)];
+  const atTwice = [...phaseOf(overload, 1), ...turns.flatMap((turn) => turn.atTwice)];
+  const calm = coded(atHalf, OK);
+  const accepted = coded(atTwice, OK);
+  const refused = coded(atTwice, OVERLOADED);
   const before = percentilesOf(calm);
   const during = percentilesOf(accepted);
   const refusal = percentilesOf(refused);
   const health = quantile(tookMs(probes), 0.99);
-  const throughput = median(overload.throughputs);
+  const throughput = median(turns.map((turn) => turn.throughput));
   const recovery = recoverySeconds(overload);
   const unwell = probes.filter(({ well }) => !well).length;
-  const lost = overload.samples.filter(({ code }) => code !== OK && code !== OVERLOADED).length;
+  const lost = [...atHalf, ...atTwice, ...phaseOf(overload, 2)].filter(
+    ({ code }) => code !== OK && code !== OVERLOADED,
+  ).length;
   const row = (name: string, values: readonly number[]) => [
     name,
     values.length,
@@ -59,7 +63,7 @@ export function overloadChapter(overload: Overload): Chapter {
         reached: recovery !== undefined && recovery <= 5,
       },
     ],
-    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. For the throughput, closed loops and twice the capacity take ${overload.throughputs.length} turns after that, and the median of their ratios counts, as a machine may be slower in one minute than in another. Requests that were neither answered nor refused: ${lost}.
+    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. After that, closed loops, half and twice the capacity take ${turns.length} turns, as a machine may be slower in one minute than in another: the throughput is the median of their ratios, and the latencies below are of all requests at half and at twice the capacity. Requests that were neither answered nor refused: ${lost}.
 
 ${table(
   ["", "count", "p50", "p95", "p99"],

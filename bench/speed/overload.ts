@@ -10,15 +10,21 @@ import { type Probe, startProbes } from "./probes.ts";
 /** What parts of its capacity the service is asked for, in phases of equal length. */
 export const PARTS = [0.5, 2, 0.5];
 
-/** How often the overload takes turns with a closed loop: the machine may be slower in one minute than in another. */
+/** How often a closed loop, half and twice the capacity take turns: the machine may be slower in one minute than in another. */
 const TURNS = 5;
+
+/** One turn: what was answered at twice the capacity, as a part of what a closed loop was right before, and all samples. */
+export interface Turn {
+  readonly throughput: number;
+  readonly atHalf: readonly Sample[];
+  readonly atTwice: readonly Sample[];
+}
 
 /** What became of the requests of all phases. */
 export interface Overload {
   /** The most requests a second that it answered in a closed loop. */
   readonly capacity: number;
-  /** Answers a second at twice the capacity, as a part of those in a closed loop right before. */
-  readonly throughputs: readonly number[];
+  readonly turns: readonly Turn[];
   readonly samples: readonly Sample[];
   /** Those of the overloaded phase. */
   readonly probes: readonly Probe[];
@@ -45,24 +51,32 @@ export async function measureOverload({ port }: ServiceProcess, photos: Photos):
   const { startedAt, samples } = await waitWithProgress("overload", PARTS.length * PHASE_SECONDS, running);
   const probes = await probing.stop();
 
-  const twice = { perSecond: 2 * capacity, seconds: WARM_UP_SECONDS + SECONDS };
-  const throughputs = await mapWithProgress("throughput", Array.from({ length: TURNS }), async () => {
+  const turns = await mapWithProgress("turns", Array.from({ length: TURNS }), async () => {
     const { perSecond } = await measureSpeed(load, { inFlight, seconds: SECONDS });
-    const overloaded = await runLoad({ ...load, arrivals: { phases: [twice] } });
-    return answersAfterWarmUp(overloaded.samples) / SECONDS / perSecond;
+    return takeTurn(load, capacity, perSecond);
   });
   return {
     capacity,
-    throughputs,
+    turns,
     samples,
     probes: probes.filter(({ at }) => phaseAt(at - startedAt) === 1),
   };
 }
 
-function answersAfterWarmUp(samples: readonly Sample[]): number {
-  const [from, to] = [1000 * WARM_UP_SECONDS, 1000 * (WARM_UP_SECONDS + SECONDS)];
+async function takeTurn(load: Omit<Load, "arrivals">, capacity: number, atMost: number): Promise<Turn> {
+  const phases = [
+    { perSecond: capacity / 2, seconds: SECONDS },
+    { perSecond: 2 * capacity, seconds: WARM_UP_SECONDS + SECONDS },
+  ];
+  const { samples } = await runLoad({ ...load, arrivals: { phases } });
+  const endMs = 1000 * (SECONDS + WARM_UP_SECONDS + SECONDS);
   const doneMs = samples.filter(({ code }) => code === OK).map(({ dueMs, tookMs }) => dueMs + tookMs);
-  return doneMs.filter((done) => done >= from && done < to).length;
+  const answers = doneMs.filter((done) => done >= endMs - 1000 * SECONDS && done < endMs).length;
+  return {
+    throughput: answers / SECONDS / atMost,
+    atHalf: samples.filter(({ dueMs }) => dueMs < 1000 * SECONDS),
+    atTwice: samples.filter(({ dueMs }) => dueMs >= 1000 * SECONDS),
+  };
 }
 
 /** Which of the phases a moment belongs to, in milliseconds since the load began. */

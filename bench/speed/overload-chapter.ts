@@ -3,14 +3,15 @@ import { percentilesOf } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
 import { median, quantile } from "../quantiles.ts";
 import { type Chapter, milliseconds, percent, table } from "../report.ts";
-import { type Overload, PARTS, phaseAt } from "./overload.ts";
+import { halvesOf, type Overload, PARTS, phaseAt } from "./overload.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
 /** Tells how the service bore the overload. */
 export function overloadChapter(overload: Overload): Chapter {
   const { capacity, probes, turns } = overload;
-  const atHalf = [...phaseOf(overload, 0), ...turns.flatMap((turn) => turn.atHalf)];
-  const atTwice = [...phaseOf(overload, 1), ...turns.flatMap((turn) => turn.atTwice)];
+  const halves = turns.map(halvesOf);
+  const atHalf = [...phaseOf(overload, 0), ...halves.flatMap((turn) => turn.atHalf)];
+  const atTwice = [...phaseOf(overload, 1), ...halves.flatMap((turn) => turn.atTwice)];
   const calm = coded(atHalf, OK);
   const accepted = coded(atTwice, OK);
   const refused = coded(atTwice, OVERLOADED);
@@ -21,9 +22,8 @@ export function overloadChapter(overload: Overload): Chapter {
   const throughput = median(turns.map((turn) => turn.throughput));
   const recovery = recoverySeconds(overload);
   const unwell = probes.filter(({ well }) => !well).length;
-  const lost = [...atHalf, ...atTwice, ...phaseOf(overload, 2)].filter(
-    ({ code }) => code !== OK && code !== OVERLOADED,
-  ).length;
+  const all = [...overload.samples, ...turns.flatMap(({ samples }) => samples)];
+  const lost = all.filter(({ code }) => code !== OK && code !== OVERLOADED).length;
   const row = (name: string, values: readonly number[]) => [
     name,
     values.length,
@@ -63,7 +63,7 @@ export function overloadChapter(overload: Overload): Chapter {
         reached: recovery !== undefined && recovery <= 5,
       },
     ],
-    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. After that, closed loops, half and twice the capacity take ${turns.length} turns, as a machine may be slower in one minute than in another: the throughput is the median of their ratios, and the latencies below are of all requests at half and at twice the capacity. Requests that were neither answered nor refused: ${lost}.
+    body: `get_face_vec on a 640x480 photo over multipart. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops. Then requests arrive as a Poisson process, whatever becomes of earlier ones, for ${PHASE_SECONDS} s each at half, twice and half the capacity; a request's time counts from the moment it was due. Health is asked for ten times a second over each wire. Recovery is how long after the overload the p99 of a second's requests is no higher than in the worst second before it. After that, closed loops, half and twice the capacity take ${turns.length} turns, as a machine may be slower in one minute than in another: the throughput is the median of their ratios, and the latencies below are of all requests at half and at twice the capacity but those of a turn's first second at twice, in which the queue fills. Requests that were neither answered nor refused: ${lost}.
 
 ${table(
   ["", "count", "p50", "p95", "p99"],

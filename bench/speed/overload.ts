@@ -16,8 +16,7 @@ const TURNS = 5;
 /** One turn: what was answered at twice the capacity, as a part of what a closed loop was right before, and all samples. */
 export interface Turn {
   readonly throughput: number;
-  readonly atHalf: readonly Sample[];
-  readonly atTwice: readonly Sample[];
+  readonly samples: readonly Sample[];
 }
 
 /** What became of the requests of all phases. */
@@ -69,14 +68,23 @@ async function takeTurn(load: Omit<Load, "arrivals">, capacity: number, atMost: 
     { perSecond: 2 * capacity, seconds: WARM_UP_SECONDS + SECONDS },
   ];
   const { samples } = await runLoad({ ...load, arrivals: { phases } });
-  const endMs = 1000 * (SECONDS + WARM_UP_SECONDS + SECONDS);
-  const doneMs = samples.filter(({ code }) => code === OK).map(({ dueMs, tookMs }) => dueMs + tookMs);
-  const answers = doneMs.filter((done) => done >= endMs - 1000 * SECONDS && done < endMs).length;
+  const done = ({ dueMs, tookMs }: Sample) => dueMs + tookMs;
+  const answers = samples.filter((sample) => sample.code === OK && isLate(done(sample)));
+  return { throughput: answers.length / SECONDS / atMost, samples };
+}
+
+/** The requests of a turn that were due at half the capacity, and at twice it after the queue had filled. */
+export function halvesOf({ samples }: Turn): { atHalf: Sample[]; atTwice: Sample[] } {
   return {
-    throughput: answers / SECONDS / atMost,
     atHalf: samples.filter(({ dueMs }) => dueMs < 1000 * SECONDS),
-    atTwice: samples.filter(({ dueMs }) => dueMs >= 1000 * SECONDS),
+    atTwice: samples.filter(({ dueMs }) => isLate(dueMs)),
   };
+}
+
+/** Whether a moment of a turn, in milliseconds, lies in the last of its seconds, which count for twice the capacity. */
+function isLate(ms: number): boolean {
+  const from = SECONDS + WARM_UP_SECONDS;
+  return ms >= 1000 * from && ms < 1000 * (from + SECONDS);
 }
 
 /** Which of the phases a moment belongs to, in milliseconds since the load began. */

@@ -73,14 +73,26 @@ const encoders = {
 } as const;
 
 function httpSender(pool: Pool, path: string, headers: Record<string, string>, body: Buffer): Send {
-  return async () => {
-    try {
-      const answer = await pool.request({ method: "POST", path, headers, body });
-      return ((await answer.body.json()) as { code: string }).code;
-    } catch (fault) {
-      return (fault as NodeJS.ErrnoException).code ?? String(fault);
-    }
-  };
+  const request = { method: "POST", path, headers, body } as const;
+  return () =>
+    new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      // Not `pool.request`, which makes a stream of each answer: what this process takes is lost to the service.
+      pool.dispatch(request, {
+        onRequestStart: () => {},
+        onResponseData: (_, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => resolve(envelopeCode(Buffer.concat(chunks).toString())),
+        onResponseError: (_, fault) => resolve((fault as NodeJS.ErrnoException).code ?? String(fault)),
+      });
+    });
+}
+
+function envelopeCode(json: string): string {
+  try {
+    return (JSON.parse(json) as { code: string }).code;
+  } catch (fault) {
+    return String(fault);
+  }
 }
 
 function grpcSender(client: Client, userId: string, operation: Operation, images: readonly Buffer[]): Send {

@@ -34,19 +34,20 @@ export function measureStarts(photos: Photos): Promise<Start[]> {
 /** Tells how soon the service is ready, and whether its first users pay for it. */
 export function startChapter(starts: readonly Start[]): Chapter {
   const ready = median(starts.map(({ readyMs }) => readyMs));
-  const first = median(starts.map(({ requestMs }) => requestMs[0]!));
-  const last = median(starts.flatMap(({ requestMs }) => requestMs.slice(-LAST)));
+  const firsts = starts.map(({ requestMs }) => requestMs[0]!);
+  const lasts = starts.map(({ requestMs }) => median(requestMs.slice(-LAST)));
+  const ratio = median(firsts.map((first, i) => first / lasts[i]!));
   return {
     title: "Start",
     figures: [
       { what: "start to ready", measured: milliseconds(ready), target: "≤ 2 s", reached: ready <= 2000 },
       {
         what: "first request against the hundredth",
-        measured: `${(first / last).toFixed(2)} times`,
+        measured: `${ratio.toFixed(2)} times`,
         target: "≤ 1.2 times",
-        reached: first <= 1.2 * last,
+        reached: ratio <= 1.2,
       },
     ],
-    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (median of ${starts.length}; workers have then run every network). The first request, of a client that is not new, takes ${milliseconds(first)}; the last ${LAST} of ${REQUESTS} take ${milliseconds(last)}.`,
+    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (workers have then run every network). The first request, of a client that is not new, takes ${milliseconds(median(firsts))}; the last ${LAST} of ${REQUESTS} take ${milliseconds(median(lasts))}. Each is the median of ${starts.length} starts, and so is the ratio.`,
   };
 }

@@ -10,7 +10,7 @@ import { isOpen, isRpc, operationAt, wireOf } from "./paths.ts";
 import { dropBody } from "./rest/drop-body.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { REQUEST_ID } from "./service/interceptors.ts";
-import { RequestRecord, recordWork } from "./service/record.ts";
+import { RequestRecord } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError } from "./service/service-error.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -32,8 +32,10 @@ export interface DoorOptions {
   readonly onEnd: RequestObserver;
 }
 
-/** Calls `serve` for a request that may come in, under a record of it, and answers the others. */
-export type Door = (request: Request, response: Response, serve: () => void) => void;
+/** Calls `serve` for a request that may come in, with its record where it needs a user, and answers the others. */
+export type Door = (request: Request, response: Response, serve: Serve) => void;
+
+type Serve = (record?: RequestRecord) => void;
 
 /** What a request is told that comes too late. */
 const DRAINING = { admitted: false, kind: "draining", retryAfterSeconds: 1, limits: undefined } as const;
@@ -55,7 +57,7 @@ export function createDoor(options: DoorOptions): Door {
   const refusals = new TokenBuckets();
   const refusalRate = { perSecond: options.refusalsPerSecond, burst: options.refusalsPerSecond };
 
-  function proceed(visit: Visit, admission: Verdict, serve: () => void): void {
+  function proceed(visit: Visit, admission: Verdict, serve: Serve): void {
     const { request, response } = visit;
     const caller = admission.admitted ? admission.caller : undefined;
     const record = new RequestRecord(caller);
@@ -83,7 +85,7 @@ export function createDoor(options: DoorOptions): Door {
       // One who asks again and again would take even more, so it is kept waiting for its answer.
       const isTooOften = refusals.take(admission.caller.fingerprint, refusalRate, performance.now());
       answerAfter(isTooOften ? LATE_MS : 0, response, () => refuseWith(new ServiceError("overloaded")));
-    } else recordWork(record, () => begin(request, response, serve));
+    } else begin(request, response, () => serve(record));
   }
 
   return (request, response, serve) => {

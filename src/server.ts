@@ -157,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (request.url === "/healthz") return answerProbe(request, response, true);
     if (request.url === "/readyz") return answerProbe(request, response, health.serving);
     if (pages?.answer(request, response)) return;
-    enter(request, response, () => wires(request, response));
+    enter(request, response, (record) => wires(request, response, record));
   };
   const limits = {
     idleTimeoutMs: 75_000,

@@ -1,4 +1,4 @@
-import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Code, type ConnectRouter, type ContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { FaceService } from "../gen/ts/face/v1/face_pb.ts";
 import type { Request, Response } from "./admission.ts";
@@ -11,7 +11,7 @@ import { createDirectTransport } from "./service/direct-transport.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
 import { recordOutcome, requestId, translateErrors } from "./service/interceptors.ts";
-import { noteOutcome } from "./service/record.ts";
+import { contextWith, noteOutcome, type RequestRecord } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
 
@@ -25,8 +25,8 @@ export interface WiresOptions extends FaceServiceOptions, CorsOptions {
   readonly moreRoutes: (router: ConnectRouter) => void;
 }
 
-/** Serves a request that was let in. */
-export type Wires = (request: Request, response: Response) => void;
+/** Serves a request that was let in, and notes in its record, if it has one, what becomes of it. */
+export type Wires = (request: Request, response: Response, record?: RequestRecord) => void;
 
 const TEXT_FORMS = {
   "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
@@ -38,6 +38,7 @@ export function createWires(options: WiresOptions): Wires {
   const { log, maxRequestBytes, httpStatus } = options;
   const interceptors = [requestId, recordOutcome, translateErrors(log)];
   const faces = createFaceService(options);
+  const contexts = new WeakMap<object, ContextValues>();
 
   const rest = createRestHandler({
     service: FaceService,
@@ -46,9 +47,9 @@ export function createWires(options: WiresOptions): Wires {
     maxRequestBytes,
     corsOrigins: options.corsOrigins,
     corsHeaders: options.corsHeaders,
-    answerError: (fault) => {
+    answerError: (fault, context) => {
       const error = fault instanceof RestError ? serviceErrorOf(fault) : serviceErrorFrom(fault);
-      noteOutcome(reasonOf(error.kind));
+      noteOutcome(context, reasonOf(error.kind));
       const answer = httpAnswerFrom(error);
       return { ...answer, status: httpStatus(answer.status) };
     },
@@ -56,20 +57,24 @@ export function createWires(options: WiresOptions): Wires {
   const rpc = connectNodeAdapter({
     routes: (router) => {
       router.service(FaceService, faces);
-      explainEarlyErrors(router, (early) => {
+      explainEarlyErrors(router, (early, context) => {
         // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
         const isFault = early.code === Code.Internal;
         const error = isFault ? new ServiceError("badRequest") : serviceErrorFrom(early);
-        noteOutcome(reasonOf(error.kind));
+        noteOutcome(context, reasonOf(error.kind));
         return connectErrorFrom(error);
       });
       options.moreRoutes(router);
     },
     interceptors,
     readMaxBytes: maxRequestBytes,
-    fallback: (request, response) => void rest(request as never, response as never),
+    contextValues: (request) => contexts.get(request)!,
+    fallback: (request, response) => void rest(request as never, response as never, contexts.get(request)),
   });
-  return (request, response) => rpc(request as never, response as never);
+  return (request, response, record) => {
+    contexts.set(request, contextWith(record));
+    rpc(request as never, response as never);
+  };
 }
 
 function serviceErrorOf({ kind, message, field }: RestError): ServiceError {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { DescService, JsonValue } from "@bufbuild/protobuf";
-import { ConnectError, type Transport } from "@connectrpc/connect";
+import { ConnectError, type ContextValues, createContextValues, type Transport } from "@connectrpc/connect";
 import { bodyEntries, readBody } from "./body.ts";
 import { type CorsOptions, corsHeadersOf } from "./cors.ts";
 import { dropBody } from "./drop-body.ts";
@@ -24,7 +24,7 @@ export interface RestOptions extends CorsOptions {
   /** Bodies beyond this are refused, before they are read in full. */
   readonly maxRequestBytes: number;
   /** Says any fault in the words of the API: a RestError, a ConnectError, or a fault of our own. Never throws. */
-  readonly answerError: (fault: unknown) => ErrorAnswer;
+  readonly answerError: (fault: unknown, context: ContextValues) => ErrorAnswer;
 }
 
 /** An error as it goes out. */
@@ -34,8 +34,15 @@ export interface ErrorAnswer {
   readonly body: JsonValue;
 }
 
-/** Serves one request of Node's http, or of http2 by its compatibility interface. Rejects only if answerError throws. */
-export type RestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/**
+ * Serves one request of Node's http, or of http2 by its compatibility interface; methods see the values of the context.
+ * Rejects only if answerError throws.
+ */
+export type RestHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context?: ContextValues,
+) => Promise<void>;
 
 interface Answer {
   readonly status: number;
@@ -54,7 +61,11 @@ export function createRestHandler(options: RestOptions): RestHandler {
     [...routes.values()].map((route) => [route, createMessageReader(route.method.input, options.textForms)]),
   );
 
-  async function serve(request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
+  async function serve(
+    request: IncomingMessage,
+    signal: AbortSignal,
+    context: ContextValues,
+  ): Promise<Answer> {
     const { path, query } = targetOf(request);
     const route = routes.get(path);
     if (!route) throw new RestError("noSuchPath", "There is no such path.");
@@ -65,7 +76,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
     const entries = bodyEntries(body, request.headers["content-type"] ?? "");
     const message = readers.get(route)!(formEntries(query), entries);
     const headers = headersForMethod(request.headers);
-    const answer = await options.transport.unary(route.method, signal, undefined, headers, message);
+    const answer = await options.transport.unary(route.method, signal, undefined, headers, message, context);
     return {
       status: 200,
       headers: headersForCaller(answer.header, answer.trailer),
@@ -78,22 +89,22 @@ export function createRestHandler(options: RestOptions): RestHandler {
     return { status: 204, headers: { allow: `${verb}, OPTIONS`, ...cors } };
   }
 
-  function errorAnswer(fault: unknown): Answer {
-    const { status, headers, body } = options.answerError(fault);
+  function errorAnswer(fault: unknown, context: ContextValues): Answer {
+    const { status, headers, body } = options.answerError(fault, context);
     const passed = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
     const allow = fault instanceof RestError && fault.allow ? { allow: fault.allow.join(", ") } : {};
     return { status, headers: { ...passed, ...allow, ...headers }, body };
   }
 
-  return async (request, response) => {
+  return async (request, response, context = createContextValues()) => {
     const gone = new AbortController();
     response.once("close", () => {
       if (!response.writableEnded) gone.abort();
     });
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
-    const answer = await serve(request, gone.signal).catch((fault: unknown) =>
-      gone.signal.aborted ? undefined : errorAnswer(fault),
+    const answer = await serve(request, gone.signal, context).catch((fault: unknown) =>
+      gone.signal.aborted ? undefined : errorAnswer(fault, context),
     );
     if (!answer || gone.signal.aborted) return;
     const cors = corsHeadersOf(request.headers, options);

@@ -24,7 +24,7 @@ export function createDirectTransport<Service extends DescService>(
 ): Transport {
   const { methods } = createServiceImplSpec(service, implementation);
   return {
-    async unary(method, signal, timeoutMs, header, input) {
+    async unary(method, signal, timeoutMs, header, input, contextValues) {
       const spec = methods[method.localName];
       if (spec?.kind !== "unary") throw new TypeError(`${method} is no unary method of ${service}`);
       const context = createHandlerContext({
@@ -36,6 +36,7 @@ export function createDirectTransport<Service extends DescService>(
         ...(header && { requestHeader: header }),
         ...(signal && { requestSignal: signal }),
         ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(contextValues && { contextValues }),
       });
       try {
         const request = create(method.input, input as MessageInitShape<typeof method.input>);

@@ -22,7 +22,7 @@ import type { ImageFetcher } from "../fetch/image-fetcher.ts";
 import { signalWithin } from "./deadline.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 import { requireQuality } from "./quality.ts";
-import { currentRecord } from "./record.ts";
+import { type RequestRecord, recordIn } from "./record.ts";
 import { rectangleOf, sizeOf } from "./rectangles.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
@@ -114,13 +114,14 @@ class Call {
   private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
   private readonly deadlineMs: number;
-  private readonly record = currentRecord();
+  private readonly record: RequestRecord | undefined;
   private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
   constructor({ analyzer, fetcher, timeoutMs }: FaceServiceOptions, context: HandlerContext) {
     this.analyzer = analyzer;
     this.fetcher = fetcher;
+    this.record = recordIn(context.values);
     this.signal = signalWithin(context.signal, timeoutMs);
     this.deadlineMs =
       performance.now() + Math.min(timeoutMs, context.timeoutMs() ?? Number.POSITIVE_INFINITY);

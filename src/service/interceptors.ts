@@ -41,11 +41,11 @@ export interface RequestLog {
 export const recordOutcome: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
-    noteOutcome(SUCCESS);
+    noteOutcome(request.contextValues, SUCCESS);
     return response;
   } catch (fault) {
     const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-    noteOutcome(info?.reason ?? Code[ConnectError.from(fault).code]);
+    noteOutcome(request.contextValues, info?.reason ?? Code[ConnectError.from(fault).code]);
     throw fault;
   }
 };

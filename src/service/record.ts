@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 
 /** One on whose behalf a request is made. */
 export interface Caller {
@@ -32,21 +32,20 @@ export class RequestRecord {
   }
 }
 
-// Not among the values of Connect's context: these do not pass from plain HTTP to the operations.
-const records = new AsyncLocalStorage<RequestRecord>();
+const RECORD = createContextKey<RequestRecord | undefined>(undefined);
 
-/** Does some work, and all that comes of it, under a record. */
-export function recordWork(record: RequestRecord, work: () => void): void {
-  records.run(record, work);
+/** The values of Connect's context under which a request is served. */
+export function contextWith(record: RequestRecord | undefined): ContextValues {
+  return createContextValues().set(RECORD, record);
 }
 
-/** The record of the request that is being served; requests that need no user have none. */
-export function currentRecord(): RequestRecord | undefined {
-  return records.getStore();
+/** The record of the request that is served under these values; requests that need no user have none. */
+export function recordIn(values: ContextValues): RequestRecord | undefined {
+  return values.get(RECORD);
 }
 
-/** Notes how the request that is being served ended: `ok`, or the reason of an error. */
-export function noteOutcome(outcome: string): void {
-  const record = currentRecord();
+/** Notes how the request that is served under these values ended: `ok`, or the reason of an error. */
+export function noteOutcome(values: ContextValues, outcome: string): void {
+  const record = recordIn(values);
   if (record) record.outcome = outcome;
 }

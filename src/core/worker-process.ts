@@ -14,6 +14,12 @@ const STOP_GRACE_MS = 3000;
  */
 const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
 
+/**
+ * A quarter of what Node lets the heap's young part grow to, in MiB. Pixels that are no longer needed stay in memory
+ * until it is collected, and so fewer of them do.
+ */
+const YOUNG_HEAP = ["--max-semi-space-size=4"];
+
 /** A worker process. It is asked one thing at a time. */
 export class WorkerProcess {
   /** Resolved when the process has ended, for whatever reason, with how it ended. */
@@ -25,7 +31,7 @@ export class WorkerProcess {
   constructor() {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
-      execArgv: [],
+      execArgv: YOUNG_HEAP,
       env: { ...process.env, ...ONE_THREAD },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });

@@ -8,8 +8,8 @@ export const MAX_BATCH = 2;
 
 const CANVAS_FLOATS = MAX_BATCH * 3 * MOST_SIDE ** 2;
 
-/** Fits the largest photo that is worked on, with all its halvings. */
-const IMAGES_BYTES = 17 * 1024 * 1024;
+/** Fits the largest photo that is worked on, with all its halvings, or two of 1920x1280. */
+const IMAGES_BYTES = 20 * 1024 * 1024;
 
 // Where WebAssembly draws: scratch, the canvas, and then images. It never grows, as that would move the canvas.
 export const SCRATCH = 0;

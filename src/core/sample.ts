@@ -29,7 +29,6 @@ export interface Grid {
 
 /** An image in memory at full size and halved again and again, of which the first so many are made. */
 interface Halvings {
-  readonly of: WeakRef<Pixels>;
   readonly levels: readonly PlacedImage[];
   made: number;
 }
@@ -42,10 +41,10 @@ const sampleStraight = sampleStraightIn(memory);
 const halve = halveIn(memory);
 const mirrorRows = mirrorIn(memory);
 
+// Images stay in memory until others need the room.
 const bytes = new Uint8Array(memory.buffer);
-
-// Images come one after another to the same place, which thus stays in the processor's cache.
-let placed: Halvings | undefined;
+let images = new WeakMap<Pixels, Halvings>();
+let end = IMAGES;
 
 /** Fills the three planes of a crop, on the canvas, of an image halved so often; outside the image is black. */
 export function sample(
@@ -56,10 +55,7 @@ export function sample(
   planes: Float32Array,
 ): void {
   if (side > MOST_SIDE || side % AT_ONCE !== 0) throw new RangeError(`no crop can have a side of ${side}`);
-  const { address, stride, width, height } = levelOf(
-    placed?.of.deref() === pixels ? placed : place(pixels),
-    halvings,
-  );
+  const { address, stride, width, height } = levelOf(images.get(pixels) ?? place(pixels), halvings);
   const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
   const fill = isStraight ? sampleStraight : sampleTurned;
   fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, addressOf(planes), side, scale, offset);
@@ -87,9 +83,11 @@ function levelOf(image: Halvings, level: number): PlacedImage {
 
 function place(pixels: Pixels): Halvings {
   const { width, height, data } = pixels;
-  if (lengthOfLevels(width, height) > IMAGES_END - IMAGES)
-    throw new RangeError("the image is too large to cut crops out of");
-  const levels = placeLevels(IMAGES, width, height);
+  const length = lengthOfLevels(width, height);
+  makeRoom(length);
+  const levels = placeLevels(end, width, height);
+  end += length;
+
   const { address, stride } = levels[0]!;
   const line = width * PIXEL_BYTES;
   // Not of a Buffer, whose parts take longer to make.
@@ -97,8 +95,17 @@ function place(pixels: Pixels): Halvings {
   for (let row = 0; row < height; row++)
     bytes.set(source.subarray(row * line, (row + 1) * line), address + row * stride);
   blackenMargin(levels[0]!);
-  placed = { of: new WeakRef(pixels), levels, made: 1 };
-  return placed;
+  const image = { levels, made: 1 };
+  images.set(pixels, image);
+  return image;
+}
+
+/** Where there is not enough room, all images make way. */
+function makeRoom(length: number): void {
+  if (end + length <= IMAGES_END) return;
+  if (IMAGES + length > IMAGES_END) throw new RangeError("the image is too large to cut crops out of");
+  images = new WeakMap();
+  end = IMAGES;
 }
 
 function blackenMargin({ address, stride, width, height }: PlacedImage): void {

@@ -148,11 +148,18 @@ test("usage is counted by operation and outcome, for good and bad requests", asy
   const headers = { user_id: "counted" };
   await fetch(`http://127.0.0.1:${service.port}/match_faces`, { method: "POST", headers, body: "{" });
   await fetch(`http://127.0.0.1:${service.port}/nowhere`, { method: "POST", headers });
+  // Connect itself refuses this one, before any code of ours sees it.
+  await fetch(`http://127.0.0.1:${service.port}/face.v1.FaceService/CompareFaces`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: "{",
+  });
   await vi.waitFor(async () => {
     const usage = await store.listUsage({ idHash });
     expect(
       usage.map(({ operation, outcome, count }) => `${operation} ${outcome} ${count}`).toSorted(),
     ).toEqual([
+      "compare_faces BAD_REQUEST 1",
       "get_face_vec BAD_REQUEST 1",
       "get_face_vec UNSUPPORTED_FORMAT 1",
       "get_face_vec ok 1",

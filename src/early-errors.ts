@@ -16,10 +16,8 @@ import { errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protoc
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 
-/** Says anew, with details, an error that Connect raised by itself, in a request of such context. */
-export type Explanation = (error: ConnectError, context: ContextValues) => ConnectError;
-
-type Explain = (error: ConnectError) => ConnectError;
+/** Says anew, with details, an error that Connect raised by itself. */
+export type Explanation = (error: ConnectError) => ConnectError;
 
 /** Flags, then four bytes of length, before every message of gRPC-Web. */
 const ENVELOPE_HEAD_BYTES = 5;
@@ -29,31 +27,37 @@ const ENVELOPE_HEAD_BYTES = 5;
  * too large. They leave the methods registered so far as answers that are written already, so each wire's
  * answer is opened and written again. Answers with details are ours and pass as they are.
  */
-export function explainEarlyErrors(router: ConnectRouter, explain: Explanation): void {
+export function explainEarlyErrors(
+  router: ConnectRouter,
+  explanationIn: (context: ContextValues) => Explanation,
+): void {
   for (const [i, handle] of router.handlers.entries()) {
     const explained = async (request: UniversalServerRequest) => {
-      const context = request.contextValues ?? createContextValues();
-      return rewritten(await handle(request), (error) => explain(error, context));
+      const explain = explanationIn(request.contextValues ?? createContextValues());
+      return rewritten(await handle(request), explain);
     };
     router.handlers[i] = Object.assign(explained, handle);
   }
 }
 
-function rewritten(response: UniversalServerResponse, explain: Explain): Promise<UniversalServerResponse> {
+function rewritten(
+  response: UniversalServerResponse,
+  explain: Explanation,
+): Promise<UniversalServerResponse> {
   if (response.trailer) return grpcRewritten(response, explain);
   const type = response.header?.get("content-type") ?? "";
   if (type.startsWith("application/grpc-web")) return grpcWebRewritten(response, explain);
   return connectRewritten(response, explain);
 }
 
-async function grpcRewritten(response: UniversalServerResponse, explain: Explain) {
+async function grpcRewritten(response: UniversalServerResponse, explain: Explanation) {
   // An answer without a message has its trailers already.
   const error = findTrailerError(response.trailer!);
   if (error && error.details.length === 0) setTrailerStatus(response.trailer!, explain(error));
   return response;
 }
 
-async function grpcWebRewritten(response: UniversalServerResponse, explain: Explain) {
+async function grpcWebRewritten(response: UniversalServerResponse, explain: Explanation) {
   const bytes = await bodyOf(response);
   const answer = (body: Uint8Array) => ({ ...response, body: createAsyncIterable([body]) });
   if (bytes[0] !== trailerFlag) return answer(bytes);
@@ -64,7 +68,7 @@ async function grpcWebRewritten(response: UniversalServerResponse, explain: Expl
   return answer(encodeEnvelope(trailerFlag, trailerSerialize(trailer)));
 }
 
-async function connectRewritten(response: UniversalServerResponse, explain: Explain) {
+async function connectRewritten(response: UniversalServerResponse, explain: Explanation) {
   const isError = response.status >= 400 && response.body && !response.header?.has("content-encoding");
   if (!isError) return response;
   const bytes = await bodyOf(response);

@@ -57,7 +57,7 @@ export function createWires(options: WiresOptions): Wires {
   const rpc = connectNodeAdapter({
     routes: (router) => {
       router.service(FaceService, faces);
-      explainEarlyErrors(router, (early, context) => {
+      explainEarlyErrors(router, (context) => (early) => {
         // Nothing of ours has run: what Connect takes for a fault of the server's is a body it cannot parse.
         const isFault = early.code === Code.Internal;
         const error = isFault ? new ServiceError("badRequest") : serviceErrorFrom(early);

@@ -3,15 +3,15 @@ import { percentilesOf } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
 import { median, quantile } from "../quantiles.ts";
 import { type Chapter, milliseconds, percent, table } from "../report.ts";
-import { halvesOf, type Overload, PARTS, phaseAt } from "./overload.ts";
+import { type Overload, PARTS, phaseAt, splitTurn } from "./overload.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
 /** Tells how the service bore the overload. */
 export function overloadChapter(overload: Overload): Chapter {
   const { capacity, probes, turns } = overload;
-  const halves = turns.map(halvesOf);
-  const atHalf = [...phaseOf(overload, 0), ...halves.flatMap((turn) => turn.atHalf)];
-  const atTwice = [...phaseOf(overload, 1), ...halves.flatMap((turn) => turn.atTwice)];
+  const splits = turns.map(splitTurn);
+  const atHalf = [...phaseOf(overload, 0), ...splits.flatMap((turn) => turn.atHalf)];
+  const atTwice = [...phaseOf(overload, 1), ...splits.flatMap((turn) => turn.atTwice)];
   const calm = coded(atHalf, OK);
   const accepted = coded(atTwice, OK);
   const refused = coded(atTwice, OVERLOADED);

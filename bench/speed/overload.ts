@@ -74,7 +74,7 @@ async function takeTurn(load: Omit<Load, "arrivals">, capacity: number, atMost: 
 }
 
 /** The requests of a turn that were due at half the capacity, and at twice it after the queue had filled. */
-export function halvesOf({ samples }: Turn): { atHalf: Sample[]; atTwice: Sample[] } {
+export function splitTurn({ samples }: Turn): { atHalf: Sample[]; atTwice: Sample[] } {
   return {
     atHalf: samples.filter(({ dueMs }) => dueMs < 1000 * SECONDS),
     atTwice: samples.filter(({ dueMs }) => isLate(dueMs)),

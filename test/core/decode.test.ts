@@ -68,24 +68,24 @@ describe("photographs", () => {
     expect(difference(pixels.data, data)).toBe(0);
   });
 
-  test.each([2049, 3075, 4033, 5003])(
-    "one of %i pixels keeps its size and is worked on small",
-    async (side) => {
-      const bytes = await sharp(photograph(6)).resize(side).jpeg().toBuffer();
-      const full = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
-      const { width, height, pixels } = await open(bytes);
+  // What libjpeg has shrunk may lie up to half a pixel off, which shows in fine patterns.
+  test.each([
+    [2049, 0.1],
+    [3072, 0.1],
+    [4033, 2],
+    [5003, 2],
+  ])("one of %i pixels keeps its size and is worked on small", async (side, tolerance) => {
+    const bytes = await sharp(photograph(6)).resize(side).jpeg().toBuffer();
+    const full = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+    const { width, height, pixels } = await open(bytes);
 
-      expect([width, height]).toEqual([full.info.width, full.info.height]);
-      expect([pixels.width, pixels.height]).toEqual([
-        SHRUNK_SIDE,
-        Math.round((SHRUNK_SIDE * height) / width),
-      ]);
-      expect(pixels.data.length).toBe(pixels.width * pixels.height * 3);
-      const shrunk = sharp(full.data, { raw: { width, height, channels: 3 } });
-      const expected = await shrunk.resize(pixels.width, pixels.height, { fit: "fill" }).raw().toBuffer();
-      expect(difference(pixels.data, expected)).toBeLessThan(2);
-    },
-  );
+    expect([width, height]).toEqual([full.info.width, full.info.height]);
+    expect([pixels.width, pixels.height]).toEqual([SHRUNK_SIDE, Math.round((SHRUNK_SIDE * height) / width)]);
+    expect(pixels.data.length).toBe(pixels.width * pixels.height * 3);
+    const shrunk = sharp(full.data, { raw: { width, height, channels: 3 } });
+    const expected = await shrunk.resize(pixels.width, pixels.height, { fit: "fill" }).raw().toBuffer();
+    expect(difference(pixels.data, expected)).toBeLessThan(tolerance);
+  });
 
   test.each([2049, 3075, 4033, 5003, 6007])(
     "nothing in one of %i pixels moves by a whole pixel",

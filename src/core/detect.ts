@@ -61,23 +61,24 @@ function gridOf(cells: number, perCell: number): Point[] {
 }
 
 function decode(map: Similarity, scores: Float32Array, numbers: Float32Array): Detection[] {
+  const detections: Detection[] = [];
+  for (const [i, anchor] of ANCHORS.entries())
+    if (scores[i]! >= LEAST_LOGIT)
+      detections.push(detectionAt(anchor, map, scores[i]!, numbers.subarray(i * NUMBERS, (i + 1) * NUMBERS)));
+  return detections;
+}
+
+function detectionAt(anchor: Point, map: Similarity, logit: number, numbers: Float32Array): Detection {
   const scale = Math.hypot(map.a, map.b);
-  return ANCHORS.flatMap((anchor, i) => {
-    const logit = scores[i]!;
-    if (logit < LEAST_LOGIT) return [];
-    const number = (n: number) => numbers[i * NUMBERS + n]!;
-    const point = (n: number) => transform(map, { x: anchor.x + number(n), y: anchor.y + number(n + 1) });
-    const { x, y } = point(0);
-    const halfWidth = (number(2) * scale) / 2;
-    const halfHeight = (number(3) * scale) / 2;
-    return [
-      {
-        box: { x1: x - halfWidth, y1: y - halfHeight, x2: x + halfWidth, y2: y + halfHeight },
-        score: 1 / (1 + Math.exp(-logit)),
-        eyes: [point(FIRST_EYE), point(SECOND_EYE)] as const,
-      },
-    ];
-  });
+  const point = (n: number) => transform(map, { x: anchor.x + numbers[n]!, y: anchor.y + numbers[n + 1]! });
+  const { x, y } = point(0);
+  const halfWidth = (numbers[2]! * scale) / 2;
+  const halfHeight = (numbers[3]! * scale) / 2;
+  return {
+    box: { x1: x - halfWidth, y1: y - halfHeight, x2: x + halfWidth, y2: y + halfHeight },
+    score: 1 / (1 + Math.exp(-logit)),
+    eyes: [point(FIRST_EYE), point(SECOND_EYE)],
+  };
 }
 
 function suppress(detections: readonly Detection[]): Detection[] {

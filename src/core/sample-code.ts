@@ -72,9 +72,10 @@ export const VARIABLES = {
   offsets: V128,
   planeBytes: I32,
   row: I32,
-  // Of four pixels: their columns in the crop, and their row of the table.
+  // Of four pixels: their columns in the crop, and their row of the table, where each has a column.
   columns: V128,
   entry: I32,
+  entryOfPixel: I32,
   column: I32,
   // Along one axis: the first of the three pixels that each takes from, how far before the second of these the first
   // sample lies, and what the three weigh.
@@ -102,13 +103,15 @@ export const NOTHING = 128;
 const VECTOR_BYTES = 16;
 const FIRST_COLUMNS = v128.const([...new Uint8Array(Float32Array.of(0, 1, 2, 3).buffer)]);
 
+/** In `scratch`, the table comes after the four pixels that are drawn. */
+const TABLE = AT_ONCE * VECTOR_BYTES;
+
 /**
- * What all ways to fill a crop share. What is found out for four pixels stands as so many vectors in a table, at
+ * What all ways to fill a crop share. What is found out for four pixels stands as so many vectors in a table, in
  * `scratch`, for all columns: finding and using it at once would take more registers than there are.
  */
 export function samplingCode(of: Locals, vectors: number) {
   const pixels = [of.pixel0, of.pixel1, of.pixel2, of.pixel3];
-  const inTable = (vector: number, pixel: number) => VECTOR_BYTES * vector + 4 * pixel;
 
   return {
     setConstants: [
@@ -136,8 +139,11 @@ export function samplingCode(of: Locals, vectors: number) {
     firstPixels: (length: Code): Code =>
       wholeNumbers(f32x4.max(f32x4.splat(f32.const(-MARGIN)), f32x4.min(f32x4.splat(length), of.firstPixel))),
 
-    /** Length of the table. */
-    tableBytes: i32.mul(of.side, i32.const((VECTOR_BYTES * vectors) / AT_ONCE)),
+    /** Where `scratch` is free, after the table. */
+    free: i32.add(
+      i32.add(of.scratch, i32.const(TABLE)),
+      i32.mul(of.side, i32.const((VECTOR_BYTES * vectors) / AT_ONCE)),
+    ),
 
     eachRow: (...body: Code[]): Code => [
       of.row.set(of.side),
@@ -147,7 +153,7 @@ export function samplingCode(of: Locals, vectors: number) {
     /** Does something for each four columns from left to right, and for their row of the table. */
     eachFourColumns: (...body: Code[]): Code => [
       of.columns.set(FIRST_COLUMNS),
-      of.entry.set(of.scratch),
+      of.entry.set(i32.add(of.scratch, i32.const(TABLE))),
       of.column.set(of.side),
       loop(
         body,
@@ -159,19 +165,23 @@ export function samplingCode(of: Locals, vectors: number) {
 
     writeTable: (...values: Code[]): Code =>
       values.map((value, i) => v128.store(of.entry, value, VECTOR_BYTES * i)),
-    /** What a vector of the table holds for one of the four pixels. */
-    numberOf: (vector: number, pixel: number): Code => i32.load(of.entry, inTable(vector, pixel)),
+    /** What a vector of the table holds for the pixel that is drawn. */
+    numberOf: (vector: number): Code => i32.load(of.entryOfPixel, VECTOR_BYTES * vector),
     /** The same, four times. */
-    spreadOf: (vector: number, pixel: number): Code => v128.loadSplat(of.entry, inTable(vector, pixel)),
+    spreadOf: (vector: number): Code => v128.loadSplat(of.entryOfPixel, VECTOR_BYTES * vector),
 
-    /** Makes four pixels and puts them where the planes go on. */
-    drawPixels: (draw: (pixel: number) => Code): Code => [
-      pixels.map((pixel, i) => pixel.set(draw(i))),
-      [0, 1, 2].map((channel) =>
-        v128.store(
-          i32.add(of.planes, i32.mul(of.planeBytes, i32.const(channel))),
-          f32x4.add(laneOfEach(pixels, channel), of.offsets),
-        ),
+    /** Draws four pixels and puts them where the planes go on. */
+    drawPixels: (draw: Code): Code => [
+      of.entryOfPixel.set(of.entry),
+      // Each is stored at once: V8 would else read what all four take before it works on the first, for which it
+      // has too few registers.
+      pixels.map((_, i) => [
+        v128.store(of.scratch, draw, VECTOR_BYTES * i),
+        of.entryOfPixel.set(i32.add(of.entryOfPixel, i32.const(4))),
+      ]),
+      pixels.map((pixel, i) => pixel.set(v128.load(of.scratch, VECTOR_BYTES * i))),
+      planesOf(pixels).map((plane, i) =>
+        v128.store(i32.add(of.planes, i32.mul(of.planeBytes, i32.const(i))), f32x4.add(plane, of.offsets)),
       ),
       of.planes.set(i32.add(of.planes, i32.const(4 * AT_ONCE))),
     ],
@@ -183,15 +193,13 @@ export function wholeNumbers(floats: Code): Code {
   return i32x4.sub(f32x4.add(floats, f32x4.splat(f32.const(ROUNDER))), i32x4.splat(i32.const(ROUNDER_BITS)));
 }
 
-/** The same lane of four vectors. */
-function laneOfEach([one, two, three, four]: readonly Code[], lane: number): Code {
-  const bytes = (index: number) => [0, 1, 2, 3].map((byte) => 4 * index + byte);
-  const pair = (first: Code, second: Code) =>
-    v128.shuffle(first, second, [...bytes(lane), ...bytes(4 + lane), ...bytes(lane), ...bytes(4 + lane)]);
-  return v128.shuffle(pair(one!, two!), pair(three!, four!), [
-    ...bytes(0),
-    ...bytes(1),
-    ...bytes(4),
-    ...bytes(5),
-  ]);
+/** The first three lanes of four vectors, each as a vector: by pairs, for which processors have instructions. */
+function planesOf([one, two, three, four]: readonly Code[]): Code[] {
+  const lanes = (...places: number[]) =>
+    places.flatMap((lane) => [0, 1, 2, 3].map((byte) => 4 * lane + byte));
+  const shuffle = (first: Code, second: Code, ...places: number[]) =>
+    v128.shuffle(first, second, lanes(...places));
+  const lower = [shuffle(one!, two!, 0, 4, 1, 5), shuffle(three!, four!, 0, 4, 1, 5)] as const;
+  const upper = [shuffle(one!, two!, 2, 6, 3, 7), shuffle(three!, four!, 2, 6, 3, 7)] as const;
+  return [shuffle(...lower, 0, 1, 4, 5), shuffle(...lower, 2, 3, 6, 7), shuffle(...upper, 0, 1, 4, 5)];
 }

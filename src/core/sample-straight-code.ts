@@ -46,7 +46,7 @@ export const sampleStraightIn: SampleIn = compile({
     const fillTable = [
       code.findPixels(f32x4.splat(f32.fromF64(of.x))),
       of.leftmost.set(i32x4.lane(code.firstPixels(of.width), 0)),
-      of.blended.set(i32.add(of.scratch, code.tableBytes)),
+      of.blended.set(code.free),
       code.eachFourColumns(
         code.findPixels(code.samplesFrom(of.x, of.a)),
         of.addresses.set(
@@ -84,10 +84,10 @@ export const sampleStraightIn: SampleIn = compile({
     ];
 
     const drawRow = code.eachFourColumns(
-      code.drawPixels((pixel) => [
-        of.from.set(code.numberOf(ADDRESS, pixel)),
+      code.drawPixels([
+        of.from.set(code.numberOf(ADDRESS)),
         ACROSS.map((across, i) =>
-          f32x4.mul(v128.load(of.from, i * BLENDED_BYTES), code.spreadOf(across, pixel)),
+          f32x4.mul(v128.load(of.from, i * BLENDED_BYTES), code.spreadOf(across)),
         ).reduce(f32x4.add),
       ]),
     );

@@ -74,7 +74,7 @@ export const sampleTurnedIn: SampleIn = compile({
     );
 
     /** Three pixels of the line that `from` points to, weighed; then it points to the next. */
-    const blendLine = (pixel: number, down: number): Code => [
+    const blendLine = (down: number): Code => [
       of.line.set(v128.load(of.from)),
       of.from.set(i32.add(of.from, of.stride)),
       f32x4.mul(
@@ -84,16 +84,16 @@ export const sampleTurnedIn: SampleIn = compile({
             i32x4.dotI16x8(v128.swizzle(of.line, THIRD), of.across3),
           ),
         ),
-        code.spreadOf(down, pixel),
+        code.spreadOf(down),
       ),
     ];
 
     const drawRow = code.eachFourColumns(
-      code.drawPixels((pixel) => [
-        of.from.set(code.numberOf(ADDRESS, pixel)),
-        of.across12.set(code.spreadOf(ACROSS_12, pixel)),
-        of.across3.set(code.spreadOf(ACROSS_3, pixel)),
-        DOWN.map((down) => blendLine(pixel, down)).reduce(f32x4.add),
+      code.drawPixels([
+        of.from.set(code.numberOf(ADDRESS)),
+        of.across12.set(code.spreadOf(ACROSS_12)),
+        of.across3.set(code.spreadOf(ACROSS_3)),
+        DOWN.map(blendLine).reduce(f32x4.add),
       ]),
     );
 

@@ -11,6 +11,7 @@ import { landmarks68 } from "./landmarks68.ts";
 import { measureLight } from "./light.ts";
 import { type Drawing, type Network, type Networks, openNetworks } from "./networks.ts";
 import { measurePose, type Pose } from "./pose.ts";
+import { forget } from "./sample.ts";
 import type { Box, ImageLimits, Photo, Point } from "./types.ts";
 
 /** A step whose time is told; `queue` is the wait for a worker, where there are any. */
@@ -102,19 +103,19 @@ export function analyzerFromNetworks(networks: Networks, limits: Partial<ImageLi
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
   return {
     identity: identityOf(networks.digests),
-    analyze: (image, options = {}) => analyze(networks, allLimits, image, options),
-    embed: (image, options = {}) => embedOne(networks, allLimits, image, options),
+    analyze: (image, options = {}) =>
+      withFaces(networks, allLimits, image, options, (faces) => analyze(networks, faces, options)),
+    embed: (image, options = {}) =>
+      withFaces(networks, allLimits, image, options, (faces) => embedOne(networks, faces, options)),
     close: () => networks.close(),
   };
 }
 
 async function analyze(
   networks: Networks,
-  limits: ImageLimits,
-  bytes: Uint8Array,
+  { photo, found }: Faces,
   options: AnalyzeOptions,
 ): Promise<Analysis> {
-  const { photo, found } = await findIn(networks, limits, bytes, options);
   const meshes = found.map(({ mesh }) => mesh.points);
   const attributes = await timed("attributes", options, () =>
     readAttributes(networks.attributes, photo.pixels, meshes),
@@ -135,11 +136,9 @@ async function analyze(
 
 async function embedOne(
   networks: Networks,
-  limits: ImageLimits,
-  bytes: Uint8Array,
+  { photo, found }: Faces,
   options: CallOptions,
 ): Promise<Embedding> {
-  const { photo, found } = await findIn(networks, limits, bytes, options);
   const [face] = found;
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
   const [vector] = await vectorsOf(networks, photo, [face], options);
@@ -152,15 +151,36 @@ async function embedOne(
   };
 }
 
-async function findIn(networks: Networks, limits: ImageLimits, bytes: Uint8Array, options: CallOptions) {
+/** A photo, and the faces that are meant in it. */
+interface Faces {
+  readonly photo: Photo;
+  readonly found: readonly FoundFace[];
+}
+
+/** Decodes an image and finds its faces, for whatever is asked about them. */
+async function withFaces<T>(
+  networks: Networks,
+  limits: ImageLimits,
+  bytes: Uint8Array,
+  options: CallOptions,
+  ask: (faces: Faces) => Promise<T>,
+): Promise<T> {
   const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
+  try {
+    return await ask({ photo, found: await findIn(photo, networks, options) });
+  } finally {
+    forget(photo.pixels);
+  }
+}
+
+async function findIn(photo: Photo, networks: Networks, options: CallOptions): Promise<FoundFace[]> {
   // To look and to lay meshes take turns, so their times are added up.
   const [detect, mesh] = [new TimedNetwork(networks.detect), new TimedNetwork(networks.mesh)];
   const found = await chooseFaces({ ...networks, detect, mesh }, photo, options, options.signal);
   if (detect.milliseconds > 0) options.onStage?.("detect", detect.milliseconds);
   if (mesh.milliseconds > 0) options.onStage?.("mesh", mesh.milliseconds);
   options.signal?.throwIfAborted();
-  return { photo, found };
+  return found;
 }
 
 /** A network that knows how long it ran, the making of its images included. */

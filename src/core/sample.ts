@@ -41,9 +41,10 @@ const sampleStraight = sampleStraightIn(memory);
 const halve = halveIn(memory);
 const mirrorRows = mirrorIn(memory);
 
-// Images stay in memory until others need the room.
+// One image after another, until none is needed any more, or there is no room left.
 const bytes = new Uint8Array(memory.buffer);
 let images = new WeakMap<Pixels, Halvings>();
+let placed = 0;
 let end = IMAGES;
 
 /** Fills the three planes of a crop, on the canvas, of an image halved so often; outside the image is black. */
@@ -59,6 +60,13 @@ export function sample(
   const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
   const fill = isStraight ? sampleStraight : sampleTurned;
   fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, addressOf(planes), side, scale, offset);
+}
+
+/** Gives up the memory of an image that no more crops are cut out of: the next one finds it warm. */
+export function forget(pixels: Pixels): void {
+  if (!images.delete(pixels)) return;
+  placed--;
+  if (placed === 0) end = IMAGES;
 }
 
 /** Fills planes with those of a crop of so many pixels on a side, mirrored left to right; both are on the canvas. */
@@ -97,6 +105,7 @@ function place(pixels: Pixels): Halvings {
   blackenMargin(levels[0]!);
   const image = { levels, made: 1 };
   images.set(pixels, image);
+  placed++;
   return image;
 }
 
@@ -105,6 +114,7 @@ function makeRoom(length: number): void {
   if (end + length <= IMAGES_END) return;
   if (IMAGES + length > IMAGES_END) throw new RangeError("the image is too large to cut crops out of");
   images = new WeakMap();
+  placed = 0;
   end = IMAGES;
 }
 

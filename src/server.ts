@@ -175,11 +175,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     server.once("error", reject);
     server.listen(config.port, config.host, resolve);
   });
-  await warmUp(gate, wires);
+  const address = server.address() as AddressInfo;
+  await warmUp(gate, wires, options.credentials ? undefined : address);
   health.setServing(true);
   return {
     host: config.host,
-    port: (server.address() as AddressInfo).port,
+    port: address.port,
     ...(renew && { renew }),
     connections,
     drain: async (noticeMs) => {

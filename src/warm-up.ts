@@ -1,4 +1,5 @@
-import { createServer, request } from "node:http";
+import { createServer, type RequestOptions, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Gate } from "./accounts/gate.ts";
@@ -7,32 +8,50 @@ import type { Wires } from "./wires.ts";
 
 /** Stands for a user and an address that nobody has, and between the parts of a body. */
 const NAME = "visage-warm-up";
-const TIMES = 2;
+const TIMES = { account: 3, probe: 5, operation: 2 };
 
 /**
- * Asks the gate for a stranger and sends a few requests to the wires, through pipes in this process, so that the first
- * caller does not wait for code to be loaded and compiled. What they are answered does not matter: that networks work
- * has been tried by then.
+ * Asks the gate for strangers, the port how it is, and the wires for an operation, a few times each, so that the first
+ * caller does not wait for code to be loaded and compiled. What they answer does not matter: that networks work has
+ * been tried by then. The operation comes through pipes in this process, as nobody has an account that it could be
+ * asked for with.
  */
-export async function warmUp(gate: Gate, wires: Wires): Promise<void> {
-  void gate.admit({ userId: NAME, address: NAME });
+export async function warmUp(gate: Gate, wires: Wires, port?: AddressInfo): Promise<void> {
+  // Not waited for: accounts that are slow to read, or cannot be, are no reason not to start.
+  void askForAccounts(gate);
+  if (port) await probe(port);
+  await operate(wires);
+}
+
+async function askForAccounts(gate: Gate): Promise<void> {
+  for (let time = 0; time < TIMES.account; time++)
+    await gate.admit({ userId: `${NAME}-${time}`, address: `${NAME}-${time}` });
+}
+
+async function probe({ address: host, port }: AddressInfo): Promise<void> {
+  for (let time = 0; time < TIMES.probe; time++)
+    // One who cannot reach the port from here can do without.
+    await answerTo({ host, port, path: "/healthz", agent: false }).catch(() => {});
+}
+
+async function operate(wires: Wires): Promise<void> {
   const server = createServer(wires);
   const body = multipartOf(drawnFace());
-  for (let time = 0; time < TIMES; time++) {
+  for (let time = 0; time < TIMES.operation; time++) {
     const [near, far] = pipe();
     server.emit("connection", far);
-    await new Promise((resolve, reject) => {
-      request({
-        method: "POST",
-        path: "/get_face_vec",
-        headers: { "content-type": `multipart/form-data; boundary=${NAME}`, connection: "close" },
-        createConnection: () => near,
-      })
-        .on("response", (response) => text(response).then(resolve, reject))
-        .on("error", reject)
-        .end(body);
-    });
+    const headers = { "content-type": `multipart/form-data; boundary=${NAME}`, connection: "close" };
+    await answerTo({ method: "POST", path: "/get_face_vec", headers, createConnection: () => near }, body);
   }
+}
+
+function answerTo(options: RequestOptions, body?: Uint8Array): Promise<string> {
+  return new Promise((resolve, reject) => {
+    request(options)
+      .on("response", (response) => text(response).then(resolve, reject))
+      .on("error", reject)
+      .end(body);
+  });
 }
 
 function multipartOf(image: Uint8Array): Buffer {

@@ -1,6 +1,10 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../bench/free-port.ts";
 import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { createGate } from "../src/accounts/gate.ts";
+import { createGate, type Gate } from "../src/accounts/gate.ts";
 import { openAnalyzer } from "../src/core/index.ts";
 import { parseAllowList } from "../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
@@ -9,7 +13,7 @@ import { warmUp } from "../src/warm-up.ts";
 import { createWires } from "../src/wires.ts";
 import { openTestStore, storedCount } from "./support/accounts.ts";
 
-test("the warm-up reads an account and is answered by an operation, and nobody is charged", async () => {
+test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {
   const asked: string[] = [];
   const store = await openTestStore();
   const gate = createGate({
@@ -43,13 +47,29 @@ test("the warm-up reads an account and is answered by an operation, and nobody i
     corsOrigins: [],
     corsHeaders: { allow: [], expose: [] },
   });
-  const statuses: number[] = [];
-  await warmUp(gate, (request, response) => {
-    response.once("finish", () => statuses.push(response.statusCode));
-    wires(request, response);
+  const port = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end();
   });
+  await once(port.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void port.close());
+  const statuses: number[] = [];
+  await warmUp(
+    gate,
+    (request, response) => {
+      response.once("finish", () => statuses.push(response.statusCode));
+      wires(request, response);
+    },
+    port.address() as AddressInfo,
+  );
   await gate.close();
   expect(statuses).toEqual([200, 200]);
-  expect(asked).toEqual(["account", "embed", "embed"]);
+  expect(new Set(asked)).toEqual(new Set(["account", "GET /healthz", "embed"]));
   expect(await storedCount(store)).toBe(0);
+});
+
+test("accounts that never come and a port that nobody reaches hold nothing up", async () => {
+  const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
+  const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
+  await warmUp(gate, (_, response) => void (response as ServerResponse).end(), closed);
 });

@@ -46,7 +46,9 @@ async function open({ modelsDir, limits }: AnalyzerOptions): Promise<string> {
   const networks = await openNetworks(modelsDir);
   analyzer = analyzerFromNetworks(networks, limits);
   const drawing = drawnFace();
-  const photo = await sharp(drawing).toColourspace("srgb").jpeg().toBuffer();
+  // As large as a photo, so that the first one's memory has been taken.
+  const frame = sharp(drawing).resize({ width: 640, height: 480, fit: "contain" });
+  const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
   // Whatever the limits are for others' pictures.
   await warmUp(analyzerFromNetworks(networks), [drawing, photo]);
   return analyzer.identity;

@@ -1,5 +1,5 @@
 // Measures speed: `npm run bench`, which takes some minutes and writes bench/results/speed.md with its plots, or
-// `npm run bench -- --short`, which takes a minute, writes nothing, and fails if the service is far too slow.
+// `npm run bench -- --short`, which takes two, writes nothing, and fails if the service is far too slow.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,6 @@ import { concurrencyChapter, latencyPlot, measureConcurrency, throughputPlot } f
 import { fairnessChapter, measureFairness } from "./speed/fairness.ts";
 import { measureOverload } from "./speed/overload.ts";
 import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./speed/overload-chapter.ts";
-import { SECONDS } from "./speed/pace.ts";
 import { profileChapter, profileCore } from "./speed/profile.ts";
 import { measureSearches, searchChapter, searchShareOf } from "./speed/search.ts";
 import { costsChapter, measureCosts } from "./speed/sizes.ts";
@@ -32,9 +31,9 @@ const LEAST_PEER_RATIO = 3;
 const LEAST_CORE_SHARE = 0.6;
 const MOST_SEARCH_SHARE = 3;
 
-/** Templates that are searched, in the short form fewer. */
-const TEMPLATES = 1_000_000;
-const TEMPLATES_IN_SHORT = 100_000;
+/** Rounds of the comparison, and templates that are searched. */
+const FULL = { rounds: 15, templates: 1_000_000 };
+const SHORT = { rounds: 5, templates: 100_000 };
 
 const { values } = parseArgs({ options: { short: { type: "boolean", default: false } } });
 // So that what is to be done at the exit is done: the service must not outlive this process.
@@ -51,8 +50,8 @@ try {
 }
 
 async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
-  const comparison = await compareSpeeds(service, photos, SECONDS / 2);
-  const searches = measureSearches(TEMPLATES_IN_SHORT);
+  const comparison = await compareSpeeds(service, photos, SHORT.rounds);
+  const searches = measureSearches(SHORT.templates);
   console.log(`\n${summaryOf([comparisonChapter(comparison), searchChapter(searches)])}`);
   if (isFarTooSlow(comparison.rounds)) {
     console.error(
@@ -78,7 +77,7 @@ async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<voi
   const overload = await measureOverload(service, photos);
   const fairness = await measureFairness(service, photos);
   // Last: it takes a server some thousands of requests until all its code is compiled.
-  const comparison = await compareSpeeds(service, photos, SECONDS);
+  const comparison = await compareSpeeds(service, photos, FULL.rounds);
   const chapters: Chapter[] = [
     comparisonChapter(comparison),
     concurrencyChapter(cells),
@@ -87,7 +86,7 @@ async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<voi
     costsChapter(await measureCosts(photos)),
     startChapter(await measureStarts(photos)),
     profileChapter(await profileCore(photos)),
-    searchChapter(measureSearches(TEMPLATES)),
+    searchChapter(measureSearches(FULL.templates)),
   ];
   const summary = summaryOf(chapters);
   const report = [

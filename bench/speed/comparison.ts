@@ -9,7 +9,8 @@ import { type ServiceProcess, USER } from "../service-process.ts";
 import { type BareCore, openBareCore } from "./bare-core.ts";
 import { type Peer, startPeer } from "./peer.ts";
 
-const ROUNDS = 9;
+/** Short, as a machine may be slower for some seconds: more turns tell more than longer ones. */
+const TURN_SECONDS = 2;
 
 const OPERATIONS = ["get_face_vec", "get_image_attr"] as const;
 
@@ -33,26 +34,26 @@ export interface Comparison {
   readonly costs: readonly Cost[];
 }
 
-/** Lets service, bare core and peer take turns of so many seconds on one photo, so that a busy minute hits all. */
+/** Lets service, bare core and peer take turns on one photo, in so many rounds, so that a busy minute hits all. */
 export async function compareSpeeds(
   service: ServiceProcess,
   photos: Photos,
-  seconds: number,
+  rounds: number,
 ): Promise<Comparison> {
   const photo = photos.one("640x480");
   const [peer, core] = await Promise.all([startPeer(photo), openBareCore()]);
   const inFlight = 4 * availableParallelism();
   const costs: Cost[] = [];
   try {
-    const rivals = rivalsOn(photo, service, peer, core, seconds, inFlight, (cost) => costs.push(cost));
+    const rivals = rivalsOn(photo, service, peer, core, inFlight, (cost) => costs.push(cost));
     const names = Object.keys(rivals) as Rival[];
-    const turns = Array.from({ length: ROUNDS }, () => names).flat();
+    const turns = Array.from({ length: rounds }, () => names).flat();
     const rates = await mapWithProgress("comparison", turns, (name) => rivals[name]());
     const round = (number: number) =>
       Object.fromEntries(names.map((name, i) => [name, rates[number * names.length + i]!]));
     return {
       inFlight,
-      rounds: Array.from({ length: ROUNDS }, (_, i) => round(i) as Round),
+      rounds: Array.from({ length: rounds }, (_, i) => round(i) as Round),
       costs,
     };
   } finally {
@@ -67,15 +68,11 @@ function rivalsOn(
   service: ServiceProcess,
   peer: Peer,
   core: BareCore,
-  seconds: number,
   inFlight: number,
   onCost: (cost: Cost) => void,
 ) {
-  const ask = (port: number, wire: Wire, operation: Operation, forSeconds = seconds) =>
-    measureSpeed(
-      { port, userId: USER, mix: [{ wire, operation, images: [image] }] },
-      { inFlight, seconds: forSeconds },
-    );
+  const ask = (port: number, wire: Wire, operation: Operation, seconds = TURN_SECONDS) =>
+    measureSpeed({ port, userId: USER, mix: [{ wire, operation, images: [image] }] }, { inFlight, seconds });
   const askService = async (operation: Operation) => {
     const before = service.processorMs();
     const { perSecond, requests, processorMs } = await ask(service.port, "multipart", operation);
@@ -88,14 +85,15 @@ function rivalsOn(
     });
     return perSecond;
   };
-  const loop = async (call: "embed" | "analyze") => (await core.run({ call, image, seconds })).perSecond;
+  const loop = async (call: "embed" | "analyze") =>
+    (await core.run({ call, image, seconds: TURN_SECONDS })).perSecond;
   return {
     coreVec: () => loop("embed"),
     serviceVec: () => askService("get_face_vec"),
     coreAttr: () => loop("analyze"),
     serviceAttr: () => askService("get_image_attr"),
     // Longer, as it answers a few requests a second.
-    peer: async () => (await ask(peer.port, "bare", "get_face_vec", 2 * seconds)).perSecond,
+    peer: async () => (await ask(peer.port, "bare", "get_face_vec", 2 * TURN_SECONDS)).perSecond,
   };
 }
 
@@ -133,7 +131,7 @@ export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chap
         reached: coreShare >= 0.9,
       },
     ],
-    body: `Requests a second on one 640x480 photo of one face. The service has served some thousands of requests before, those of the next three chapters, in which the code of its server was compiled. There are ${rounds.length} rounds in which all take turns; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+    body: `Requests a second on one 640x480 photo of one face. The service has served some thousands of requests before, those of the next three chapters, in which the code of its server was compiled. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
 
 ${table(
   ["", "get_face_vec", "get_image_attr"],

@@ -10,6 +10,9 @@ import type { Wires } from "./wires.ts";
 const NAME = "visage-warm-up";
 const TIMES = { account: 3, probe: 5, operation: 2 };
 
+/** How long a port that does not answer may hold up the start. */
+const PROBES_TIMEOUT_MS = 500;
+
 /**
  * Asks the gate for strangers, the port how it is, and the wires for an operation, a few times each, so that the first
  * caller does not wait for code to be loaded and compiled. What they answer does not matter: that networks work has
@@ -29,9 +32,10 @@ async function askForAccounts(gate: Gate): Promise<void> {
 }
 
 async function probe({ address: host, port }: AddressInfo): Promise<void> {
+  const signal = AbortSignal.timeout(PROBES_TIMEOUT_MS);
+  // A port that cannot be reached from here may be from elsewhere.
   for (let time = 0; time < TIMES.probe; time++)
-    // One who cannot reach the port from here can do without.
-    await answerTo({ host, port, path: "/healthz", agent: false }).catch(() => {});
+    await answerTo({ host, port, path: "/healthz", agent: false, signal }).catch(() => {});
 }
 
 async function operate(wires: Wires): Promise<void> {

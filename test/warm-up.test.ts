@@ -10,7 +10,7 @@ import { parseAllowList } from "../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { createLog } from "../src/ops/log.ts";
 import { warmUp } from "../src/warm-up.ts";
-import { createWires } from "../src/wires.ts";
+import { createWires, type Wires } from "../src/wires.ts";
 import { openTestStore, storedCount } from "./support/accounts.ts";
 
 test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {
@@ -68,8 +68,14 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
   expect(await storedCount(store)).toBe(0);
 });
 
-test("accounts that never come and a port that nobody reaches hold nothing up", async () => {
+test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
   const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
+  const wires: Wires = (_, response) => void (response as ServerResponse).end();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
-  await warmUp(gate, (_, response) => void (response as ServerResponse).end(), closed);
+  await warmUp(gate, wires, closed);
+
+  const mute = createServer(() => {});
+  await once(mute.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void mute.close());
+  await warmUp(gate, wires, mute.address() as AddressInfo);
 });

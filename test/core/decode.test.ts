@@ -72,6 +72,7 @@ describe("photographs", () => {
   test.each([
     [2049, 0.1],
     [3072, 0.1],
+    [3075, 2],
     [4033, 2],
     [5003, 2],
   ])("one of %i pixels keeps its size and is worked on small", async (side, tolerance) => {

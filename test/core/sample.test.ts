@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { WHOLE_SIDE } from "../../src/core/decode.ts";
 import { IMAGES, memory, withCanvas } from "../../src/core/drawing-memory.ts";
 import { lengthOfLevels } from "../../src/core/image-memory.ts";
 import { drawnFace, openAnalyzer } from "../../src/core/index.ts";
@@ -9,11 +10,11 @@ import type { Pixels } from "../../src/core/types.ts";
 const SIDE = 8;
 const canvas = await withCanvas(async (lent) => lent.subarray(0, 3 * SIDE ** 2));
 
-function plain(value: number): Pixels {
-  return { width: SIDE, height: SIDE, data: new Uint8Array(3 * SIDE ** 2).fill(value) };
+function plain(value: number, side = SIDE): Pixels {
+  return { width: side, height: side, data: new Uint8Array(3 * side ** 2).fill(value) };
 }
 
-/** The values in a crop that shows the whole of an image. */
+/** The values in a crop of an image's first pixels. */
 function valuesOf(pixels: Pixels): number[] {
   const grid = { x: 0, y: 0, a: 1, b: 0, gap: 0, side: SIDE };
   sample(pixels, 0, grid, { scale: 1, offset: 0 }, canvas);
@@ -32,9 +33,9 @@ test("calls leave no image behind", async () => {
   await analyzer.analyze(face);
   const boxes = [{ x1: 0, y1: 0, x2: 20, y2: 20 }];
   await expect(analyzer.embed(face, { boxes })).rejects.toMatchObject({ kind: "noFaceInBox" });
-  await analyzer.embed(face);
-  const length = lengthOfLevels(256, 256);
-  expect(new Uint8Array(memory.buffer, IMAGES + length).every((byte) => byte === 0)).toBe(true);
+  const { width, height } = await analyzer.embed(face);
+  const end = IMAGES + lengthOfLevels(width, height);
+  expect(new Uint8Array(memory.buffer, end).every((byte) => byte === 0)).toBe(true);
 });
 
 test("the next image takes the place of those that are forgotten, and of no other", () => {
@@ -54,14 +55,9 @@ test("the next image takes the place of those that are forgotten, and of no othe
 });
 
 test("one that is forgotten after all had to make way takes no other with it", () => {
-  const early = plain(55);
-  valuesOf(early);
-  const large = { width: 2048, height: 2048, data: new Uint8Array(3 * 2048 ** 2) };
-  valuesOf(large);
-  const late = plain(66);
-  valuesOf(late);
+  const [early, large, another] = [plain(55), plain(66, WHOLE_SIDE), plain(77, WHOLE_SIDE)];
+  for (const pixels of [early, large, another]) valuesOf(pixels);
+  expect(isInMemory(55)).toBe(false);
   forget(early);
-  valuesOf(plain(77));
-  expect(isInMemory(66)).toBe(true);
-  expect(valuesOf(late)).toEqual([66]);
+  expect([plain(88, 256), another].map(valuesOf)).toEqual([[88], [77]]);
 });

@@ -10,6 +10,7 @@ import { identityOf } from "./identity.ts";
 import { landmarks68 } from "./landmarks68.ts";
 import { measureLight } from "./light.ts";
 import { type Drawing, type Network, type Networks, openNetworks } from "./networks.ts";
+import { givePixelsBack } from "./pixel-memory.ts";
 import { measurePose, type Pose } from "./pose.ts";
 import { forget } from "./sample.ts";
 import type { Box, ImageLimits, Photo, Point } from "./types.ts";
@@ -170,6 +171,7 @@ async function withFaces<T>(
     return await ask({ photo, found: await findIn(photo, networks, options) });
   } finally {
     forget(photo.pixels);
+    givePixelsBack(photo.pixels);
   }
 }
 

@@ -1,8 +1,9 @@
-import sharp, { type Sharp } from "sharp";
-import { liesOnSide } from "./exif.ts";
+import sharp from "sharp";
+import { liesOnSide, UPRIGHT } from "./exif.ts";
 import { FaceError } from "./face-error.ts";
 import { hasAt, type ImageHeader } from "./image-header.ts";
-import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg-header.ts";
+import { decodeBaseline } from "./jpeg/baseline.ts";
+import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg/header.ts";
 import { PNG_SIGNATURE, readPngHeader } from "./png-header.ts";
 import type { ImageLimits, Photo, Pixels } from "./types.ts";
 
@@ -47,6 +48,18 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   const readHeader = headerReaderOf(bytes);
   const header = await orUnreadable(() => readHeader(bytes));
   checkSize(header, limits);
+  const pixels = pixelsOfCommon(header) ?? (await orUnreadable(() => readPixels(header, limits)));
+  signal?.throwIfAborted();
+  return { pixels, ...uprightSize(header) };
+}
+
+/** Those of a JPEG of the most common kind that is worked on as it is stored. */
+function pixelsOfCommon({ encoded, width, height, orientation }: ImageHeader): Pixels | undefined {
+  const isAsStored = orientation === UPRIGHT && Math.max(width, height) <= WHOLE_SIDE;
+  return isAsStored ? decodeBaseline(encoded) : undefined;
+}
+
+async function readPixels(header: ImageHeader, limits: ImageLimits): Promise<Pixels> {
   const image = sharp(header.encoded, {
     autoOrient: true,
     limitInputPixels: limits.maxPixels,
@@ -55,13 +68,7 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
     // An embedded profile is applied, a broken one passed over. Not at 16 bits: there sharp converts to Display P3.
     ignoreIcc: header.bitDepth > 8,
   });
-  const { width, height } = uprightSize(header);
-  const pixels = await orUnreadable(() => readPixels(image, workingSize({ width, height })));
-  signal?.throwIfAborted();
-  return { pixels, width, height };
-}
-
-async function readPixels(image: Sharp, { width, height }: Size): Promise<Pixels> {
+  const { width, height } = workingSize(uprightSize(header));
   const { data, info } = await image
     // Most of the shrinking is done by libjpeg, which may move the picture by up to half a pixel.
     .resize({ width, height, fit: "fill" })

@@ -1,5 +1,5 @@
-import { EXIF_PREFIX, exifOf, orientationIn, UPRIGHT } from "./exif.ts";
-import { hasAt, type ImageHeader, PartWriter, ROWS_AT_A_TIME, viewOf } from "./image-header.ts";
+import { EXIF_PREFIX, exifOf, orientationIn, UPRIGHT } from "../exif.ts";
+import { hasAt, type ImageHeader, PartWriter, ROWS_AT_A_TIME, viewOf } from "../image-header.ts";
 
 /** What every JPEG begins with: its first marker and half of the next. */
 export const JPEG_SIGNATURE = [0xff, 0xd8, 0xff];
@@ -24,7 +24,7 @@ const MOST_SEGMENTS = 1000;
 const MOST_SCANS = 32;
 
 /** One segment: its marker, and where that, its content and the next segment begin. */
-interface Segment {
+export interface Segment {
   readonly marker: number;
   readonly start: number;
   readonly content: number;
@@ -71,7 +71,8 @@ function neededSegments(view: DataView, bytes: Uint8Array): Segment[] {
   return needed;
 }
 
-function* headerSegments(view: DataView): Generator<Segment> {
+/** The segments up to the first scan, that one included. */
+export function* headerSegments(view: DataView): Generator<Segment> {
   for (let at = 2, marker = 0; marker !== SCAN; ) {
     if (view.getUint8(at) !== 0xff) throw new RangeError("JPEG header is out of step");
     // Any number of 0xff may stand before a marker.

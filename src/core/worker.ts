@@ -17,6 +17,9 @@ process.on("message", (request: Request) => {
   if (request.type === "abort") current.abort();
 });
 
+/** So often a photo is decoded until most of that code is compiled. */
+const DECODINGS = 8;
+
 let analyzer: Analyzer | undefined;
 let current = new AbortController();
 
@@ -42,6 +45,8 @@ async function open({ modelsDir, limits }: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { analyzerFromNetworks } = await import("./analyzer.ts");
   const { openNetworks } = await import("./networks.ts");
+  const { DEFAULT_LIMITS, decode } = await import("./decode.ts");
+  const { givePixelsBack } = await import("./pixel-memory.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir);
   analyzer = analyzerFromNetworks(networks, limits);
@@ -51,6 +56,7 @@ async function open({ modelsDir, limits }: AnalyzerOptions): Promise<string> {
   const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
   // Whatever the limits are for others' pictures.
   await warmUp(analyzerFromNetworks(networks), [drawing, photo]);
+  for (let time = 0; time < DECODINGS; time++) givePixelsBack((await decode(photo, DEFAULT_LIMITS)).pixels);
   return analyzer.identity;
 }
 

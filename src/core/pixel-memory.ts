@@ -1,7 +1,7 @@
 import { PIXEL_BYTES } from "./image-memory.ts";
 import type { Pixels } from "./types.ts";
 
-// The memory of one image is kept for the next: fresh pages take a fifth of the time that decoding takes.
+// The memory of one image is kept for the next: fresh pages would add half to the time that decoding takes.
 let spare: ArrayBuffer | undefined;
 const lent = new WeakSet<ArrayBufferLike>();
 

@@ -76,7 +76,6 @@ export const i32 = {
 export const i64 = {
   shiftLeft: binary(0x86),
   shiftRightUnsigned: binary(0x88),
-  const: (value: number): Code => [0x42, signed(value)],
   fromI32: unary(0xad),
   /** From any address. */
   load: (address: Code, offset = 0): Code => [address, 0x29, 0, unsigned(offset)],

@@ -3,7 +3,7 @@ import { PIXEL_BYTES } from "../image-memory.ts";
 import { takePixels } from "../pixel-memory.ts";
 import type { Pixels } from "../types.ts";
 import { AT_ONCE, colourIn, widenIn } from "./colour-code.ts";
-import { type Codes, type Layout, readLayout } from "./layout.ts";
+import { COMPONENTS, type Codes, type Layout, readLayout } from "./layout.ts";
 import { TABLE_WORDS, writeFirstTable, writeOtherTable } from "./lookup.ts";
 import { PART, readBlocksIn, reverseIn, SCALE } from "./read-code.ts";
 import { BLOCK_BYTES, BLOCK_SIDE, transformIn } from "./transform-code.ts";
@@ -15,7 +15,6 @@ const MOST_SIDE = 2048;
 /** Most bytes after the header: some four bits a pixel of the largest image. */
 const MOST_DATA = 2 * 1024 * 1024;
 
-const COMPONENTS = 3;
 const MOST_SHARING = 2;
 const WORD_BYTES = 4;
 const END_OF_IMAGE = Buffer.from([0xff, 0xd9]);

@@ -104,8 +104,8 @@ export const colourIn: (memory: WasmMemory) => Colour = compile({
       );
     return [
       of.middle.set(i16x8.splat(i32.const(128))),
-      // Red is off by 1.402, blue by 1.772, of which here is what is beyond 1 and below 2: both are then rounded for
-      // every sample as if in more bits.
+      // Red is off by 1.402 and blue by 1.772, told here by what is beyond 1 and below 2. Of all numbers of 15 bits these
+      // are among the few by which every sample is rounded as in libjpeg, which has more bits.
       of.redFactor.set(i16x8.splat(i32.const(13173))),
       of.blueFactor.set(i16x8.splat(i32.const(-7471))),
       // Green is off by 0.344 of the one and 0.714 of the other, or by one of it less 0.286.

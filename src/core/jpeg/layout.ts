@@ -1,5 +1,5 @@
 import { viewOf } from "../image-header.ts";
-import { headerSegments, type Segment } from "./header.ts";
+import { headerSegments, JFIF, SCAN, type Segment } from "./header.ts";
 
 /** Codes as a JPEG lists them: how many have 1, 2, ... 16 bits, and what they stand for, the shortest first. */
 export interface Codes {
@@ -29,14 +29,13 @@ export interface Layout {
 
 const BASELINE_FRAME = 0xc0;
 const CODES = 0xc4;
-const SCAN = 0xda;
 const SCALES = 0xdb;
-const JFIF = 0xe0;
 
-const COEFFICIENTS = 64;
+/** Of a block. */
+export const COEFFICIENTS = 64;
 const CODE_LENGTHS = 16;
 const BIT_DEPTH = 8;
-const COMPONENTS = 3;
+export const COMPONENTS = 3;
 
 /** Bytes of a frame and of a scan: those before the components, those of each, and all. */
 const FRAME = { before: 6, each: 3, length: 6 + 3 * COMPONENTS };

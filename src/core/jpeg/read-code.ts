@@ -1,5 +1,6 @@
 import { block, branchIf, type Code, choose, I32, I64, i32, i64, loop } from "../../wasm/code.ts";
 import { compile, type WasmMemory } from "../../wasm/module.ts";
+import { COEFFICIENTS } from "./layout.ts";
 import { END_STEP, ENTRY, FAULT_STEP, LONG_ENTRIES, SHORT_BITS, SHORT_ENTRIES } from "./lookup.ts";
 import { BLOCK_BYTES } from "./transform-code.ts";
 
@@ -37,8 +38,6 @@ export const PART = { first: 0, others: 4, scales: 8, last: 12, bytes: 16 };
 
 /** One coefficient of a table of scales: its place in a block in bytes, and its scale, of 16 bits each. */
 export const SCALE = { place: 0, scale: 2, bytes: 4 };
-
-const COEFFICIENTS = 64;
 
 /** The most that a code and a number take, and the least that is known of what is ahead once it is read. */
 const MOST_BITS = 16 + 11;

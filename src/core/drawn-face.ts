@@ -19,22 +19,26 @@ const OVALS = [
 export function drawnFace(): Uint8Array {
   // Width, height, eight bits of grey; compressed and filtered in the only ways there are, not interlaced.
   const header = Buffer.from([0, 0, SIDE >> 8, SIDE & 0xff, 0, 0, SIDE >> 8, SIDE & 0xff, 8, 0, 0, 0, 0]);
-  const rows = Array.from({ length: SIDE }, (_, y) => [
-    0,
-    ...Array.from({ length: SIDE }, (_, x) => greyAt(x, y)),
-  ]);
-  const pixels = deflateSync(Uint8Array.from(rows.flat()));
   return Buffer.concat([
     Buffer.from(PNG_SIGNATURE),
     chunkOf("IHDR", header),
-    chunkOf("IDAT", pixels),
+    chunkOf("IDAT", deflateSync(drawnRows())),
     chunkOf("IEND", Buffer.alloc(0)),
   ]);
 }
 
-function greyAt(x: number, y: number): number {
-  const top = OVALS.findLast(
-    (oval) => ((x - oval.x) / oval.width) ** 2 + ((y - oval.y) / oval.height) ** 2 < 1 / 4,
-  );
-  return top?.grey ?? BACKGROUND;
+/** The rows of pixels, each after a zero, which says that it is not filtered. */
+function drawnRows(): Uint8Array {
+  const rows = new Uint8Array(SIDE * (1 + SIDE));
+  for (let y = 0; y < SIDE; y++) {
+    const row = rows.subarray(y * (1 + SIDE) + 1, (y + 1) * (1 + SIDE)).fill(BACKGROUND);
+    for (const oval of OVALS) row.fill(oval.grey, ...spanOf(oval, y));
+  }
+  return rows;
+}
+
+/** Where an oval begins and ends in a row. */
+function spanOf({ x, y, width, height }: (typeof OVALS)[number], row: number): [number, number] {
+  const half = (width / 2) * Math.sqrt(Math.max(0, 1 - ((row - y) / (height / 2)) ** 2));
+  return [Math.floor(x - half) + 1, Math.ceil(x + half)];
 }

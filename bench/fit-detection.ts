@@ -1,10 +1,11 @@
 // Shows what the thresholds of a first look at a photo would find: `npm run fit:detection -- --data DIR`.
 // The two of src/core/find.ts are taken from the middle of where the most is found with the least false.
 import { readFileSync } from "node:fs";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { DEFAULT_LIMITS, decode } from "../src/core/decode.ts";
+import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
+import { decode } from "../src/core/decode.ts";
 import { wholeView } from "../src/core/detect.ts";
 import { type Candidate, look } from "../src/core/find.ts";
+import { DEFAULT_LIMITS } from "../src/core/limits.ts";
 import { openNetworks } from "../src/core/networks.ts";
 import { countHits } from "./accuracy/detection.ts";
 import { dataDirFromArguments } from "./arguments.ts";

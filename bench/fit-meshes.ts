@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
-import { DEFAULT_LIMITS, decode } from "../src/core/decode.ts";
+import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
+import { decode } from "../src/core/decode.ts";
 import { findFaces } from "../src/core/find.ts";
 import { boundsOf, overlapOf } from "../src/core/geometry.ts";
+import { DEFAULT_LIMITS } from "../src/core/limits.ts";
 import { openNetworks } from "../src/core/networks.ts";
 import { measurePose } from "../src/core/pose.ts";
 import type { Point } from "../src/core/types.ts";

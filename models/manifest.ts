@@ -37,9 +37,17 @@ export type Manifest = Readonly<Record<string, Network>>;
 /** The folder of the installed package, whether this runs from source or compiled. */
 export const PACKAGE_ROOT = findPackageRoot(import.meta.dirname);
 
+/** Where the networks go unless another folder is named. */
+export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models/built");
+
 /** Reads the manifest that the package ships. */
 export function readManifest(): Manifest {
   return JSON.parse(readFileSync(join(PACKAGE_ROOT, "models/manifest.json"), "utf8")) as Manifest;
+}
+
+/** SHA-256 of each network's file, by the network's name. */
+export function digestsOf(manifest: Manifest): Record<string, string> {
+  return Object.fromEntries(Object.entries(manifest).map(([name, { sha256 }]) => [name, sha256]));
 }
 
 function findPackageRoot(start: string): string {

@@ -2,13 +2,17 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readIfIntact, requireDigest } from "./digest.ts";
 import { fetchSource, writeWhole } from "./fetch.ts";
-import { type Manifest, type Network, PACKAGE_ROOT, readManifest, type Source } from "./manifest.ts";
+import {
+  DEFAULT_MODELS_DIR,
+  type Manifest,
+  type Network,
+  PACKAGE_ROOT,
+  readManifest,
+  type Source,
+} from "./manifest.ts";
 import { type Graph, readOnnx, writeOnnx } from "./onnx.ts";
 import { optimise } from "./optimise.ts";
 import { readTfjsGraph } from "./read-tfjs.ts";
-
-/** Where the networks go unless another folder is named. */
-export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models/built");
 
 /** Settings of `prepareModels`, all optional. */
 export interface PrepareOptions {

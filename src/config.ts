@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./client-address.ts";
 import { countCpus } from "./cpu-count.ts";

@@ -1,17 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { checkModels } from "../models/check.ts";
+import { digestsOf, readManifest } from "../models/manifest.ts";
 import { createGate } from "./accounts/gate.ts";
 import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { openPool, type Pool } from "./core/index.ts";
 import { countCpus } from "./cpu-count.ts";
-import { createImageFetcher } from "./fetch/image-fetcher.ts";
 import type { Credentials } from "./one-port.ts";
 import { createLog, type Log, lineFrom } from "./ops/log.ts";
-import { createMetrics } from "./ops/metrics.ts";
-import { openMetricsPort } from "./ops/metrics-port.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import type { RunningServer } from "./server.ts";
 
 /** A service with all that it needs behind it. */
 export interface RunningService extends RunningServer {
@@ -33,7 +30,20 @@ export async function startService(
   const parts = new Parts();
   try {
     const credentials = await readCredentials(config);
-    await checkModels(config.modelsDir);
+    const cpus = countCpus();
+    if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
+    // Not waited for yet: workers take the longest to start, and meanwhile there is enough to do here.
+    const opening = parts.addLater(
+      openPool({
+        modelsDir: config.modelsDir,
+        digests: digestsOf(readManifest()),
+        limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
+        workers: config.workers,
+        queue: config.queue,
+        onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
+      }),
+    );
+    const { createImageFetcher, createMetrics, openMetricsPort, startServer } = await loadServer();
     const store = parts.add(await openStore(config));
     const userId = await openTrialUser({
       store,
@@ -49,17 +59,7 @@ export async function startService(
         maxBytes: config.maxImageBytes,
       }),
     );
-    const cpus = countCpus();
-    if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
-    const pool = parts.add(
-      await openPool({
-        modelsDir: config.modelsDir,
-        limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
-        workers: config.workers,
-        queue: config.queue,
-        onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
-      }),
-    );
+    const pool = await opening;
     const metrics = createMetrics(() => ({
       identity: pool.identity,
       workers: pool,
@@ -103,6 +103,13 @@ class Parts {
     return part;
   }
 
+  /** What is still being opened is closed once it is open, if it ever is. */
+  addLater<Part extends { close(): Promise<void> }>(opening: Promise<Part>): Promise<Part> {
+    const opened = opening.catch(() => undefined);
+    this.#opened.push({ close: async () => (await opened)?.close() });
+    return opening;
+  }
+
   addIf<Part extends { close(): Promise<void> }>(part: Part | undefined): Part | undefined {
     return part && this.add(part);
   }
@@ -110,6 +117,15 @@ class Parts {
   async close(): Promise<void> {
     for (const part of this.#opened.splice(0).toReversed()) await part.close();
   }
+}
+
+/** Not imported above: it is much code, which is loaded while the workers start. */
+async function loadServer() {
+  const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
+  const { createMetrics } = await import("./ops/metrics.ts");
+  const { openMetricsPort } = await import("./ops/metrics-port.ts");
+  const { startServer } = await import("./server.ts");
+  return { createImageFetcher, createMetrics, openMetricsPort, startServer };
 }
 
 /** Loaded only where it is asked for: it is much code, and most do without. */

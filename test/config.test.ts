@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { ConfigError, readConfig, readSettings, type Settings } from "../src/config.ts";
 
 describe("readConfig", () => {

@@ -72,6 +72,16 @@ test.each(["user_id", "User_id", "USER_ID"])(
   },
 );
 
+test.skipIf(process.platform !== "linux")("only its workers load decoders and networks", () => {
+  const child = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim();
+  const loads = (pid: number | string) => {
+    const libraries = readFileSync(`/proc/${pid}/maps`, "utf8");
+    return ["libvips", "libonnxruntime"].filter((name) => libraries.includes(name));
+  };
+  expect(loads(server.pid!)).toEqual([]);
+  expect(loads(child)).toEqual(["libvips", "libonnxruntime"]);
+});
+
 test("a bad setting stops the start with every fault named", () => {
   const env = {
     PATH: process.env.PATH,

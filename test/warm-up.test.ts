@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../bench/free-port.ts";
-import { DEFAULT_MODELS_DIR } from "../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { createGate, type Gate } from "../src/accounts/gate.ts";
 import { openAnalyzer } from "../src/core/index.ts";
 import { parseAllowList } from "../src/fetch/allow-list.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { nextMessage } from "../child.ts";
 
 /** What to do again and again, and for how long. */

@@ -1,7 +1,7 @@
 import { align } from "./align.ts";
 import { type Attributes, readAttributes } from "./attributes.ts";
 import { chooseFaces, type Selection } from "./choose.ts";
-import { DEFAULT_LIMITS, decode } from "./decode.ts";
+import { decode } from "./decode.ts";
 import { embed, type Vector } from "./embed.ts";
 import { FaceError } from "./face-error.ts";
 import type { FoundFace } from "./find.ts";
@@ -9,11 +9,12 @@ import { intersectionOf, scaleBox } from "./geometry.ts";
 import { identityOf } from "./identity.ts";
 import { landmarks68 } from "./landmarks68.ts";
 import { measureLight } from "./light.ts";
-import { type Drawing, type Network, type Networks, openNetworks } from "./networks.ts";
+import { DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
+import type { Drawing, Network, Networks } from "./networks.ts";
 import { givePixelsBack } from "./pixel-memory.ts";
 import { measurePose, type Pose } from "./pose.ts";
 import { forget } from "./sample.ts";
-import type { Box, ImageLimits, Photo, Point } from "./types.ts";
+import type { Box, Photo, Point } from "./types.ts";
 
 /** A step whose time is told; `queue` is the wait for a worker, where there are any. */
 export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "embed";
@@ -22,6 +23,8 @@ export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "emb
 export interface AnalyzerOptions {
   /** Folder of the prepared networks. */
   readonly modelsDir: string;
+  /** SHA-256 that a network's file must have, by the network's name; any file will do where none is given. */
+  readonly digests?: Readonly<Record<string, string>>;
   /** What one image may cost; 10 MiB and 40 megapixels unless said otherwise. */
   readonly limits?: Partial<ImageLimits>;
 }
@@ -92,11 +95,6 @@ export interface Analyzer {
   embed(image: Uint8Array, options?: CallOptions): Promise<Embedding>;
   /** Frees the networks; the analyzer cannot be used afterwards. */
   close(): Promise<void>;
-}
-
-/** Loads the networks. Open one analyzer and keep it: loading takes a second and onnxruntime leaks on each. */
-export async function openAnalyzer({ modelsDir, limits }: AnalyzerOptions): Promise<Analyzer> {
-  return analyzerFromNetworks(await openNetworks(modelsDir), limits);
 }
 
 /** An analyzer of networks that are loaded already, which it closes in the end. */

@@ -1,13 +1,9 @@
+import { AGE_RANGES, type AgeRange } from "./age-ranges.ts";
 import { cropAndMirrored } from "./crop.ts";
 import { cropOf } from "./geometry.ts";
 import { levelSquare } from "./mesh.ts";
 import type { Network } from "./networks.ts";
 import type { Pixels, Point } from "./types.ts";
-
-/** The spec's age ranges (2.4), youngest first. */
-export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
-
-export type AgeRange = (typeof AGE_RANGES)[number];
 
 /** How old and of which gender a face appears to annotators; not what a document says. */
 export interface Attributes {

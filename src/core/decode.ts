@@ -4,8 +4,9 @@ import { FaceError } from "./face-error.ts";
 import { hasAt, type ImageHeader } from "./image-header.ts";
 import { decodeBaseline } from "./jpeg/baseline.ts";
 import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg/header.ts";
+import type { ImageLimits } from "./limits.ts";
 import { PNG_SIGNATURE, readPngHeader } from "./png-header.ts";
-import type { ImageLimits, Photo, Pixels } from "./types.ts";
+import type { Photo, Pixels } from "./types.ts";
 
 // One worker decodes one image at a time, so neither a cache of earlier images nor more threads would help;
 // without them memory stays flat and the same bytes always take the same path to the same pixels.
@@ -15,9 +16,6 @@ sharp.concurrency(1);
 // Of all the formats libvips can load, a stranger's bytes reach two. This holds for the whole process.
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
-
-/** What one image may cost where nothing else is said: 10 MiB and 40 megapixels. */
-export const DEFAULT_LIMITS: ImageLimits = { maxBytes: 10 * 1024 * 1024, maxPixels: 40_000_000 };
 
 /** Images up to this longer side are worked on as they are: to shrink them takes longer than to decode them. */
 export const WHOLE_SIDE = 2048;

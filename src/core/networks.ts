@@ -34,9 +34,14 @@ const NAMES = ["detect", "mesh", "embed", "attributes"] as const;
 
 export type NetworkName = (typeof NAMES)[number];
 
-/** Loads the networks from a folder. */
-export async function openNetworks(modelsDir: string): Promise<Networks> {
-  const opened = await Promise.all(NAMES.map((name) => openNetwork(join(modelsDir, `${name}.onnx`))));
+/** Loads the networks from a folder; throws where one's file has not the digest that is given for it. */
+export async function openNetworks(
+  modelsDir: string,
+  digests: Readonly<Record<string, string>> = {},
+): Promise<Networks> {
+  const opened = await Promise.all(
+    NAMES.map((name) => openNetwork(join(modelsDir, `${name}.onnx`), digests[name])),
+  );
   const byName = <T>(value: (network: (typeof opened)[number]) => T) =>
     Object.fromEntries(NAMES.map((name, i) => [name, value(opened[i]!)])) as Record<NetworkName, T>;
   let released: Promise<unknown> | undefined;
@@ -50,10 +55,15 @@ export async function openNetworks(modelsDir: string): Promise<Networks> {
   };
 }
 
-async function openNetwork(path: string) {
+async function openNetwork(path: string, expected: string | undefined) {
   const bytes = await readFile(path).catch((cause: unknown) => {
     throw new Error(`no network at ${path}: run "visage models" first`, { cause });
   });
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  if (expected !== undefined && digest !== expected)
+    throw new Error(
+      `${path}: expected sha256 ${expected}, found ${digest}: run "visage models" to make it anew`,
+    );
   const session = await InferenceSession.create(bytes, {
     // One thread a network: throughput comes from workers, and the order of sums stays fixed.
     intraOpNumThreads: 1,
@@ -62,7 +72,6 @@ async function openNetwork(path: string) {
   }).catch((cause: unknown) => {
     throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
   });
-  const digest = createHash("sha256").update(bytes).digest("hex");
   return { session, digest, network: networkOf(session) };
 }
 

@@ -59,13 +59,11 @@ const RESTART_PAUSE_MS = { first: 100, longest: 5000 };
 export async function openPool({
   workers: size,
   queue: limit,
-  modelsDir,
-  limits,
   onLoss,
+  ...options
 }: PoolOptions): Promise<Pool> {
   checkCount("workers", size, 1);
   checkCount("queue", limit, 0);
-  const options: AnalyzerOptions = { modelsDir, ...(limits && { limits }) };
   const workers = await startAll(size, options);
   const queue = new Queue<WorkerProcess>(limit);
   const ready = new Set<WorkerProcess>();

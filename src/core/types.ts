@@ -26,14 +26,3 @@ export interface Photo {
   readonly width: number;
   readonly height: number;
 }
-
-/** What one image may cost. */
-export interface ImageLimits {
-  /** Most bytes of the encoded image. */
-  readonly maxBytes: number;
-  /**
-   * Most pixels (width times height) that its header may announce. Decoding may hold four bytes for each: an
-   * interlaced or progressive image that takes more for its pixels may have fewer of them.
-   */
-  readonly maxPixels: number;
-}

@@ -2,6 +2,7 @@
 // It is started by the pool, and by nothing else.
 import type { Analyzer, AnalyzerOptions, Stage } from "./analyzer.ts";
 import { drawnFace } from "./drawn-face.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
 import { type Job, plainFromError, type Reply, type Request } from "./worker-messages.ts";
 
 // Ctrl-C reaches the whole process group; when to stop is for the parent to say.
@@ -41,14 +42,14 @@ function send(reply: Reply): void {
   process.send?.(reply, undefined, undefined, () => {});
 }
 
-async function open({ modelsDir, limits }: AnalyzerOptions): Promise<string> {
+async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { analyzerFromNetworks } = await import("./analyzer.ts");
   const { openNetworks } = await import("./networks.ts");
-  const { DEFAULT_LIMITS, decode } = await import("./decode.ts");
+  const { decode } = await import("./decode.ts");
   const { givePixelsBack } = await import("./pixel-memory.ts");
   const { default: sharp } = await import("sharp");
-  const networks = await openNetworks(modelsDir);
+  const networks = await openNetworks(modelsDir, digests);
   analyzer = analyzerFromNetworks(networks, limits);
   const drawing = drawnFace();
   // As large as a photo, so that the first one's memory has been taken.

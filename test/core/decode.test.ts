@@ -1,8 +1,9 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS, decode, SHRUNK_SIDE, WHOLE_SIDE } from "../../src/core/decode.ts";
+import { decode, SHRUNK_SIDE, WHOLE_SIDE } from "../../src/core/decode.ts";
 import { FaceError, type FaceErrorKind } from "../../src/core/face-error.ts";
+import { DEFAULT_LIMITS } from "../../src/core/limits.ts";
 import type { Photo } from "../../src/core/types.ts";
 import {
   blankRows,

@@ -1,9 +1,10 @@
 import sharp, { type JpegOptions } from "sharp";
 import { describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS, decode } from "../../src/core/decode.ts";
+import { decode } from "../../src/core/decode.ts";
 import { decodeBaseline } from "../../src/core/jpeg/baseline.ts";
 import { readJpegHeader } from "../../src/core/jpeg/header.ts";
 import { TABLE_WORDS, writeFirstTable, writeOtherTable } from "../../src/core/jpeg/lookup.ts";
+import { DEFAULT_LIMITS } from "../../src/core/limits.ts";
 import { givePixelsBack } from "../../src/core/pixel-memory.ts";
 import { editSegments, photograph, segment, withSegments } from "../support/images.ts";
 

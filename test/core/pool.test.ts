@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import {
   type Analyzer,
   FaceError,

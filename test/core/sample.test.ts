@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { WHOLE_SIDE } from "../../src/core/decode.ts";
 import { IMAGES, memory, withCanvas } from "../../src/core/drawing-memory.ts";
 import { lengthOfLevels } from "../../src/core/image-memory.ts";

@@ -1,6 +1,6 @@
 // Which networks run for which call, and how often: no work is done that nobody asked for.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { analyzerFromNetworks } from "../../src/core/analyzer.ts";
 import type { Analyzer } from "../../src/core/index.ts";
 import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../models/manifest.ts";
 import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 

@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { overlapOf } from "../../src/core/geometry.ts";
 import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/core/index.ts";
 import { photograph } from "./images.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_MODELS_DIR } from "../../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
 import type { Log } from "../../src/ops/log.ts";

@@ -9,7 +9,10 @@ export interface Targeted {
 /** Paths that need no user id: they tell nothing about anyone. */
 const OPEN_PATHS = ["/grpc.health.v1.Health/", "/grpc.reflection.", "/healthz", "/readyz"];
 const RPC_PATH = `/${FaceService.typeName}/`;
-const OPERATIONS: readonly string[] = FaceService.methods.map(({ name }) => operationOf(name));
+/** Operations by the ends of their paths: `GetFaceVec` and `get_face_vec`. */
+const OPERATIONS = new Map(
+  FaceService.methods.flatMap(({ name }) => [name, operationOf(name)].map((end) => [end, operationOf(name)])),
+);
 
 /** Tells whether a request may come from anyone. */
 export function isOpen({ url = "" }: Targeted): boolean {
@@ -23,9 +26,9 @@ export function isRpc({ url = "" }: Targeted): boolean {
 
 /** What usage calls the operation at a path, plain or of an RPC; `none` where there is none. */
 export function operationAt({ url = "" }: Targeted): string {
-  const [path] = url.split(/[?#]/, 1);
-  const operation = operationOf(path!.slice(path!.lastIndexOf("/") + 1));
-  return OPERATIONS.includes(operation) ? operation : "none";
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  return OPERATIONS.get(path.slice(path.lastIndexOf("/") + 1)) ?? "none";
 }
 
 /** How a request came. */

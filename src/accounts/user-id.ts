@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /** 96 bits, which nobody guesses. */
 const ID_BYTES = 12;
@@ -21,7 +21,7 @@ export function createUserId(): string {
 
 /** What is stored of an id. */
 export function hashOf(id: string): string {
-  return createHash("sha256").update(id).digest("hex");
+  return hash("sha256", id);
 }
 
 /** What logs and people call a user. */

@@ -1,6 +1,12 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { DescService, JsonValue } from "@bufbuild/protobuf";
-import { ConnectError, type ContextValues, createContextValues, type Transport } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type ContextValues,
+  createContextValues,
+  type Transport,
+} from "@connectrpc/connect";
 import { bodyEntries, readBody } from "./body.ts";
 import { type CorsOptions, corsHeadersOf } from "./cors.ts";
 import { dropBody } from "./drop-body.ts";
@@ -17,7 +23,7 @@ export type { TextForm, TextForms } from "./fields.ts";
 export interface RestOptions extends CorsOptions {
   /** A service whose every method is unary and has a google.api.http rule. */
   readonly service: DescService;
-  /** Where the methods are called, such as a router transport in the same process. */
+  /** Where the methods are called, such as a transport in the same process. A call's signal is aborted in the end. */
   readonly transport: Transport;
   /** How text becomes a message, by the full name of the message type. */
   readonly textForms: TextForms;
@@ -43,6 +49,9 @@ export type RestHandler = (
   response: ServerResponse,
   context?: ContextValues,
 ) => Promise<void>;
+
+/** Why a call's signal is aborted in the end. Made once: an error with its stack takes a while to make. */
+const OVER = new ConnectError("The call is over.", Code.Canceled);
 
 interface Answer {
   readonly status: number;
@@ -97,16 +106,15 @@ export function createRestHandler(options: RestOptions): RestHandler {
   }
 
   return async (request, response, context = createContextValues()) => {
-    const gone = new AbortController();
-    response.once("close", () => {
-      if (!response.writableEnded) gone.abort();
-    });
+    const over = new AbortController();
+    // When all is sent, or before, when the caller has left.
+    response.once("close", () => over.abort(OVER));
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
-    const answer = await serve(request, gone.signal, context).catch((fault: unknown) =>
-      gone.signal.aborted ? undefined : errorAnswer(fault, context),
+    const answer = await serve(request, over.signal, context).catch((fault: unknown) =>
+      over.signal.aborted ? undefined : errorAnswer(fault, context),
     );
-    if (!answer || gone.signal.aborted) return;
+    if (!answer || over.signal.aborted) return;
     const cors = corsHeadersOf(request.headers, options);
     send(request, response, { ...answer, headers: { ...cors, ...answer.headers } });
   };

@@ -68,7 +68,7 @@ function isMarked(field: DescField): boolean {
 
 function innerOf(field: DescField, value: JsonValue): JsonValue {
   const schema = field.message;
-  if (!schema) return value;
+  if (!schema || !shapeOf(schema)) return value;
   if (field.fieldKind === "list" && Array.isArray(value)) return value.map((item) => flattened(schema, item));
   if (field.fieldKind === "map" && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, flattened(schema, item)]));

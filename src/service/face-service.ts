@@ -1,12 +1,14 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import type {
-  BoundingBox,
-  DetailSchema,
-  FaceSchema,
-  FaceService,
-  Image,
-  MatchFacesRequest,
+import {
+  type BoundingBox,
+  type DetailSchema,
+  type FaceSchema,
+  type FaceService,
+  type Image,
+  type MatchFacesRequest,
+  type Point,
+  PointSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
 import {
   type Analyzer,
@@ -16,6 +18,7 @@ import {
   type Face,
   type FaceBasics,
   MATCH_DISTANCE,
+  type Point as Place,
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
@@ -255,7 +258,7 @@ function faceMessage({
   genderConfidence,
   landmarks,
 }: Face): MessageInitShape<typeof FaceSchema> {
-  const points = landmarks.map(({ x, y }, i) => [LANDMARK_KEYS[i]!, { x: Math.round(x), y: Math.round(y) }]);
+  const points = landmarks.map((point, i) => [LANDMARK_KEYS[i]!, pointMessage(point)]);
   return {
     age,
     faceRectangle: rectangleOf(box),
@@ -263,4 +266,9 @@ function faceMessage({
     genderConfidence,
     landmarks: { faceLandMark: Object.fromEntries(points) },
   };
+}
+
+/** A message as it is, so that none has to be made of it: an answer has many. */
+function pointMessage({ x, y }: Place): Point {
+  return { $typeName: PointSchema.typeName, x: Math.round(x), y: Math.round(y) };
 }

@@ -182,6 +182,21 @@ test("a caller who leaves aborts the method, and no error is answered", async ()
   expect(echo.faults.length).toBe(faults);
 });
 
+test("the signal of a call is aborted when it is over, not before it is answered", async () => {
+  const transport = createRouterTransport(() => {});
+  const signals: (AbortSignal | undefined)[] = [];
+  transport.unary = async (_, signal) => {
+    signals.push(signal);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    throw new TypeError(`aborted: ${signal?.aborted}`);
+  };
+  const watched = await startEcho({ transport });
+  expect((await sendRaw(watched.port, postBytes("/match_faces", [], ""))).status).toBe(500);
+  expect(watched.faults).toEqual([new TypeError("aborted: false")]);
+  await vi.waitFor(() => expect(signals.map((signal) => signal?.aborted)).toEqual([true]));
+  await watched.close();
+});
+
 test("a caller who leaves in the middle of the body is nobody's fault", async () => {
   const faults = echo.faults.length;
   const socket = await openSocket(echo.port);

@@ -13,7 +13,7 @@ import { dropBody } from "./drop-body.ts";
 import { createMessageReader, type TextForms } from "./fields.ts";
 import { formEntries } from "./form.ts";
 import { headersForCaller, headersForMethod } from "./headers.ts";
-import { jsonOf } from "./json.ts";
+import { jsonWriterOf } from "./json.ts";
 import { RestError } from "./rest-error.ts";
 import { type Route, routesOf } from "./routes.ts";
 
@@ -66,8 +66,8 @@ interface Answer {
  */
 export function createRestHandler(options: RestOptions): RestHandler {
   const routes = routesOf(options.service);
-  const readers = new Map(
-    [...routes.values()].map((route) => [route, createMessageReader(route.method.input, options.textForms)]),
+  const translators = new Map(
+    [...routes.values()].map((route) => [route, translatorOf(route, options.textForms)]),
   );
 
   async function serve(
@@ -83,13 +83,14 @@ export function createRestHandler(options: RestOptions): RestHandler {
     refuseEncoded(request);
     const body = await readBody(request, options.maxRequestBytes);
     const entries = bodyEntries(body, request.headers["content-type"] ?? "");
-    const message = readers.get(route)!(formEntries(query), entries);
+    const { read, write } = translators.get(route)!;
+    const message = read(formEntries(query), entries);
     const headers = headersForMethod(request.headers);
     const answer = await options.transport.unary(route.method, signal, undefined, headers, message, context);
     return {
       status: 200,
       headers: headersForCaller(answer.header, answer.trailer),
-      body: jsonOf(route.method.output, answer.message),
+      body: write(answer.message),
     };
   }
 
@@ -118,6 +119,11 @@ export function createRestHandler(options: RestOptions): RestHandler {
     const cors = corsHeadersOf(request.headers, options);
     send(request, response, { ...answer, headers: { ...cors, ...answer.headers } });
   };
+}
+
+/** Reads the messages of a method's requests and writes those of its answers. */
+function translatorOf({ method }: Route, textForms: TextForms) {
+  return { read: createMessageReader(method.input, textForms), write: jsonWriterOf(method.output) };
 }
 
 function targetOf(request: IncomingMessage): { path: string; query: string } {

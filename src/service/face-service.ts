@@ -6,6 +6,8 @@ import {
   type FaceSchema,
   type FaceService,
   type Image,
+  type Landmarks,
+  LandmarksSchema,
   type MatchFacesRequest,
   type Point,
   PointSchema,
@@ -258,17 +260,21 @@ function faceMessage({
   genderConfidence,
   landmarks,
 }: Face): MessageInitShape<typeof FaceSchema> {
-  const points = landmarks.map((point, i) => [LANDMARK_KEYS[i]!, pointMessage(point)]);
   return {
     age,
     faceRectangle: rectangleOf(box),
     gender,
     genderConfidence,
-    landmarks: { faceLandMark: Object.fromEntries(points) },
+    landmarks: landmarksMessage(landmarks),
   };
 }
 
-/** A message as it is, so that none has to be made of it: an answer has many. */
-function pointMessage({ x, y }: Place): Point {
-  return { $typeName: PointSchema.typeName, x: Math.round(x), y: Math.round(y) };
+/** A message with all its points, so that none has to be made of them one by one. */
+function landmarksMessage(landmarks: readonly Place[]): Landmarks {
+  const faceLandMark: Record<string, Point> = {};
+  landmarks.forEach(({ x, y }, i) => {
+    const point: Point = { $typeName: PointSchema.typeName, x: Math.round(x), y: Math.round(y) };
+    faceLandMark[LANDMARK_KEYS[i]!] = point;
+  });
+  return { $typeName: LandmarksSchema.typeName, faceLandMark };
 }

@@ -32,7 +32,7 @@ const LEAST_CORE_SHARE = 0.6;
 const MOST_SEARCH_SHARE = 3;
 
 /** Rounds of the comparison, and templates that are searched. */
-const FULL = { rounds: 15, templates: 1_000_000 };
+const FULL = { rounds: 25, templates: 1_000_000 };
 const SHORT = { rounds: 5, templates: 100_000 };
 
 const { values } = parseArgs({ options: { short: { type: "boolean", default: false } } });

@@ -8,7 +8,7 @@ import type { Wires } from "./wires.ts";
 
 /** Stands for a user and an address that nobody has, and between the parts of a body. */
 const NAME = "visage-warm-up";
-const TIMES = { account: 3, probe: 5, operation: 2 };
+const TIMES = { account: 3, probe: 5, operation: 4 };
 
 /** So many operations are asked for at once, for which most machines have the workers. */
 const OPERATIONS_AT_ONCE = 2;

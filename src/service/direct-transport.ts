@@ -14,7 +14,7 @@ import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
  * decodes every message, images included, and speaks HTTP to itself: a millisecond for each request.
  *
  * Methods get the caller's own signal, which is to be aborted when the call is over, however it went: that is what
- * they may rely on. To make another that follows it, as Connect does, takes longer than the rest of a call.
+ * they may rely on. Connect makes another that follows it, which is worth its time only where there is a deadline.
  */
 export function createDirectTransport<Service extends DescService>(
   service: Service,

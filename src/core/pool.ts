@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
 import type { Vector } from "./embed.ts";
-import { Queue } from "./queue.ts";
-import { errorFromPlain, type Job, type Operation, type Results } from "./worker-messages.ts";
+import { Queue, type Turn } from "./queue.ts";
+import { errorFromPlain, type Job, type Operation, type Reply, type Results } from "./worker-messages.ts";
 import { onAbort, WorkerProcess } from "./worker-process.ts";
 
 /** Settings of a pool. */
@@ -65,7 +65,7 @@ export async function openPool({
   checkCount("workers", size, 1);
   checkCount("queue", limit, 0);
   const workers = await startAll(size, options);
-  const queue = new Queue<WorkerProcess>(limit);
+  const queue = new Queue<WorkerProcess>(limit, (child) => child.takeBackLast());
   const ready = new Set<WorkerProcess>();
   const closing = new AbortController();
   let restarts = 0;
@@ -105,20 +105,33 @@ export async function openPool({
     { signal, onStage, boxes, detect, vectors = false, ...claim }: AnalyzeOptions = {},
   ): Promise<Results[Name]> {
     const startMs = performance.now();
-    const child = await queue.acquire({ ...claim, signal });
-    onStage?.("queue", performance.now() - startMs);
     const job: Job = { operation, image, options: { boxes, detect, vectors } };
-    const work = child.ask({ type: "run", job }, signal);
-    // Not when the caller is answered: after an abort the process still has to come to the end of a step.
-    const free = () => {
-      if (child.alive) queue.offer(child);
-    };
-    work.then(free, free);
-
-    const reply = await unlessAborted(work, signal);
+    let reply: Reply | undefined;
+    for (let again = false; !reply; again = true) {
+      const turn = await queue.acquire({ ...claim, signal, again });
+      try {
+        reply = await unlessAborted(use(turn, job, signal), signal);
+      } finally {
+        if (turn.beganMs !== undefined) onStage?.("queue", turn.beganMs - startMs);
+      }
+    }
     for (const stage of reply.stages) onStage?.(...stage);
     if (!reply.ok) throw errorFromPlain(reply.error);
     return reply.value as Results[Name];
+  }
+
+  /** Does a job in a turn, which ends with it; gives nothing where the turn was taken back. */
+  async function use(
+    turn: Turn<WorkerProcess>,
+    job: Job,
+    signal: AbortSignal | undefined,
+  ): Promise<Reply | undefined> {
+    try {
+      return await turn.server.ask({ type: "run", job }, signal);
+    } finally {
+      // Not when the caller is answered: after an abort the process still has to come to the end of a step.
+      if (turn.server.alive) queue.end(turn);
+    }
   }
 
   async function close(): Promise<void> {
@@ -177,7 +190,8 @@ const START_TIMEOUT_MS = 60_000;
 async function startWorker(options: AnalyzerOptions): Promise<Worker> {
   const child = new WorkerProcess();
   try {
-    const reply = await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS));
+    // Begins at once, so there is a reply.
+    const reply = (await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS)))!;
     if (!reply.ok) throw errorFromPlain(reply.error);
     return { child, identity: reply.value as string };
   } catch (error) {

@@ -1,3 +1,5 @@
+import { WaitingLine } from "./waiting-line.ts";
+
 /** Why a queue or the workers behind it did not do a job; the job itself is not at fault. */
 export type QueueErrorKind = "overloaded" | "workerLost" | "closed";
 
@@ -20,11 +22,28 @@ export interface Claim {
   readonly caller?: string | undefined;
   /** When it is too late to be done, by `performance.now()`. */
   readonly deadlineMs?: number | undefined;
+  /** Its turn was taken back, so it comes before all others and is not refused. */
+  readonly again?: boolean;
+}
+
+/** A server's work for one who came. */
+export interface Turn<Server> {
+  readonly server: Server;
+  /** When it began, by `performance.now()`; missing while the server is at the one before. */
+  readonly beganMs: number | undefined;
+}
+
+interface OpenTurn<Server> extends Turn<Server> {
+  readonly caller: string;
+  readonly hasGivenWay: boolean;
+  beganMs: number | undefined;
+  isTakenBack: boolean;
 }
 
 interface Waiting<Server> {
   readonly caller: string;
-  serve(server: Server): void;
+  readonly again: boolean;
+  serve(turn: Turn<Server>): void;
   refuse(error: QueueError): void;
 }
 
@@ -44,28 +63,35 @@ const NEWEST_SHARE = 0.1;
 /**
  * Servers and those who wait for one. Callers take turns, and each is served in the order of arrival. Only so
  * many may wait, fewer where the queue has not been empty for a while.
+ *
+ * While more wait than there are servers, a busy one is given its next turn ahead, so that it need not stand still
+ * from the end of one to the beginning of the next: a processor that has nothing to do for a moment may be away for
+ * longer where it is shared. Such a turn still counts as waiting, and is taken back where it would be unfair.
  */
 export class Queue<Server> {
   readonly #limit: number;
+  readonly #takeBack: (server: Server) => void;
   readonly #idle = new Set<Server>();
-  /** Servers that are with someone, since when. */
-  readonly #lent = new Map<Server, number>();
-  // Maps and sets keep the order of arrival, and one can leave from the middle of them.
-  readonly #waiting = new Map<string, Set<Waiting<Server>>>();
-  #waitingCount = 0;
+  /** The turns of servers that are with someone: the first has begun, others are given ahead. */
+  readonly #lent = new Map<Server, OpenTurn<Server>[]>();
+  readonly #line = new WaitingLine<Waiting<Server>>();
   #waitingSinceMs = 0;
   #meanJobMs = 0;
   #closed = false;
   readonly #whenAllAreBack: (() => void)[] = [];
 
-  /** `limit` is how many may wait; those who are served at once do not count. */
-  constructor(limit: number) {
+  /**
+   * `limit` is how many may wait; those who are served at once do not count. `takeBack` has a server give up the last
+   * turn that it was given, if it has not begun: who had it ends the turn, and acquires another, `again`.
+   */
+  constructor(limit: number, takeBack: (server: Server) => void) {
     this.#limit = limit;
+    this.#takeBack = takeBack;
   }
 
-  /** How many wait. */
+  /** How many wait, also for turns that they were given ahead. */
   get waiting(): number {
-    return this.#waitingCount;
+    return this.#line.count + this.#turnsAhead().length;
   }
 
   /** How many servers are with someone. */
@@ -74,76 +100,159 @@ export class Queue<Server> {
   }
 
   /**
-   * Gives a server, which comes back through `offer`. Throws QueueError `overloaded` at once where no more may
-   * wait or the turn would come too late, later where the place is needed for a caller with fewer, and the
-   * signal's reason as soon as it is aborted.
+   * Gives a turn, which is to be ended by `end`. Throws QueueError `overloaded` at once where no more may wait or the
+   * turn would come too late, later where the place is needed for a caller with fewer, and the signal's reason as
+   * soon as it is aborted.
    */
-  async acquire({ signal, caller = "", deadlineMs }: Claim = {}): Promise<Server> {
+  async acquire({ signal, caller = "", deadlineMs, again = false }: Claim = {}): Promise<Turn<Server>> {
     signal?.throwIfAborted();
     if (this.#closed) throw closedError();
     const [idle] = this.#idle;
-    if (idle !== undefined) {
-      this.#idle.delete(idle);
-      this.#lent.set(idle, performance.now());
-      return idle;
-    }
-    if (deadlineMs !== undefined && performance.now() + this.#expectedWaitMs() > deadlineMs)
-      throw overloadedError(this.#waitingCount);
-    if (!this.#hasPlaceFree) this.#makeRoomFor(caller);
-    return this.#wait(caller, signal);
+    if (idle !== undefined) return this.#turnOf(idle, { caller, again });
+    if (!again) this.#requireRoomFor(caller, deadlineMs);
+    return this.#wait(caller, again, signal);
   }
 
   /** Whether `acquire` would not refuse one of this caller's now. */
   hasRoomFor(caller: string): boolean {
-    return (
-      this.#idle.size > 0 || this.#hasPlaceFree || this.#mostOfOneCaller().size > this.#countOf(caller) + 1
-    );
+    return this.#idle.size > 0 || this.#hasPlaceFree || this.#heaviestBeside(caller) !== undefined;
   }
 
-  /** Brings a new server, or one that has done its work: the next in line gets it. */
+  /** Brings a new server: the next in line gets it. */
   offer(server: Server): void {
-    this.#noteJob(server);
-    const next = this.#next();
-    if (next) {
-      this.#lent.set(server, performance.now());
-      next.serve(server);
-    } else {
-      this.#idle.add(server);
-      this.#takeBack(server);
-    }
+    this.#free(server);
+  }
+
+  /** Ends a turn, begun or taken back before: the server goes on with the next. */
+  end(turn: Turn<Server>): void {
+    const { server, beganMs } = turn;
+    const turns = this.#lent.get(server)?.filter((one) => one !== turn);
+    if (!turns) return;
+    if (beganMs !== undefined) this.#noteJob(performance.now() - beganMs);
+    this.#lent.set(server, turns);
+    const [first] = turns;
+    if (first) first.beganMs ??= performance.now();
+    else this.#free(server);
+    this.#giveAhead();
   }
 
   /** Takes a server away for good, idle or lent. */
   withdraw(server: Server): void {
     this.#idle.delete(server);
-    this.#takeBack(server);
+    this.#forgetTurns(server);
   }
 
   /** Refuses those who wait and all who come later; resolves when no server is with anyone. */
   close(): Promise<void> {
     this.#closed = true;
-    for (const ofCaller of this.#waiting.values())
-      for (const waiting of ofCaller) waiting.refuse(closedError());
+    for (const waiting of [...this.#line]) waiting.refuse(closedError());
     return new Promise((resolve) => {
       if (this.#lent.size === 0) resolve();
       else this.#whenAllAreBack.push(resolve);
     });
   }
 
-  #takeBack(server: Server): void {
+  #serve(waiting: Waiting<Server>, server: Server): void {
+    waiting.serve(this.#turnOf(server, waiting));
+  }
+
+  #turnOf(server: Server, { caller, again }: Pick<Waiting<Server>, "caller" | "again">): Turn<Server> {
+    this.#idle.delete(server);
+    const turns = this.#lent.get(server) ?? [];
+    const beganMs = turns.length === 0 ? performance.now() : undefined;
+    const turn = { server, caller, hasGivenWay: again, beganMs, isTakenBack: false };
+    this.#lent.set(server, [...turns, turn]);
+    return turn;
+  }
+
+  #free(server: Server): void {
+    const next = this.#line.next();
+    if (next) {
+      this.#serve(next, server);
+    } else {
+      this.#idle.add(server);
+      this.#forgetTurns(server);
+      // It would have to wait for the end of a turn, while this server has nothing to do.
+      const [ahead] = this.#turnsAhead();
+      if (ahead) this.#takeTurnBack(ahead);
+    }
+  }
+
+  #forgetTurns(server: Server): void {
     this.#lent.delete(server);
     if (this.#lent.size > 0) return;
     for (const resolve of this.#whenAllAreBack.splice(0)) resolve();
   }
 
+  #giveAhead(): void {
+    for (const [server, turns] of this.#lent) {
+      if (this.#line.count <= this.#serverCount) return;
+      if (turns.length > 1) continue;
+      this.#serve(this.#line.next()!, server);
+    }
+  }
+
+  /** Turns that have not begun, first those of servers that have been at one for longest. */
+  #turnsAhead(): OpenTurn<Server>[] {
+    return [...this.#lent.values()]
+      .toSorted(([one], [other]) => one!.beganMs! - other!.beganMs!)
+      .flatMap((turns) => turns.slice(1).filter(({ isTakenBack }) => !isTakenBack));
+  }
+
+  #takeTurnBack(turn: OpenTurn<Server>): void {
+    if (this.#closed) return;
+    turn.isTakenBack = true;
+    this.#takeBack(turn.server);
+  }
+
+  /**
+   * Gives one who comes while only another caller waits the place of a turn that this was given ahead: it would have
+   * come soon after, and now comes before. None gives way twice.
+   */
+  #makeWayFor(waiting: Waiting<Server>): void {
+    const [other, ...more] = this.#line.callers.filter((caller) => caller !== waiting.caller);
+    if (other === undefined || more.length > 0 || this.#counter()(waiting.caller) > 1) return;
+    const inTheWay = this.#turnsAhead().find(({ caller, hasGivenWay }) => caller === other && !hasGivenWay);
+    if (!inTheWay) return;
+    this.#takeTurnBack(inTheWay);
+    this.#line.remove(waiting);
+    this.#serve(waiting, inTheWay.server);
+  }
+
+  #requireRoomFor(caller: string, deadlineMs: number | undefined): void {
+    if (deadlineMs !== undefined && performance.now() + this.#expectedWaitMs() > deadlineMs)
+      throw overloadedError(this.waiting);
+    if (this.#hasPlaceFree) return;
+    const heaviest = this.#heaviestBeside(caller);
+    const error = overloadedError(this.waiting);
+    if (heaviest === undefined) throw error;
+    this.#line.lastOf(heaviest)!.refuse(error);
+  }
+
+  /** The caller of whom most wait, where that is more than it would be of this one. */
+  #heaviestBeside(caller: string): string | undefined {
+    const countOf = this.#counter();
+    const heaviest = this.#line.callers.reduce(
+      (one, other) => (countOf(other) > countOf(one) ? other : one),
+      caller,
+    );
+    return countOf(heaviest) > countOf(caller) + 1 ? heaviest : undefined;
+  }
+
+  /** Tells how many of a caller's wait, also for turns that they were given ahead. */
+  #counter(): (caller: string) => number {
+    const ahead = this.#turnsAhead().map((turn) => turn.caller);
+    return (caller) => this.#line.countOf(caller) + ahead.filter((other) => other === caller).length;
+  }
+
   get #hasPlaceFree(): boolean {
-    return this.#waitingCount < this.#limitNow();
+    return this.waiting < this.#limitNow();
   }
 
   #limitNow(): number {
     const waitedMs = performance.now() - this.#waitingSinceMs;
     const standingMs = Math.max(LEAST_STANDING_MS, STANDING_LIMIT * this.#meanJobMs);
-    const isStanding = this.#waitingCount > 0 && waitedMs > standingMs;
+    const isStanding = this.#line.count > 0 && waitedMs > standingMs;
     return isStanding ? Math.min(this.#limit, STANDING_LIMIT * this.#serverCount) : this.#limit;
   }
 
@@ -152,58 +261,26 @@ export class Queue<Server> {
   }
 
   #expectedWaitMs(): number {
-    const turns = (this.#waitingCount + 1) / Math.max(1, this.#serverCount);
+    const turns = (this.waiting + 1) / Math.max(1, this.#serverCount);
     return turns * this.#meanJobMs;
   }
 
-  #noteJob(server: Server): void {
-    const sinceMs = this.#lent.get(server);
-    if (sinceMs === undefined) return;
-    const jobMs = performance.now() - sinceMs;
+  #noteJob(jobMs: number): void {
     this.#meanJobMs += (jobMs - this.#meanJobMs) * (this.#meanJobMs === 0 ? 1 : NEWEST_SHARE);
   }
 
-  /** Refuses the last of the caller with the most, where that has more than this one would; else throws. */
-  #makeRoomFor(caller: string): void {
-    const most = this.#mostOfOneCaller();
-    const error = overloadedError(this.#waitingCount);
-    if (most.size <= this.#countOf(caller) + 1) throw error;
-    [...most].at(-1)!.refuse(error);
-  }
-
-  #mostOfOneCaller(): ReadonlySet<Waiting<Server>> {
-    return [...this.#waiting.values()].reduce(
-      (one, other) => (other.size > one.size ? other : one),
-      new Set<Waiting<Server>>(),
-    );
-  }
-
-  #countOf(caller: string): number {
-    return this.#waiting.get(caller)?.size ?? 0;
-  }
-
-  /** The first of the caller whose turn it is, who then is the last to have another turn. */
-  #next(): Waiting<Server> | undefined {
-    const [first] = this.#waiting;
-    if (!first) return undefined;
-    const [caller, ofCaller] = first;
-    this.#waiting.delete(caller);
-    this.#waiting.set(caller, ofCaller);
-    const [next] = ofCaller;
-    return next;
-  }
-
-  #wait(caller: string, signal: AbortSignal | undefined): Promise<Server> {
+  #wait(caller: string, again: boolean, signal: AbortSignal | undefined): Promise<Turn<Server>> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#remove(waiting);
+        this.#line.remove(waiting);
         signal?.removeEventListener("abort", abort);
       };
       const waiting: Waiting<Server> = {
         caller,
-        serve: (server) => {
+        again,
+        serve: (turn) => {
           leave();
-          resolve(server);
+          resolve(turn);
         },
         refuse: (error) => {
           leave();
@@ -214,22 +291,13 @@ export class Queue<Server> {
         leave();
         reject(signal?.reason);
       };
-      this.#add(waiting);
+      if (this.#line.count === 0) this.#waitingSinceMs = performance.now();
+      if (again) this.#line.addFirst(waiting);
+      else this.#line.add(waiting);
       signal?.addEventListener("abort", abort);
+      this.#makeWayFor(waiting);
+      this.#giveAhead();
     });
-  }
-
-  #add(waiting: Waiting<Server>): void {
-    if (this.#waitingCount++ === 0) this.#waitingSinceMs = performance.now();
-    const ofCaller = this.#waiting.get(waiting.caller) ?? new Set();
-    this.#waiting.set(waiting.caller, ofCaller.add(waiting));
-  }
-
-  #remove(waiting: Waiting<Server>): void {
-    const ofCaller = this.#waiting.get(waiting.caller);
-    if (!ofCaller?.delete(waiting)) return;
-    this.#waitingCount--;
-    if (ofCaller.size === 0) this.#waiting.delete(waiting.caller);
   }
 }
 

@@ -19,14 +19,25 @@ export interface Job<Name extends Operation = Operation> {
   readonly options: Selection & { readonly vectors?: boolean };
 }
 
-/** What a worker is sent. It gets the next `open` or `run` only after it has replied to the one before. */
-export type Request =
+/** What a worker is asked to do. It does one after another, in the order in which they come. */
+export type Task =
   | { readonly type: "open"; readonly options: AnalyzerOptions }
-  | { readonly type: "run"; readonly job: Job }
-  | { readonly type: "abort" };
+  | { readonly type: "run"; readonly job: Job };
+
+/** What a worker is sent: a task under a number, or that it is to leave one, which may have begun or not. */
+export type Request = { readonly number: number } & (
+  | Task
+  | { readonly type: "leave"; readonly evenIfBegun: boolean }
+);
 
 /** Times of the steps in milliseconds, in their order. */
 export type Stages = readonly (readonly [Stage, number])[];
+
+/** What a worker sends for every task; without a reply where it was left before it had begun. */
+export interface Answer {
+  readonly number: number;
+  readonly reply?: Reply;
+}
 
 /** What a worker replies: to `open` the analyzer's identity, to `run` the result. */
 export type Reply =

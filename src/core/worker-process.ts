@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { QueueError } from "./queue.ts";
-import type { Reply, Request } from "./worker-messages.ts";
+import type { Answer, Reply, Request, Task } from "./worker-messages.ts";
 
 /** How long a process may take to come to the end of a step that it was told to leave, before it counts as stuck. */
 const ABORT_GRACE_MS = 5000;
@@ -20,13 +20,15 @@ const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
  */
 const YOUNG_HEAP = ["--max-semi-space-size=4"];
 
-/** A worker process. It is asked one thing at a time. */
+/** A worker process. It does one thing after another, in the order in which it is asked. */
 export class WorkerProcess {
   /** Resolved when the process has ended, for whatever reason, with how it ended. */
   readonly gone: Promise<string>;
   readonly #process: ChildProcess;
   #alive = true;
-  #asked: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
+  /** What it has not answered, by number; only the first can have begun. */
+  readonly #asked = new Map<number, { resolve(reply?: Reply): void; reject(error: Error): void }>();
+  #askedCount = 0;
 
   constructor() {
     this.#process = fork(workerProgram(), [], {
@@ -35,11 +37,13 @@ export class WorkerProcess {
       env: { ...process.env, ...ONE_THREAD },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
-    this.#process.on("message", (reply: Reply) => this.#asked?.resolve(reply));
+    this.#process.on("message", ({ number, reply }: Answer) => this.#asked.get(number)?.resolve(reply));
     this.gone = new Promise((resolve) => {
       const end = (how: string) => {
         this.#alive = false;
-        this.#asked?.reject(lostError());
+        const [begun, ...others] = this.#asked.values();
+        begun?.reject(lostError());
+        for (const other of others) other.resolve();
         resolve(how);
       };
       this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
@@ -56,25 +60,35 @@ export class WorkerProcess {
     return this.#process.pid;
   }
 
-  /** Settles when the process has finished; aborting the signal hurries it, and ends a process that is stuck. */
-  async ask(request: Request, signal?: AbortSignal): Promise<Reply> {
+  /**
+   * Settles when the process has finished, with nothing where it never began: the task was taken back, or the process
+   * died at the one before. Aborting the signal hurries it, and ends a process that is stuck.
+   */
+  async ask(task: Task, signal?: AbortSignal): Promise<Reply | undefined> {
+    const number = ++this.#askedCount;
     let stopListening = () => {};
     let stuck: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve, reject) => {
         if (!this.#alive) throw lostError();
-        this.#asked = { resolve, reject };
-        this.#send(request);
+        this.#send({ number, ...task });
+        this.#asked.set(number, { resolve, reject });
         stopListening = onAbort(signal, () => {
-          this.#send({ type: "abort" });
+          this.#send({ number, type: "leave", evenIfBegun: true });
           stuck = this.#killAfter(ABORT_GRACE_MS);
         });
       });
     } finally {
       stopListening();
       clearTimeout(stuck);
-      this.#asked = undefined;
+      this.#asked.delete(number);
     }
+  }
+
+  /** Takes back what was asked last, unless it has begun. */
+  takeBackLast(): void {
+    const number = [...this.#asked.keys()].at(-1);
+    if (number !== undefined) this.#send({ number, type: "leave", evenIfBegun: false });
   }
 
   /** Lets the process end, kills it if it does not, and waits until it has ended. */

@@ -1,9 +1,16 @@
-// The program of a worker process: an analyzer that is told its jobs by messages, one at a time.
+// The program of a worker process: an analyzer that is told its tasks by messages, and does one at a time.
 // It is started by the pool, and by nothing else.
 import type { Analyzer, AnalyzerOptions, Stage } from "./analyzer.ts";
 import { drawnFace } from "./drawn-face.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import { type Job, plainFromError, type Reply, type Request } from "./worker-messages.ts";
+import {
+  type Answer,
+  type Job,
+  plainFromError,
+  type Reply,
+  type Request,
+  type Task,
+} from "./worker-messages.ts";
 
 // Ctrl-C reaches the whole process group; when to stop is for the parent to say.
 process.on("SIGINT", () => {});
@@ -12,34 +19,58 @@ process.on("SIGTERM", () => {});
 // Also when the parent has died: nobody else would end this process.
 process.on("disconnect", () => process.exit());
 
-process.on("message", (request: Request) => {
-  if (request.type === "open") void answer(() => open(request.options));
-  if (request.type === "run") void answer((...told) => run(request.job, ...told));
-  if (request.type === "abort") current.abort();
+process.on("message", ({ number, ...request }: Request) => {
+  if (request.type === "leave") return leave(number, request.evenIfBegun);
+  tasks.set(number, request);
+  if (tasks.size === 1) void work();
 });
 
 /** So often a photo is decoded until most of that code is compiled. */
 const DECODINGS = 8;
 
+/** What is to be done, by number; the first has begun. */
+const tasks = new Map<number, Task>();
+
 let analyzer: Analyzer | undefined;
-let current = new AbortController();
+let stopping = new AbortController();
 
 type OnStage = (stage: Stage, milliseconds: number) => void;
 
-async function answer(work: (signal: AbortSignal, onStage: OnStage) => Promise<unknown>): Promise<void> {
-  const stages: [Stage, number][] = [];
-  current = new AbortController();
-  try {
-    const value = await work(current.signal, (...stage) => stages.push(stage));
-    send({ ok: true, value, stages });
-  } catch (error) {
-    send({ ok: false, error: plainFromError(error), stages });
+/** Does all tasks, also those that come meanwhile. */
+async function work(): Promise<void> {
+  for (const [number, task] of tasks) {
+    stopping = new AbortController();
+    const reply = await replyTo(task, stopping.signal);
+    tasks.delete(number);
+    send({ number, reply });
   }
 }
 
-function send(reply: Reply): void {
-  // A reply that nobody takes any more is no fault: `disconnect` follows.
-  process.send?.(reply, undefined, undefined, () => {});
+function leave(number: number, evenIfBegun: boolean): void {
+  const [current] = tasks.keys();
+  if (number !== current) {
+    if (tasks.delete(number)) send({ number });
+  } else if (evenIfBegun) {
+    stopping.abort();
+  }
+}
+
+async function replyTo(task: Task, signal: AbortSignal): Promise<Reply> {
+  const stages: [Stage, number][] = [];
+  try {
+    const value =
+      task.type === "open"
+        ? await open(task.options)
+        : await run(task.job, signal, (...stage) => stages.push(stage));
+    return { ok: true, value, stages };
+  } catch (error) {
+    return { ok: false, error: plainFromError(error), stages };
+  }
+}
+
+function send(answer: Answer): void {
+  // An answer that nobody takes any more is no fault: `disconnect` follows.
+  process.send?.(answer, undefined, undefined, () => {});
 }
 
 async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {

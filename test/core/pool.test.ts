@@ -190,6 +190,73 @@ describe("when all workers are busy", () => {
   });
 });
 
+describe("a call that was given to a busy worker ahead", () => {
+  /** One worker with an endless call, and behind it so many that the first of them is ahead and others wait. */
+  async function ahead(workers: number, others: number) {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, queue: 20 });
+    const stopping = new AbortController();
+    const endless = thrownBy(own.analyze(photograph(3), { ...ENDLESS, signal: stopping.signal }));
+    const leaving = new AbortController();
+    const calls = Array.from({ length: others }, (_, i) =>
+      own.embed(photograph(3), i === 0 ? { signal: leaving.signal } : {}).catch((fault: unknown) => fault),
+    );
+    await sleep(300);
+    return {
+      own,
+      calls,
+      endless,
+      leave: () => leaving.abort(REASON),
+      end: async () => {
+        stopping.abort(REASON);
+        await Promise.all([endless, ...calls]);
+        await own.close();
+      },
+    };
+  }
+
+  test("is done by another that has nothing to do", async () => {
+    const { own, calls, end } = await ahead(2, 6);
+    const expected = await analyzer.embed(photograph(3));
+    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
+    expect([own.busy, own.waiting]).toEqual([1, 0]);
+    await end();
+  });
+
+  test("is done by another when its worker dies", async () => {
+    const { own, calls, endless, end } = await ahead(1, 3);
+    expect(own.waiting).toBe(3);
+    process.kill(own.pids[0]!, "SIGKILL");
+    expect(await endless).toMatchObject({ name: "QueueError", kind: "workerLost" });
+    const expected = await analyzer.embed(photograph(3));
+    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
+    expect(own.restarts).toBe(1);
+    await end();
+  });
+
+  test("is left when its signal is aborted, and costs nothing", async () => {
+    const { own, calls, leave, end } = await ahead(1, 3);
+    leave();
+    expect(await calls[0]).toBe(REASON);
+    // The worker has said so, though it is still at the endless call: the next is ahead in its place.
+    await vi.waitFor(() => expect(own.waiting).toBe(2), WAIT);
+    expect(own.busy).toBe(1);
+    await end();
+  });
+
+  test("tells how long it waited until it began", async () => {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 20 });
+    const waits: number[] = [];
+    const onStage = (stage: Stage, milliseconds: number) => {
+      if (stage === "queue") waits.push(milliseconds);
+    };
+    await Promise.all([1, 2, 3, 4].map(() => own.embed(photograph(3), { onStage })));
+    expect(waits).toHaveLength(4);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(new Set(waits.map((wait) => Math.round(wait))).size).toBe(4);
+    await own.close();
+  });
+});
+
 describe("a running call whose signal is aborted", () => {
   test("ends at once, and its worker goes on when it has come to the end of a step", async () => {
     const endOther = occupy(1);

@@ -5,7 +5,7 @@ import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds } from "../report.ts";
 import { startServiceProcess, USER } from "../service-process.ts";
 
-const STARTS = 7;
+const STARTS = 15;
 const REQUESTS = 100;
 const LAST = 10;
 

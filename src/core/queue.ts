@@ -206,8 +206,8 @@ export class Queue<Server> {
   }
 
   /**
-   * Gives one who comes while only another caller waits the place of a turn that this was given ahead: it would have
-   * come soon after, and now comes before. None gives way twice.
+   * Where all others who wait are of one caller, gives a newcomer the place of a turn that was given ahead to that one:
+   * it would have had to wait for both, as it came too late to be the next. None gives way twice.
    */
   #makeWayFor(waiting: Waiting<Server>): void {
     const [other, ...more] = this.#line.callers.filter((caller) => caller !== waiting.caller);

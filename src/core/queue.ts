@@ -35,9 +35,13 @@ export interface Turn<Server> {
 
 interface OpenTurn<Server> extends Turn<Server> {
   readonly caller: string;
+  /** In which order turns were given. */
+  readonly number: number;
   readonly hasGivenWay: boolean;
   beganMs: number | undefined;
   isTakenBack: boolean;
+  /** Others were given later and have ended, so that nobody else is to wait for it. */
+  isSlow: boolean;
 }
 
 interface Waiting<Server> {
@@ -77,6 +81,7 @@ export class Queue<Server> {
   readonly #line = new WaitingLine<Waiting<Server>>();
   #waitingSinceMs = 0;
   #meanJobMs = 0;
+  #givenCount = 0;
   #closed = false;
   readonly #whenAllAreBack: (() => void)[] = [];
 
@@ -125,14 +130,18 @@ export class Queue<Server> {
 
   /** Ends a turn, begun or taken back before: the server goes on with the next. */
   end(turn: Turn<Server>): void {
-    const { server, beganMs } = turn;
-    const turns = this.#lent.get(server)?.filter((one) => one !== turn);
-    if (!turns) return;
-    if (beganMs !== undefined) this.#noteJob(performance.now() - beganMs);
+    const { server } = turn;
+    const ended = this.#lent.get(server)?.find((one) => one === turn);
+    if (!ended) return;
+    const turns = this.#lent.get(server)!.filter((one) => one !== turn);
     this.#lent.set(server, turns);
     const [first] = turns;
     if (first) first.beganMs ??= performance.now();
     else this.#free(server);
+    if (ended.beganMs !== undefined) {
+      this.#noteJob(performance.now() - ended.beganMs);
+      this.#takeBackFromSlower(ended);
+    }
     this.#giveAhead();
   }
 
@@ -160,7 +169,8 @@ export class Queue<Server> {
     this.#idle.delete(server);
     const turns = this.#lent.get(server) ?? [];
     const beganMs = turns.length === 0 ? performance.now() : undefined;
-    const turn = { server, caller, hasGivenWay: again, beganMs, isTakenBack: false };
+    const number = this.#givenCount++;
+    const turn = { server, caller, number, hasGivenWay: again, beganMs, isTakenBack: false, isSlow: false };
     this.#lent.set(server, [...turns, turn]);
     return turn;
   }
@@ -187,7 +197,7 @@ export class Queue<Server> {
   #giveAhead(): void {
     for (const [server, turns] of this.#lent) {
       if (this.#line.count <= this.#serverCount) return;
-      if (turns.length > 1) continue;
+      if (turns.length > 1 || turns[0]!.isSlow) continue;
       this.#serve(this.#line.next()!, server);
     }
   }
@@ -197,6 +207,15 @@ export class Queue<Server> {
     return [...this.#lent.values()]
       .toSorted(([one], [other]) => one!.beganMs! - other!.beganMs!)
       .flatMap((turns) => turns.slice(1).filter(({ isTakenBack }) => !isTakenBack));
+  }
+
+  /** Takes back turns that were given ahead before this one, which has ended: their servers may be stuck. */
+  #takeBackFromSlower({ number }: OpenTurn<Server>): void {
+    for (const turn of this.#turnsAhead())
+      if (turn.number < number) {
+        this.#lent.get(turn.server)![0]!.isSlow = true;
+        this.#takeTurnBack(turn);
+      }
   }
 
   #takeTurnBack(turn: OpenTurn<Server>): void {

@@ -25,18 +25,15 @@ export type Task =
   | { readonly type: "run"; readonly job: Job };
 
 /** What a worker is sent: a task under a number, or that it is to leave one, which may have begun or not. */
-export type Request = { readonly number: number } & (
-  | Task
-  | { readonly type: "leave"; readonly evenIfBegun: boolean }
-);
+export type Request = { readonly number: number } & (Task | { readonly type: "leave" });
 
 /** Times of the steps in milliseconds, in their order. */
 export type Stages = readonly (readonly [Stage, number])[];
 
-/** What a worker sends for every task; without a reply where it was left before it had begun. */
+/** What a worker sends for every task that it has begun. */
 export interface Answer {
   readonly number: number;
-  readonly reply?: Reply;
+  readonly reply: Reply;
 }
 
 /** What a worker replies: to `open` the analyzer's identity, to `run` the result. */

@@ -74,8 +74,8 @@ export class WorkerProcess {
         this.#send({ number, ...task });
         this.#asked.set(number, { resolve, reject });
         stopListening = onAbort(signal, () => {
-          this.#send({ number, type: "leave", evenIfBegun: true });
-          stuck = this.#killAfter(ABORT_GRACE_MS);
+          if (this.#isFirst(number)) stuck = this.#killAfter(ABORT_GRACE_MS);
+          this.#leave(number);
         });
       });
     } finally {
@@ -85,10 +85,21 @@ export class WorkerProcess {
     }
   }
 
-  /** Takes back what was asked last, unless it has begun. */
+  /** Takes back what was asked last, unless it has begun: also from a process that is stuck. */
   takeBackLast(): void {
-    const number = [...this.#asked.keys()].at(-1);
-    if (number !== undefined) this.#send({ number, type: "leave", evenIfBegun: false });
+    const last = [...this.#asked.keys()].at(-1);
+    if (last !== undefined && !this.#isFirst(last)) this.#leave(last);
+  }
+
+  #isFirst(number: number): boolean {
+    const [first] = this.#asked.keys();
+    return number === first;
+  }
+
+  /** If it has just begun, unheard of as yet, some of it was done for nothing. */
+  #leave(number: number): void {
+    this.#send({ number, type: "leave" });
+    if (!this.#isFirst(number)) this.#asked.get(number)?.resolve();
   }
 
   /** Lets the process end, kills it if it does not, and waits until it has ended. */

@@ -20,7 +20,7 @@ process.on("SIGTERM", () => {});
 process.on("disconnect", () => process.exit());
 
 process.on("message", ({ number, ...request }: Request) => {
-  if (request.type === "leave") return leave(number, request.evenIfBegun);
+  if (request.type === "leave") return leave(number);
   tasks.set(number, request);
   if (tasks.size === 1) void work();
 });
@@ -46,13 +46,10 @@ async function work(): Promise<void> {
   }
 }
 
-function leave(number: number, evenIfBegun: boolean): void {
+function leave(number: number): void {
   const [current] = tasks.keys();
-  if (number !== current) {
-    if (tasks.delete(number)) send({ number });
-  } else if (evenIfBegun) {
-    stopping.abort();
-  }
+  if (number === current) stopping.abort();
+  else tasks.delete(number);
 }
 
 async function replyTo(task: Task, signal: AbortSignal): Promise<Reply> {

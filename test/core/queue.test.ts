@@ -222,15 +222,30 @@ describe("turns are given ahead", () => {
     expect([shop.queue.busy, shop.queue.waiting]).toEqual([2, 6]);
   });
 
+  test("and taken back when one that was given later has ended: its server may be stuck", async () => {
+    const shop = new Shop("slow", "fast");
+    await shop.visit("slow", ..."abcdefg");
+    expect(shop.at("slow")).toEqual(["slow", "b"]);
+    for (let turn = 0; turn < 7; turn++) {
+      await shop.end("fast");
+      await settle();
+    }
+    expect(shop.served).toEqual(["a", "c", "d", "e", "b", "f", "g"]);
+    expect(shop.at("slow")).toEqual(["slow"]);
+  });
+
   test("and taken back where another server would have nothing to do", async () => {
     const shop = new Shop("slow", "fast");
-    await shop.visit("slow", ..."abcde");
-    expect(shop.at("slow")).toEqual(["slow", "b"]);
-    for (let turn = 0; turn < 4; turn++) await shop.end("fast");
-    expect(shop.served).toEqual(["a", "c", "d", "e"]);
+    await shop.visit("slow", "a", "b");
+    const leaving = new AbortController();
+    const left = [1, 2].map(() => shop.queue.acquire({ signal: leaving.signal }).catch(() => {}));
     await settle();
-    expect(shop.at("slow")).toEqual(["slow"]);
-    expect(shop.at("fast")).toEqual(["b"]);
+    expect(shop.at("slow")).toEqual(["slow", "b"]);
+    leaving.abort(REASON);
+    await Promise.all(left);
+    await shop.end("fast");
+    await settle();
+    expect([shop.at("slow"), shop.at("fast")]).toEqual([["slow"], ["b"]]);
   });
 
   test("and taken back for one who has nobody else there, at the server that will be free first", async () => {

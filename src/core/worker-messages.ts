@@ -30,10 +30,10 @@ export type Request = { readonly number: number } & (Task | { readonly type: "le
 /** Times of the steps in milliseconds, in their order. */
 export type Stages = readonly (readonly [Stage, number])[];
 
-/** What a worker sends for every task that it has begun. */
+/** What a worker sends for every task; without a reply where it was left before it had begun. */
 export interface Answer {
   readonly number: number;
-  readonly reply: Reply;
+  readonly reply?: Reply;
 }
 
 /** What a worker replies: to `open` the analyzer's identity, to `run` the result. */

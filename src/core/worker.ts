@@ -49,7 +49,7 @@ async function work(): Promise<void> {
 function leave(number: number): void {
   const [current] = tasks.keys();
   if (number === current) stopping.abort();
-  else tasks.delete(number);
+  else if (tasks.delete(number)) send({ number });
 }
 
 async function replyTo(task: Task, signal: AbortSignal): Promise<Reply> {

@@ -70,7 +70,8 @@ const NEWEST_SHARE = 0.1;
  *
  * While more wait than there are servers, a busy one is given its next turn ahead, so that it need not stand still
  * from the end of one to the beginning of the next: a processor that has nothing to do for a moment may be away for
- * longer where it is shared. Such a turn still counts as waiting, and is taken back where it would be unfair.
+ * longer where it is shared. Such a turn still counts as waiting, and is taken back where it would be unfair or would
+ * have to wait for a server that is slow.
  */
 export class Queue<Server> {
   readonly #limit: number;
@@ -123,21 +124,31 @@ export class Queue<Server> {
     return this.#idle.size > 0 || this.#hasPlaceFree || this.#heaviestBeside(caller) !== undefined;
   }
 
-  /** Brings a new server: the next in line gets it. */
+  /** Brings a server that has nothing to do: the next in line gets it. */
   offer(server: Server): void {
-    this.#free(server);
+    const next = this.#line.next();
+    if (next) {
+      this.#serve(next, server);
+    } else {
+      this.#idle.add(server);
+      this.#forgetTurns(server);
+      // It would have to wait for the end of a turn, while this server has nothing to do.
+      const [ahead] = this.#turnsAhead();
+      if (ahead) this.#takeTurnBack(ahead);
+    }
   }
 
   /** Ends a turn, begun or taken back before: the server goes on with the next. */
   end(turn: Turn<Server>): void {
     const { server } = turn;
-    const ended = this.#lent.get(server)?.find((one) => one === turn);
+    const open = this.#lent.get(server) ?? [];
+    const ended = open.find((one) => one === turn);
     if (!ended) return;
-    const turns = this.#lent.get(server)!.filter((one) => one !== turn);
+    const turns = open.filter((one) => one !== ended);
     this.#lent.set(server, turns);
     const [first] = turns;
     if (first) first.beganMs ??= performance.now();
-    else this.#free(server);
+    else this.offer(server);
     if (ended.beganMs !== undefined) {
       this.#noteJob(performance.now() - ended.beganMs);
       this.#takeBackFromSlower(ended);
@@ -173,19 +184,6 @@ export class Queue<Server> {
     const turn = { server, caller, number, hasGivenWay: again, beganMs, isTakenBack: false, isSlow: false };
     this.#lent.set(server, [...turns, turn]);
     return turn;
-  }
-
-  #free(server: Server): void {
-    const next = this.#line.next();
-    if (next) {
-      this.#serve(next, server);
-    } else {
-      this.#idle.add(server);
-      this.#forgetTurns(server);
-      // It would have to wait for the end of a turn, while this server has nothing to do.
-      const [ahead] = this.#turnsAhead();
-      if (ahead) this.#takeTurnBack(ahead);
-    }
   }
 
   #forgetTurns(server: Server): void {

@@ -6,7 +6,7 @@ import { file_google_rpc_error_details } from "../gen/ts/google/rpc/error_detail
 import { file_grpc_reflection_v1_reflection } from "../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { file_health_v1_health } from "../gen/ts/health/v1/health_pb.ts";
 import type { Gate } from "./accounts/gate.ts";
-import { createDoor, type Request, type Response } from "./admission.ts";
+import { createDoor, type Door, type Request, type Response } from "./admission.ts";
 import type { Config } from "./config.ts";
 import type { Pool } from "./core/index.ts";
 import type { ImageFetcher } from "./fetch/image-fetcher.ts";
@@ -116,17 +116,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     file_grpc_reflection_v1_reflection,
   ]);
   const pages = config.web ? openPages(config) : undefined;
-  const enter = createDoor({
-    gate,
-    trustedProxies: config.trustedProxies,
-    httpStatus,
-    hasRoomFor: (user) => analyzer.hasRoomFor(user),
-    refusalsPerSecond: REFUSALS_PER_WORKER * analyzer.size,
-    isDraining: () => isDraining,
-    onEnd: (end) => {
-      for (const observe of options.observers) observe(end);
-    },
-  });
+  const doorWith = (gate: Gate, observers: readonly RequestObserver[]) =>
+    createDoor({
+      gate,
+      trustedProxies: config.trustedProxies,
+      httpStatus,
+      hasRoomFor: (user) => analyzer.hasRoomFor(user),
+      refusalsPerSecond: REFUSALS_PER_WORKER * analyzer.size,
+      isDraining: () => isDraining,
+      onEnd: (end) => {
+        for (const observe of observers) observe(end);
+      },
+    });
   const wires = createWires({
     analyzer,
     fetcher,
@@ -142,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...cors,
   });
 
-  const onRequest = (request: Request, response: Response) => {
+  const answerBehind = (enter: Door) => (request: Request, response: Response) => {
     // Set here, so that answers which never reach an interceptor have it too.
     const id = requestIdFrom(request.headers[REQUEST_ID]);
     request.headers[REQUEST_ID] = id;
@@ -159,6 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (pages?.answer(request, response)) return;
     enter(request, response, (record) => wires(request, response, record));
   };
+  const onRequest = answerBehind(doorWith(gate, options.observers));
   const limits = {
     idleTimeoutMs: 75_000,
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
@@ -176,7 +178,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     server.listen(config.port, config.host, resolve);
   });
   const address = server.address() as AddressInfo;
-  await warmUp(gate, wires, options.credentials ? undefined : address);
+  await warmUp({
+    gate,
+    answerWith: (ownGate) => answerBehind(doorWith(ownGate, [])),
+    port: options.credentials ? undefined : address,
+  });
   health.setServing(true);
   return {
     host: config.host,

@@ -1,10 +1,18 @@
-import { createServer, type RequestOptions, request } from "node:http";
+import { createServer, type RequestListener, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Gate } from "./accounts/gate.ts";
 import { drawnFace } from "./core/index.ts";
-import type { Wires } from "./wires.ts";
+
+/** What is to be warm. */
+export interface WarmUpOptions {
+  readonly gate: Gate;
+  /** Answers requests as the service does, but lets in whom this gate does, and tells nobody of them. */
+  readonly answerWith: (gate: Gate) => RequestListener;
+  /** Where probes are answered in the clear. */
+  readonly port: AddressInfo | undefined;
+}
 
 /** Stands for a user and an address that nobody has, and between the parts of a body. */
 const NAME = "visage-warm-up";
@@ -13,20 +21,29 @@ const TIMES = { account: 3, probe: 5, operation: 4 };
 /** So many operations are asked for at once, for which most machines have the workers. */
 const OPERATIONS_AT_ONCE = 2;
 
+/** Lets in whoever asks, and counts nothing: nobody has an account that an operation could be asked for with. */
+const OWN_GATE: Gate = {
+  admit: async () => ({
+    admitted: true,
+    caller: { fingerprint: NAME, maxImageBytes: undefined, limits: undefined, finish: () => {} },
+  }),
+  hasAccounts: true,
+  close: async () => {},
+};
+
 /** How long a port that does not answer may hold up the start. */
 const PROBES_TIMEOUT_MS = 500;
 
 /**
- * Asks the gate for strangers, the port how it is, and the wires for an operation, a few times each, so that the first
- * caller does not wait for code to be loaded and compiled. What they answer does not matter: that networks work has
- * been tried by then. The operation comes through pipes in this process, as nobody has an account that it could be
- * asked for with.
+ * Asks the gate for strangers, the port how it is, and the service for an operation, a few times each, so that the
+ * first caller does not wait for code to be loaded and compiled. What they answer does not matter: that networks work
+ * has been tried by then. The operation comes through pipes in this process, which no stranger can use.
  */
-export async function warmUp(gate: Gate, wires: Wires, port?: AddressInfo): Promise<void> {
+export async function warmUp({ gate, answerWith, port }: WarmUpOptions): Promise<void> {
   // Not waited for: accounts that are slow to read, or cannot be, are no reason not to start.
   void askForAccounts(gate);
   if (port) await probe(port);
-  await operate(wires);
+  await operate(answerWith(OWN_GATE));
 }
 
 async function askForAccounts(gate: Gate): Promise<void> {
@@ -41,13 +58,17 @@ async function probe({ address: host, port }: AddressInfo): Promise<void> {
     await answerTo({ host, port, path: "/healthz", agent: false, signal }).catch(() => {});
 }
 
-async function operate(wires: Wires): Promise<void> {
-  const server = createServer(wires);
+async function operate(answer: RequestListener): Promise<void> {
+  const server = createServer(answer);
   const body = multipartOf(drawnFace());
-  const headers = { "content-type": `multipart/form-data; boundary=${NAME}`, connection: "close" };
+  const headers = {
+    user_id: NAME,
+    "content-type": `multipart/form-data; boundary=${NAME}`,
+    connection: "close",
+  };
   const ask = () => {
     const [near, far] = pipe();
-    server.emit("connection", far);
+    server.emit("connection", Object.assign(far, { remoteAddress: "127.0.0.1" }));
     return answerTo({ method: "POST", path: "/get_face_vec", headers, createConnection: () => near }, body);
   };
   for (let time = 0; time < TIMES.operation; time++)

@@ -65,7 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/wires.ts",
     "src/config.ts",
   ],
-  "src/warm-up.ts": ["src/accounts", "src/core", "src/wires.ts"],
+  "src/warm-up.ts": ["src/accounts", "src/core"],
   "src/main.ts": [
     "models",
     "src/one-port.ts",

@@ -1,16 +1,17 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../bench/free-port.ts";
 import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { createGate, type Gate } from "../src/accounts/gate.ts";
+import { createDoor } from "../src/admission.ts";
 import { openAnalyzer } from "../src/core/index.ts";
 import { parseAllowList } from "../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { createLog } from "../src/ops/log.ts";
 import { warmUp } from "../src/warm-up.ts";
-import { createWires, type Wires } from "../src/wires.ts";
+import { createWires } from "../src/wires.ts";
 import { openTestStore, storedCount } from "./support/accounts.ts";
 
 test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {
@@ -53,17 +54,25 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
   });
   await once(port.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void port.close());
-  const statuses: number[] = [];
-  await warmUp(
+  const ends: unknown[] = [];
+  await warmUp({
     gate,
-    (request, response) => {
-      response.once("finish", () => statuses.push(response.statusCode));
-      wires(request, response);
+    answerWith: (ownGate) => {
+      const enter = createDoor({
+        gate: ownGate,
+        trustedProxies: [],
+        httpStatus: (status) => status,
+        hasRoomFor: () => true,
+        refusalsPerSecond: 1,
+        isDraining: () => false,
+        onEnd: ({ operation, outcome }) => ends.push(`${operation} ${outcome}`),
+      });
+      return (request, response) => enter(request, response, (record) => wires(request, response, record));
     },
-    port.address() as AddressInfo,
-  );
+    port: port.address() as AddressInfo,
+  });
   await gate.close();
-  expect(statuses).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(ends).toEqual(Array.from({ length: 8 }, () => "get_face_vec ok"));
   const times = (what: string) => asked.filter((each) => each === what).length;
   expect(["account", "GET /healthz", "embed"].map(times)).toEqual([3, 5, 8]);
   expect(await storedCount(store)).toBe(0);
@@ -71,12 +80,12 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
 
 test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
   const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
-  const wires: Wires = (_, response) => void (response as ServerResponse).end();
+  const answerWith = (): RequestListener => (_, response) => void response.end();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
-  await warmUp(gate, wires, closed);
+  await warmUp({ gate, answerWith, port: closed });
 
   const mute = createServer(() => {});
   await once(mute.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void mute.close());
-  await warmUp(gate, wires, mute.address() as AddressInfo);
+  await warmUp({ gate, answerWith, port: mute.address() as AddressInfo });
 });

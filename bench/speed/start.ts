@@ -6,25 +6,41 @@ import { type Chapter, milliseconds } from "../report.ts";
 import { startServiceProcess, USER } from "../service-process.ts";
 
 const STARTS = 15;
-const REQUESTS = 100;
-const LAST = 10;
 
-/** One start of the service: how long until it was ready, and how long its first requests took, in order. */
+/** Requests from the first to the hundredth, which follow one another over one connection. */
+const BETWEEN = 98;
+const LAST_BETWEEN = 10;
+
+/** The hundredth, and some more in its way: one alone says little on a machine that is shared. */
+const HUNDREDTHS = 5;
+
+/** One start of the service: how long until it was ready, and how long its requests took, in order. */
 export interface Start {
   readonly readyMs: number;
-  readonly requestMs: readonly number[];
+  readonly firstMs: number;
+  readonly betweenMs: readonly number[];
+  readonly hundredthsMs: readonly number[];
 }
 
-/** Starts the service a few times and sends each its first hundred requests, one at a time. */
+/**
+ * Starts the service a few times and sends each its first requests, one at a time. The hundredth is sent as the first
+ * is, after a moment in which the service had nothing to do and over a new connection, so that nothing else is compared.
+ */
 export function measureStarts(photos: Photos): Promise<Start[]> {
   const mix = [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }] as const;
   return mapWithProgress("start", Array.from({ length: STARTS }), async () => {
     const service = await startServiceProcess();
-    const { port, startMs } = service;
+    const { port, startMs: readyMs } = service;
+    const ask = async (requests: number) => {
+      const { samples } = await runLoad({ port, userId: USER, mix, arrivals: { inFlight: 1, requests } });
+      return samples.map(({ tookMs }) => tookMs);
+    };
     try {
-      const arrivals = { inFlight: 1, requests: REQUESTS };
-      const { samples } = await runLoad({ port, userId: USER, mix, arrivals });
-      return { readyMs: startMs, requestMs: samples.map(({ tookMs }) => tookMs) };
+      const [firstMs] = (await ask(1)) as [number];
+      const betweenMs = await ask(BETWEEN);
+      const hundredthsMs: number[] = [];
+      while (hundredthsMs.length < HUNDREDTHS) hundredthsMs.push(...(await ask(1)));
+      return { readyMs, firstMs, betweenMs, hundredthsMs };
     } finally {
       await service.stop();
     }
@@ -33,21 +49,23 @@ export function measureStarts(photos: Photos): Promise<Start[]> {
 
 /** Tells how soon the service is ready, and whether its first users pay for it. */
 export function startChapter(starts: readonly Start[]): Chapter {
-  const ready = median(starts.map(({ readyMs }) => readyMs));
-  const firsts = starts.map(({ requestMs }) => requestMs[0]!);
-  const lasts = starts.map(({ requestMs }) => median(requestMs.slice(-LAST)));
-  const ratio = median(firsts.map((first, i) => first / lasts[i]!));
+  const over = (figureOf: (start: Start) => number) => median(starts.map(figureOf));
+  const busyOf = ({ betweenMs }: Start) => median(betweenMs.slice(-LAST_BETWEEN));
+  const hundredthOf = ({ hundredthsMs }: Start) => median(hundredthsMs);
+  const ready = over(({ readyMs }) => readyMs);
+  const ratio = over((start) => start.firstMs / hundredthOf(start));
+  const busyRatio = over((start) => start.firstMs / busyOf(start));
   return {
     title: "Start",
     figures: [
       { what: "start to ready", measured: milliseconds(ready), target: "≤ 2 s", reached: ready <= 2000 },
       {
-        what: "first request against the hundredth",
+        what: "first request against the hundredth, sent alike",
         measured: `${ratio.toFixed(2)} times`,
         target: "≤ 1.2 times",
         reached: ratio <= 1.2,
       },
     ],
-    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (workers have then run every network). The first request, of a client that is not new, takes ${milliseconds(median(firsts))}; the last ${LAST} of ${REQUESTS} take ${milliseconds(median(lasts))}. Each is the median of ${starts.length} starts, and so is the ratio.`,
+    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (workers have then run every network). The first request, of a client that is not new, takes ${milliseconds(over(({ firstMs }) => firstMs))}; the hundredth and ${HUNDREDTHS - 1} more, each sent as the first was, over a new connection to a service that had a moment's rest, take ${milliseconds(over(hundredthOf))}. The requests between follow one another over one connection, which is faster: ${milliseconds(over(busyOf))} for the last ${LAST_BETWEEN} of them, and the first takes ${busyRatio.toFixed(2)} times that. Each is the median of ${starts.length} starts, and so are the ratios.`,
   };
 }

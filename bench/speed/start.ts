@@ -7,7 +7,7 @@ import { startServiceProcess, USER } from "../service-process.ts";
 
 const STARTS = 15;
 
-/** Requests from the first to the hundredth, which follow one another over one connection. */
+/** Requests between the first and the hundredth, which follow one another over one connection. */
 const BETWEEN = 98;
 const LAST_BETWEEN = 10;
 

@@ -1,4 +1,7 @@
+import { type OpenTurn, type Turn, Turns } from "./turns.ts";
 import { WaitingLine } from "./waiting-line.ts";
+
+export type { Turn } from "./turns.ts";
 
 /** Why a queue or the workers behind it did not do a job; the job itself is not at fault. */
 export type QueueErrorKind = "overloaded" | "workerLost" | "closed";
@@ -24,24 +27,6 @@ export interface Claim {
   readonly deadlineMs?: number | undefined;
   /** Its turn was taken back, so it comes before all others and is not refused. */
   readonly again?: boolean;
-}
-
-/** A server's work for one who came. */
-export interface Turn<Server> {
-  readonly server: Server;
-  /** When it began, by `performance.now()`; missing while the server is at the one before. */
-  readonly beganMs: number | undefined;
-}
-
-interface OpenTurn<Server> extends Turn<Server> {
-  readonly caller: string;
-  /** In which order turns were given. */
-  readonly number: number;
-  readonly hasGivenWay: boolean;
-  beganMs: number | undefined;
-  isTakenBack: boolean;
-  /** Others were given later and have ended, so that nobody else is to wait for it. */
-  isSlow: boolean;
 }
 
 interface Waiting<Server> {
@@ -77,12 +62,10 @@ export class Queue<Server> {
   readonly #limit: number;
   readonly #takeBack: (server: Server) => void;
   readonly #idle = new Set<Server>();
-  /** The turns of servers that are with someone: the first has begun, others are given ahead. */
-  readonly #lent = new Map<Server, OpenTurn<Server>[]>();
+  readonly #turns = new Turns<Server>();
   readonly #line = new WaitingLine<Waiting<Server>>();
   #waitingSinceMs = 0;
   #meanJobMs = 0;
-  #givenCount = 0;
   #closed = false;
   readonly #whenAllAreBack: (() => void)[] = [];
 
@@ -97,12 +80,12 @@ export class Queue<Server> {
 
   /** How many wait, also for turns that they were given ahead. */
   get waiting(): number {
-    return this.#line.count + this.#turnsAhead().length;
+    return this.#line.count + this.#turns.aheadCount;
   }
 
   /** How many servers are with someone. */
   get busy(): number {
-    return this.#lent.size;
+    return this.#turns.busy;
   }
 
   /**
@@ -114,7 +97,7 @@ export class Queue<Server> {
     signal?.throwIfAborted();
     if (this.#closed) throw closedError();
     const [idle] = this.#idle;
-    if (idle !== undefined) return this.#turnOf(idle, { caller, again });
+    if (idle !== undefined) return this.#turnOf(idle, caller, again);
     if (!again) this.#requireRoomFor(caller, deadlineMs);
     return this.#wait(caller, again, signal);
   }
@@ -131,35 +114,30 @@ export class Queue<Server> {
       this.#serve(next, server);
     } else {
       this.#idle.add(server);
-      this.#forgetTurns(server);
       // It would have to wait for the end of a turn, while this server has nothing to do.
-      const [ahead] = this.#turnsAhead();
+      const [ahead] = this.#turns.ahead();
       if (ahead) this.#takeTurnBack(ahead);
     }
   }
 
   /** Ends a turn, begun or taken back before: the server goes on with the next. */
   end(turn: Turn<Server>): void {
-    const { server } = turn;
-    const open = this.#lent.get(server) ?? [];
-    const ended = open.find((one) => one === turn);
+    const ended = this.#turns.end(turn);
     if (!ended) return;
-    const turns = open.filter((one) => one !== ended);
-    this.#lent.set(server, turns);
-    const [first] = turns;
-    if (first) first.beganMs ??= performance.now();
-    else this.offer(server);
+    if (!this.#turns.has(ended.server)) this.offer(ended.server);
     if (ended.beganMs !== undefined) {
       this.#noteJob(performance.now() - ended.beganMs);
-      this.#takeBackFromSlower(ended);
+      for (const slower of this.#turns.slowerThan(ended)) this.#takeTurnBack(slower);
     }
     this.#giveAhead();
+    this.#tellIfAllAreBack();
   }
 
   /** Takes a server away for good, idle or lent. */
   withdraw(server: Server): void {
     this.#idle.delete(server);
-    this.#forgetTurns(server);
+    this.#turns.forget(server);
+    this.#tellIfAllAreBack();
   }
 
   /** Refuses those who wait and all who come later; resolves when no server is with anyone. */
@@ -167,53 +145,30 @@ export class Queue<Server> {
     this.#closed = true;
     for (const waiting of [...this.#line]) waiting.refuse(closedError());
     return new Promise((resolve) => {
-      if (this.#lent.size === 0) resolve();
-      else this.#whenAllAreBack.push(resolve);
+      this.#whenAllAreBack.push(resolve);
+      this.#tellIfAllAreBack();
     });
   }
 
-  #serve(waiting: Waiting<Server>, server: Server): void {
-    waiting.serve(this.#turnOf(server, waiting));
-  }
-
-  #turnOf(server: Server, { caller, again }: Pick<Waiting<Server>, "caller" | "again">): Turn<Server> {
-    this.#idle.delete(server);
-    const turns = this.#lent.get(server) ?? [];
-    const beganMs = turns.length === 0 ? performance.now() : undefined;
-    const number = this.#givenCount++;
-    const turn = { server, caller, number, hasGivenWay: again, beganMs, isTakenBack: false, isSlow: false };
-    this.#lent.set(server, [...turns, turn]);
-    return turn;
-  }
-
-  #forgetTurns(server: Server): void {
-    this.#lent.delete(server);
-    if (this.#lent.size > 0) return;
+  #tellIfAllAreBack(): void {
+    if (this.busy > 0) return;
     for (const resolve of this.#whenAllAreBack.splice(0)) resolve();
   }
 
+  #serve(waiting: Waiting<Server>, server: Server): void {
+    waiting.serve(this.#turnOf(server, waiting.caller, waiting.again));
+  }
+
+  #turnOf(server: Server, caller: string, again: boolean): Turn<Server> {
+    this.#idle.delete(server);
+    return this.#turns.give(server, caller, again);
+  }
+
   #giveAhead(): void {
-    for (const [server, turns] of this.#lent) {
+    for (const server of this.#turns.withNoneAhead()) {
       if (this.#line.count <= this.#serverCount) return;
-      if (turns.length > 1 || turns[0]!.isSlow) continue;
       this.#serve(this.#line.next()!, server);
     }
-  }
-
-  /** Turns that have not begun, first those of servers that have been at one for longest. */
-  #turnsAhead(): OpenTurn<Server>[] {
-    return [...this.#lent.values()]
-      .toSorted(([one], [other]) => one!.beganMs! - other!.beganMs!)
-      .flatMap((turns) => turns.slice(1).filter(({ isTakenBack }) => !isTakenBack));
-  }
-
-  /** Takes back turns that were given ahead before this one, which has ended: their servers may be stuck. */
-  #takeBackFromSlower({ number }: OpenTurn<Server>): void {
-    for (const turn of this.#turnsAhead())
-      if (turn.number < number) {
-        this.#lent.get(turn.server)![0]!.isSlow = true;
-        this.#takeTurnBack(turn);
-      }
   }
 
   #takeTurnBack(turn: OpenTurn<Server>): void {
@@ -229,7 +184,9 @@ export class Queue<Server> {
   #makeWayFor(waiting: Waiting<Server>): void {
     const [other, ...more] = this.#line.callers.filter((caller) => caller !== waiting.caller);
     if (other === undefined || more.length > 0 || this.#counter()(waiting.caller) > 1) return;
-    const inTheWay = this.#turnsAhead().find(({ caller, hasGivenWay }) => caller === other && !hasGivenWay);
+    const inTheWay = [...this.#turns.ahead()].find(
+      ({ caller, hasGivenWay }) => caller === other && !hasGivenWay,
+    );
     if (!inTheWay) return;
     this.#takeTurnBack(inTheWay);
     this.#line.remove(waiting);
@@ -258,7 +215,7 @@ export class Queue<Server> {
 
   /** Tells how many of a caller's wait, also for turns that they were given ahead. */
   #counter(): (caller: string) => number {
-    const ahead = this.#turnsAhead().map((turn) => turn.caller);
+    const ahead = Array.from(this.#turns.ahead(), (turn) => turn.caller);
     return (caller) => this.#line.countOf(caller) + ahead.filter((other) => other === caller).length;
   }
 
@@ -274,7 +231,7 @@ export class Queue<Server> {
   }
 
   get #serverCount(): number {
-    return this.#idle.size + this.#lent.size;
+    return this.#idle.size + this.busy;
   }
 
   #expectedWaitMs(): number {

@@ -18,8 +18,9 @@ export type Script<T> = Generator<Statement, T, readonly Row[]>;
 
 /** The little that the account store asks of a database. */
 export interface SqlDatabase {
+  /** Runs a statement that changes nothing. */
   query(statement: Statement): Promise<readonly Row[]>;
-  /** Runs a script from start to end, or not at all. */
+  /** Runs a script from start to end, or not at all; its changes are stored for good when it resolves. */
   transact<T>(script: Script<T>): Promise<T>;
   /** Put behind a select, keeps others from removing its rows until the transaction ends. */
   readonly keepRows: string;

@@ -56,25 +56,14 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 
     changeUser: (idHash, changes) => database.transact(userChange(idHash, changes)),
 
-    async removeUser(idHash) {
-      await database.query({ sql: "delete from users where id_hash = $1", values: [idHash] });
-    },
+    removeUser: (idHash) => database.transact(userRemoval(idHash)),
 
     async listPlans() {
       const rows = await database.query({ sql: "select * from plans order by name" });
       return rows.map(planFromRow);
     },
 
-    async setPlan({ name, requestsPerSecond = null, burst, requestsPerMonth = null, maxImageBytes = null }) {
-      await database.query({
-        sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes)
-          values ($1, $2, $3, $4, $5)
-          on conflict (name) do update set requests_per_second = excluded.requests_per_second,
-            burst = excluded.burst, requests_per_month = excluded.requests_per_month,
-            max_image_bytes = excluded.max_image_bytes`,
-        values: [name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes],
-      });
-    },
+    setPlan: (plan) => database.transact(planSetting(plan)),
 
     close: () => database.close(),
   };
@@ -140,6 +129,22 @@ function* userChange(idHash: string, changes: Parameters<AccountStore["changeUse
   };
   if (!row) throw new AccountError("There is no such user");
   return userFromRow(row);
+}
+
+function* userRemoval(idHash: string): Script<void> {
+  yield { sql: "delete from users where id_hash = $1", values: [idHash] };
+}
+
+function* planSetting({ name, burst, ...limits }: Plan): Script<void> {
+  const { requestsPerSecond = null, requestsPerMonth = null, maxImageBytes = null } = limits;
+  yield {
+    sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes)
+      values ($1, $2, $3, $4, $5)
+      on conflict (name) do update set requests_per_second = excluded.requests_per_second,
+        burst = excluded.burst, requests_per_month = excluded.requests_per_month,
+        max_image_bytes = excluded.max_image_bytes`,
+    values: [name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes],
+  };
 }
 
 function* planCheck(name: string): Script<void> {

@@ -1,13 +1,23 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open as openFile, rm, stat } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import {
   AccountError,
@@ -396,6 +406,28 @@ describe("the account store in a file", () => {
     await store.addUser(userOf("ann"));
     for (const name of ["accounts.db", "accounts.db-wal", "accounts.db-shm"])
       expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test("has a change on the disk before it is acknowledged, and stops nobody else meanwhile", async () => {
+    const dataDir = join(folder, "synced");
+    const store = await openAt({ databaseUrl: undefined, dataDir });
+    const handle = await openFile(join(dataDir, "accounts.db-wal"));
+    onTestFinished(() => handle.close());
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, "datasync");
+    onTestFinished(() => sync.mockRestore());
+    let reachDisk = () => {};
+    sync.mockReturnValue(new Promise((resolve) => (reachDisk = resolve)));
+
+    const sizeBefore = (await handle.stat()).size;
+    let isAcknowledged = false;
+    const adding = store.addUser(userOf("ann")).then(() => (isAcknowledged = true));
+    expect(await store.listUsers()).toHaveLength(1);
+    expect((await handle.stat()).size).toBeGreaterThan(sizeBefore);
+    await sleep(50);
+    expect(sync).toHaveBeenCalledOnce();
+    expect(isAcknowledged).toBe(false);
+    reachDisk();
+    await adding;
   });
 
   test("is whole after its process is killed while it writes", async () => {

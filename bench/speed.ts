@@ -31,9 +31,9 @@ const LEAST_PEER_RATIO = 3;
 const LEAST_CORE_SHARE = 0.6;
 const MOST_SEARCH_SHARE = 3;
 
-/** Rounds of the comparison, and templates that are searched. */
-const FULL = { rounds: 25, templates: 1_000_000 };
-const SHORT = { rounds: 5, templates: 100_000 };
+/** How long the comparison is, and how many templates are searched. */
+const FULL = { rounds: 30, roundsOfPeer: 6, settlingTurns: 16, templates: 1_000_000 };
+const SHORT = { rounds: 5, roundsOfPeer: 1, settlingTurns: 0, templates: 100_000 };
 
 const { values } = parseArgs({ options: { short: { type: "boolean", default: false } } });
 // So that what is to be done at the exit is done: the service must not outlive this process.
@@ -50,7 +50,7 @@ try {
 }
 
 async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
-  const comparison = await compareSpeeds(service, photos, SHORT.rounds);
+  const comparison = await compareSpeeds(service, photos, SHORT);
   const searches = measureSearches(SHORT.templates);
   console.log(`\n${summaryOf([comparisonChapter(comparison), searchChapter(searches)])}`);
   if (isFarTooSlow(comparison.rounds)) {
@@ -68,7 +68,7 @@ async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void
 /** Whether no round shows that it can be fast: whatever else a machine does only ever makes it slower. */
 function isFarTooSlow(rounds: readonly Round[]): boolean {
   return rounds.every(
-    (round) => peerRatioOf(round) < LEAST_PEER_RATIO || coreShareOf([round]) < LEAST_CORE_SHARE,
+    (round) => peerRatioOf([round]) < LEAST_PEER_RATIO || coreShareOf([round]) < LEAST_CORE_SHARE,
   );
 }
 
@@ -77,7 +77,7 @@ async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<voi
   const overload = await measureOverload(service, photos);
   const fairness = await measureFairness(service, photos);
   // Last: it takes a server some thousands of requests until all its code is compiled.
-  const comparison = await compareSpeeds(service, photos, FULL.rounds);
+  const comparison = await compareSpeeds(service, photos, FULL);
   const chapters: Chapter[] = [
     comparisonChapter(comparison),
     concurrencyChapter(cells),

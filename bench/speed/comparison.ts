@@ -6,18 +6,31 @@ import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
 import { type ServiceProcess, USER } from "../service-process.ts";
-import { type BareCore, openBareCore } from "./bare-core.ts";
-import { type Peer, startPeer } from "./peer.ts";
+import { openBareCore } from "./bare-core.ts";
+import { startPeer } from "./peer.ts";
 
 /** Short, as a machine may be slower for some seconds: more turns tell more than longer ones. */
 const TURN_SECONDS = 2;
 
 const OPERATIONS = ["get_face_vec", "get_image_attr"] as const;
 
-type Rival = keyof ReturnType<typeof rivalsOn>;
+/** Requests a second of each rival, each in its turn; the peer takes part in some rounds only. */
+export interface Round {
+  readonly coreVec: number;
+  readonly serviceVec: number;
+  readonly coreAttr: number;
+  readonly serviceAttr: number;
+  readonly peer?: number;
+}
 
-/** Requests a second of each rival, each in its turn. */
-export type Round = Readonly<Record<Rival, number>>;
+/** How long a comparison is. */
+export interface ComparisonLength {
+  readonly rounds: number;
+  /** The peer takes part in one of so many rounds: few tell that something is many times as fast. */
+  readonly roundsOfPeer: number;
+  /** Turns of the service that come before and do not count. Its code is compiled bit by bit as it is used. */
+  readonly settlingTurns: number;
+}
 
 /** Milliseconds of processors that one request to the service took, and where. */
 interface Cost {
@@ -30,54 +43,30 @@ interface Cost {
 /** What the rounds gave, with how many requests in flight, and what requests to the service cost. */
 export interface Comparison {
   readonly inFlight: number;
+  readonly settlingTurns: number;
   readonly rounds: readonly Round[];
   readonly costs: readonly Cost[];
 }
 
-/** Lets service, bare core and peer take turns on one photo, in so many rounds, so that a busy minute hits all. */
+/** Lets service, bare core and peer take turns on one photo, so that a busy minute hits all. */
 export async function compareSpeeds(
   service: ServiceProcess,
   photos: Photos,
-  rounds: number,
+  length: ComparisonLength,
 ): Promise<Comparison> {
   const photo = photos.one("640x480");
   const [peer, core] = await Promise.all([startPeer(photo), openBareCore()]);
   const inFlight = 4 * availableParallelism();
+  const { settlingTurns } = length;
   const costs: Cost[] = [];
-  try {
-    const rivals = rivalsOn(photo, service, peer, core, inFlight, (cost) => costs.push(cost));
-    const names = Object.keys(rivals) as Rival[];
-    const turns = Array.from({ length: rounds }, () => names).flat();
-    const rates = await mapWithProgress("comparison", turns, (name) => rivals[name]());
-    const round = (number: number) =>
-      Object.fromEntries(names.map((name, i) => [name, rates[number * names.length + i]!]));
-    return {
-      inFlight,
-      rounds: Array.from({ length: rounds }, (_, i) => round(i) as Round),
-      costs,
-    };
-  } finally {
-    peer.close();
-    await core.close();
-  }
-}
 
-/** How fast each does the same work when it is its turn. */
-function rivalsOn(
-  image: string,
-  service: ServiceProcess,
-  peer: Peer,
-  core: BareCore,
-  inFlight: number,
-  onCost: (cost: Cost) => void,
-) {
   const ask = (port: number, wire: Wire, operation: Operation, seconds = TURN_SECONDS) =>
-    measureSpeed({ port, userId: USER, mix: [{ wire, operation, images: [image] }] }, { inFlight, seconds });
+    measureSpeed({ port, userId: USER, mix: [{ wire, operation, images: [photo] }] }, { inFlight, seconds });
   const askService = async (operation: Operation) => {
     const before = service.processorMs();
     const { perSecond, requests, processorMs } = await ask(service.port, "multipart", operation);
     const after = service.processorMs();
-    onCost({
+    costs.push({
       operation,
       workers: (after.workers - before.workers) / requests,
       server: (after.server - before.server) / requests,
@@ -85,21 +74,36 @@ function rivalsOn(
     });
     return perSecond;
   };
+  // Longer, as it answers a few requests a second.
+  const askPeer = async () => (await ask(peer.port, "bare", "get_face_vec", 2 * TURN_SECONDS)).perSecond;
   const loop = async (call: "embed" | "analyze") =>
-    (await core.run({ call, image, seconds: TURN_SECONDS })).perSecond;
-  return {
-    coreVec: () => loop("embed"),
-    serviceVec: () => askService("get_face_vec"),
-    coreAttr: () => loop("analyze"),
-    serviceAttr: () => askService("get_image_attr"),
-    // Longer, as it answers a few requests a second.
-    peer: async () => (await ask(peer.port, "bare", "get_face_vec", 2 * TURN_SECONDS)).perSecond,
-  };
+    (await core.run({ call, image: photo, seconds: TURN_SECONDS })).perSecond;
+
+  try {
+    await mapWithProgress("settling", range(settlingTurns), (number) =>
+      ask(service.port, "multipart", OPERATIONS[number % OPERATIONS.length]!),
+    );
+    const rounds = await mapWithProgress("comparison", range(length.rounds), async (number) => ({
+      coreVec: await loop("embed"),
+      serviceVec: await askService("get_face_vec"),
+      coreAttr: await loop("analyze"),
+      serviceAttr: await askService("get_image_attr"),
+      ...(number % length.roundsOfPeer === 0 && { peer: await askPeer() }),
+    }));
+    return { inFlight, settlingTurns, rounds, costs };
+  } finally {
+    peer.close();
+    await core.close();
+  }
 }
 
-/** How many times as fast as the peer the service makes vectors. */
-export function peerRatioOf({ serviceVec, peer }: Round): number {
-  return serviceVec / peer;
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number);
+}
+
+/** How many times as fast as the peer the service makes vectors, in the rounds in which the peer took part. */
+export function peerRatioOf(rounds: readonly Round[]): number {
+  return median(rounds.flatMap(({ serviceVec, peer }) => (peer === undefined ? [] : serviceVec / peer)));
 }
 
 /** What part of the bare core's speed is left behind the server, at the operation where less is. */
@@ -111,10 +115,11 @@ export function coreShareOf(rounds: readonly Round[]): number {
 }
 
 /** Tells the comparison. */
-export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chapter {
-  const peerRatio = median(rounds.map(peerRatioOf));
+export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Comparison): Chapter {
+  const peerRatio = peerRatioOf(rounds);
   const coreShare = coreShareOf(rounds);
-  const rate = (name: Rival) => median(rounds.map((round) => round[name])).toFixed(1);
+  const rate = (name: keyof Round) => median(rounds.flatMap((round) => round[name] ?? [])).toFixed(1);
+  const peerRounds = rounds.filter(({ peer }) => peer !== undefined).length;
   return {
     title: "Against the peer and the bare core",
     figures: [
@@ -131,7 +136,7 @@ export function comparisonChapter({ rounds, inFlight, costs }: Comparison): Chap
         reached: coreShare >= 0.9,
       },
     ],
-    body: `Requests a second on one 640x480 photo of one face. The service has served some thousands of requests before, those of the next three chapters, in which the code of its server was compiled. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+    body: `Requests a second on one 640x480 photo of one face. The service has served the requests of the next three chapters before, and then ${settlingTurns} turns of these that did not count: the code of its server is compiled bit by bit in its first ten thousand requests. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that and in ${peerRounds} of them only; ratios are taken within a round, and all numbers are the median of the rounds. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
 
 ${table(
   ["", "get_face_vec", "get_image_attr"],

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
 import type { Vector } from "./embed.ts";
-import { Queue, type Turn } from "./queue.ts";
+import { Queue } from "./queue.ts";
 import { errorFromPlain, type Job, type Operation, type Reply, type Results } from "./worker-messages.ts";
-import { onAbort, WorkerProcess } from "./worker-process.ts";
+import { WorkerProcess } from "./worker-process.ts";
 
 /** Settings of a pool. */
 export interface PoolOptions extends AnalyzerOptions {
@@ -109,8 +109,10 @@ export async function openPool({
     let reply: Reply | undefined;
     for (let again = false; !reply; again = true) {
       const turn = await queue.acquire({ ...claim, signal, again });
+      const asked = turn.server.ask({ type: "run", job }, signal);
+      void asked.over.then(() => turn.server.alive && queue.end(turn));
       try {
-        reply = await unlessAborted(use(turn, job, signal), signal);
+        reply = await asked.reply;
       } finally {
         if (turn.beganMs !== undefined) onStage?.("queue", turn.beganMs - startMs);
       }
@@ -118,20 +120,6 @@ export async function openPool({
     for (const stage of reply.stages) onStage?.(...stage);
     if (!reply.ok) throw errorFromPlain(reply.error);
     return reply.value as Results[Name];
-  }
-
-  /** Does a job in a turn, which ends with it; gives nothing where the turn was taken back. */
-  async function use(
-    turn: Turn<WorkerProcess>,
-    job: Job,
-    signal: AbortSignal | undefined,
-  ): Promise<Reply | undefined> {
-    try {
-      return await turn.server.ask({ type: "run", job }, signal);
-    } finally {
-      // Not when the caller is answered: after an abort the process still has to come to the end of a step.
-      if (turn.server.alive) queue.end(turn);
-    }
   }
 
   async function close(): Promise<void> {
@@ -191,25 +179,12 @@ async function startWorker(options: AnalyzerOptions): Promise<Worker> {
   const child = new WorkerProcess();
   try {
     // Begins at once, so there is a reply.
-    const reply = (await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS)))!;
+    const reply = (await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS)).reply)!;
     if (!reply.ok) throw errorFromPlain(reply.error);
     return { child, identity: reply.value as string };
   } catch (error) {
     await child.stop();
     throw error;
-  }
-}
-
-/** What a promise gives, or the signal's reason as soon as it is aborted. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  let stopListening = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stopListening = onAbort(signal, () => reject(signal?.reason));
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    stopListening();
   }
 }
 

@@ -20,6 +20,17 @@ const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
  */
 const YOUNG_HEAP = ["--max-semi-space-size=4"];
 
+/** A task that a process was asked to do. */
+interface Asked {
+  /**
+   * What it replies; nothing where it never began, as the task was taken back or the process died at the one before.
+   * Rejects with the signal's reason as soon as that is aborted.
+   */
+  readonly reply: Promise<Reply | undefined>;
+  /** Resolved when the process has finished, which after an abort is later: it has to come to the end of a step. */
+  readonly over: Promise<void>;
+}
+
 /** A worker process. It does one thing after another, in the order in which it is asked. */
 export class WorkerProcess {
   /** Resolved when the process has ended, for whatever reason, with how it ended. */
@@ -60,29 +71,48 @@ export class WorkerProcess {
     return this.#process.pid;
   }
 
-  /**
-   * Settles when the process has finished, with nothing where it never began: the task was taken back, or the process
-   * died at the one before. Aborting the signal hurries it, and ends a process that is stuck.
-   */
-  async ask(task: Task, signal?: AbortSignal): Promise<Reply | undefined> {
+  /** Asks for a task. Aborting the signal hurries it, and ends a process that is stuck. */
+  ask(task: Task, signal?: AbortSignal): Asked {
+    if (!this.#alive) return { reply: Promise.reject(lostError()), over: Promise.resolve() };
     const number = ++this.#askedCount;
-    let stopListening = () => {};
-    let stuck: NodeJS.Timeout | undefined;
-    try {
-      return await new Promise((resolve, reject) => {
-        if (!this.#alive) throw lostError();
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const reply = new Promise<Reply | undefined>((resolve, reject) => {
+      let stopListening = () => {};
+      let stuck: NodeJS.Timeout | undefined;
+      const finish = () => {
+        this.#asked.delete(number);
+        stopListening();
+        clearTimeout(stuck);
+        end();
+      };
+      const asked = {
+        resolve: (value?: Reply) => {
+          finish();
+          resolve(value);
+        },
+        reject: (error: Error) => {
+          finish();
+          reject(error);
+        },
+      };
+      this.#asked.set(number, asked);
+      try {
         this.#send({ number, ...task });
-        this.#asked.set(number, { resolve, reject });
-        stopListening = onAbort(signal, () => {
-          if (this.#isFirst(number)) stuck = this.#killAfter(ABORT_GRACE_MS);
-          this.#leave(number);
-        });
+      } catch (fault) {
+        // It holds something of which no message can be made.
+        asked.reject(fault as Error);
+        return;
+      }
+      stopListening = onAbort(signal, () => {
+        reject(signal?.reason);
+        if (this.#isFirst(number)) stuck = this.#killAfter(ABORT_GRACE_MS);
+        this.#leave(number);
       });
-    } finally {
-      stopListening();
-      clearTimeout(stuck);
-      this.#asked.delete(number);
-    }
+    });
+    return { reply, over };
   }
 
   /** Takes back what was asked last, unless it has begun: also from a process that is stuck. */
@@ -131,7 +161,7 @@ function lostError(): QueueError {
 }
 
 /** Calls back once the signal is aborted, or now if it is; gives a function that ends the listening. */
-export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal?.aborted) callback();
   signal?.addEventListener("abort", callback, { once: true });
   return () => signal?.removeEventListener("abort", callback);

@@ -80,7 +80,7 @@ export class Queue<Server> {
 
   /** How many wait, also for turns that they were given ahead. */
   get waiting(): number {
-    return this.#line.count + this.#turns.aheadCount;
+    return this.#line.count + this.#turns.ahead().length;
   }
 
   /** How many servers are with someone. */
@@ -184,9 +184,7 @@ export class Queue<Server> {
   #makeWayFor(waiting: Waiting<Server>): void {
     const [other, ...more] = this.#line.callers.filter((caller) => caller !== waiting.caller);
     if (other === undefined || more.length > 0 || this.#counter()(waiting.caller) > 1) return;
-    const inTheWay = [...this.#turns.ahead()].find(
-      ({ caller, hasGivenWay }) => caller === other && !hasGivenWay,
-    );
+    const inTheWay = this.#turns.ahead().find(({ caller, hasGivenWay }) => caller === other && !hasGivenWay);
     if (!inTheWay) return;
     this.#takeTurnBack(inTheWay);
     this.#line.remove(waiting);
@@ -215,7 +213,7 @@ export class Queue<Server> {
 
   /** Tells how many of a caller's wait, also for turns that they were given ahead. */
   #counter(): (caller: string) => number {
-    const ahead = Array.from(this.#turns.ahead(), (turn) => turn.caller);
+    const ahead = this.#turns.ahead().map((turn) => turn.caller);
     return (caller) => this.#line.countOf(caller) + ahead.filter((other) => other === caller).length;
   }
 

@@ -71,26 +71,23 @@ export class Turns<Server> {
   }
 
   /** Those that have not begun, first of servers that have been at one for longest. */
-  *ahead(): Generator<OpenTurn<Server>> {
+  ahead(): OpenTurn<Server>[] {
+    const ahead: OpenTurn<Server>[] = [];
     for (const turns of this.#byServer.values())
-      for (const turn of turns) if (turn.beganMs === undefined && !turn.isTakenBack) yield turn;
-  }
-
-  /** How many have not begun. */
-  get aheadCount(): number {
-    let count = 0;
-    for (const _ of this.ahead()) count++;
-    return count;
+      for (const turn of turns) if (turn.beganMs === undefined && !turn.isTakenBack) ahead.push(turn);
+    return ahead;
   }
 
   /** Servers that are at the only turn they have, and not slow. */
-  *withNoneAhead(): Generator<Server> {
-    for (const [server, [first, next]] of this.#byServer) if (!next && !first!.isSlow) yield server;
+  withNoneAhead(): Server[] {
+    const servers: Server[] = [];
+    for (const [server, [first, next]] of this.#byServer) if (!next && !first!.isSlow) servers.push(server);
+    return servers;
   }
 
   /** Gives turns ahead of servers that are slower than the one of this turn, which has ended; such are given no more. */
   slowerThan({ number }: OpenTurn<Server>): OpenTurn<Server>[] {
-    const slower = [...this.ahead()].filter((turn) => turn.number < number);
+    const slower = this.ahead().filter((turn) => turn.number < number);
     for (const { server } of slower) this.#byServer.get(server)![0]!.isSlow = true;
     return slower;
   }

@@ -32,6 +32,9 @@ export interface ComparisonLength {
   readonly settlingTurns: number;
 }
 
+/** Who takes the processors' time. */
+const PARTS = ["workers", "server", "generator"] as const;
+
 /** Milliseconds of processors that one request to the service took, and where. */
 interface Cost {
   readonly operation: Operation;
@@ -106,18 +109,30 @@ export function peerRatioOf(rounds: readonly Round[]): number {
   return median(rounds.flatMap(({ serviceVec, peer }) => (peer === undefined ? [] : serviceVec / peer)));
 }
 
+/** What part of the bare core's speed is left behind the server, by operation. */
+function sharesOf(rounds: readonly Round[]): Record<(typeof OPERATIONS)[number], number> {
+  return {
+    get_face_vec: median(rounds.map(({ serviceVec, coreVec }) => serviceVec / coreVec)),
+    get_image_attr: median(rounds.map(({ serviceAttr, coreAttr }) => serviceAttr / coreAttr)),
+  };
+}
+
 /** What part of the bare core's speed is left behind the server, at the operation where less is. */
 export function coreShareOf(rounds: readonly Round[]): number {
-  return Math.min(
-    median(rounds.map(({ serviceVec, coreVec }) => serviceVec / coreVec)),
-    median(rounds.map(({ serviceAttr, coreAttr }) => serviceAttr / coreAttr)),
-  );
+  return Math.min(...Object.values(sharesOf(rounds)));
 }
 
 /** Tells the comparison. */
 export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Comparison): Chapter {
   const peerRatio = peerRatioOf(rounds);
   const coreShare = coreShareOf(rounds);
+  const shares = sharesOf(rounds);
+  const cost = (operation: Operation, part: (typeof PARTS)[number]) =>
+    median(costs.filter((one) => one.operation === operation).map((one) => one[part]));
+  const shareAlone = (operation: (typeof OPERATIONS)[number]) => {
+    const own = cost(operation, "workers") + cost(operation, "server");
+    return (shares[operation] * (own + cost(operation, "generator"))) / own;
+  };
   const rate = (name: keyof Round) => median(rounds.flatMap((round) => round[name] ?? [])).toFixed(1);
   const peerRounds = rounds.filter(({ peer }) => peer !== undefined).length;
   return {
@@ -144,19 +159,15 @@ ${table(
     ["bare core", rate("coreVec"), rate("coreAttr")],
     ["service", rate("serviceVec"), rate("serviceAttr")],
     ["peer", rate("peer"), ""],
+    ["service against bare core", ...OPERATIONS.map((operation) => shares[operation].toFixed(2))],
   ],
 )}
 
-Where the processors' time for a request to the service goes; where they are all at work, the generator's is lost to the service:
+Where the processors' time for a request to the service goes; where they are all at work, the generator's is lost to the service. With the generator on another machine it would have about ${OPERATIONS.map((operation) => `${shareAlone(operation).toFixed(2)} of the core's speed for ${operation}`).join(", ")}.
 
 ${table(
-  ["", "workers", "server", "generator"],
-  OPERATIONS.map((operation) => [
-    operation,
-    ...(["workers", "server", "generator"] as const).map((part) =>
-      milliseconds(median(costs.filter((cost) => cost.operation === operation).map((cost) => cost[part]))),
-    ),
-  ]),
+  ["", ...PARTS],
+  OPERATIONS.map((operation) => [operation, ...PARTS.map((part) => milliseconds(cost(operation, part)))]),
 )}`,
   };
 }

@@ -94,7 +94,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
 /** Runs SQL on a connection of its own. */
 export async function execute(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on("error", () => {});
   try {
     await client.connect();

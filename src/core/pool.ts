@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
 import type { Vector } from "./embed.ts";
 import { Queue } from "./queue.ts";
-import { errorFromPlain, type Job, type Operation, type Reply, type Results } from "./worker-messages.ts";
+import {
+  analysisFromSent,
+  errorFromPlain,
+  type Job,
+  type Operation,
+  type Reply,
+  type Results,
+} from "./worker-messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
 /** Settings of a pool. */
@@ -133,7 +140,7 @@ export async function openPool({
   return {
     identity: workers[0]!.identity,
     async analyze(image, options) {
-      const analysis = await call("analyze", image, options);
+      const analysis = analysisFromSent(await call("analyze", image, options));
       return { ...analysis, faces: analysis.faces.map(withOwnVector) };
     },
     async embed(image, options) {

@@ -1,12 +1,23 @@
-import type { Analysis, AnalyzerOptions, Embedding, Stage } from "./analyzer.ts";
+import type { Analysis, AnalyzerOptions, Embedding, Face, Stage } from "./analyzer.ts";
 import type { Selection } from "./choose.ts";
 import { FaceError, type FaceErrorKind } from "./face-error.ts";
 import type { Box } from "./types.ts";
 
-/** What each operation of an analyzer gives. */
+/** What a worker sends as the result of each operation of an analyzer. */
 export interface Results {
-  readonly analyze: Analysis;
+  readonly analyze: SentAnalysis;
   readonly embed: Embedding;
+}
+
+/** An analysis as it is sent. */
+export interface SentAnalysis extends Omit<Analysis, "faces"> {
+  readonly faces: readonly SentFace[];
+}
+
+/** A face as it is sent: to read 68 points one by one would take longer than all else of a message. */
+interface SentFace extends Omit<Face, "landmarks"> {
+  /** Of each point x, then y. */
+  readonly landmarks: Float64Array;
 }
 
 /** The operations of an analyzer by name. */
@@ -40,6 +51,27 @@ export interface Answer {
 export type Reply =
   | { readonly ok: true; readonly value: unknown; readonly stages: Stages }
   | { readonly ok: false; readonly error: PlainError; readonly stages: Stages };
+
+/** Makes of an analysis what is sent of it. */
+export function sentFromAnalysis({ faces, ...rest }: Analysis): SentAnalysis {
+  const sent = faces.map(({ landmarks, ...face }) => ({
+    ...face,
+    landmarks: Float64Array.from(landmarks.flatMap(({ x, y }) => [x, y])),
+  }));
+  return { ...rest, faces: sent };
+}
+
+/** Makes an analysis of what was sent of it. */
+export function analysisFromSent({ faces, ...rest }: SentAnalysis): Analysis {
+  const whole = faces.map(({ landmarks, ...face }) => ({
+    ...face,
+    landmarks: Array.from({ length: landmarks.length / 2 }, (_, point) => ({
+      x: landmarks[2 * point]!,
+      y: landmarks[2 * point + 1]!,
+    })),
+  }));
+  return { ...rest, faces: whole };
+}
 
 /** An error as plain data: a copy of an Error made by Node would lose its class, kind and box. */
 export interface PlainError {

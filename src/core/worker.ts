@@ -6,9 +6,12 @@ import { DEFAULT_LIMITS } from "./limits.ts";
 import {
   type Answer,
   type Job,
+  type Operation,
   plainFromError,
   type Reply,
   type Request,
+  type Results,
+  sentFromAnalysis,
   type Task,
 } from "./worker-messages.ts";
 
@@ -89,9 +92,14 @@ async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<st
   return analyzer.identity;
 }
 
-function run({ operation, image, options }: Job, signal: AbortSignal, onStage: OnStage): Promise<unknown> {
+async function run(
+  { operation, image, options }: Job,
+  signal: AbortSignal,
+  onStage: OnStage,
+): Promise<Results[Operation]> {
   if (!analyzer) throw new Error("a job came before the analyzer was open");
-  return analyzer[operation](image, { ...options, signal, onStage });
+  const result = await analyzer[operation](image, { ...options, signal, onStage });
+  return "faces" in result ? sentFromAnalysis(result) : result;
 }
 
 /** Runs every decoder, step and network, as the first time is slower: memory is taken, code compiled. */

@@ -1,7 +1,8 @@
 /** Those who wait. Callers take turns, and each one's are served in the order of arrival. */
 export class WaitingLine<One extends { readonly caller: string }> {
-  // Maps and sets keep the order of arrival, and one can leave from the middle of them.
-  #byCaller = new Map<string, Set<One>>();
+  // A map keeps the order of arrival, also for those who leave and come again. In it are lists and no sets: those that
+  // are filled and emptied all the time keep what was in them from being collected as young garbage.
+  #byCaller = new Map<string, One[]>();
   #count = 0;
 
   /** How many wait. */
@@ -11,7 +12,7 @@ export class WaitingLine<One extends { readonly caller: string }> {
 
   /** How many of this caller's wait. */
   countOf(caller: string): number {
-    return this.#byCaller.get(caller)?.size ?? 0;
+    return this.#byCaller.get(caller)?.length ?? 0;
   }
 
   /** Those of whom anyone waits, in the order of their turns. */
@@ -21,12 +22,13 @@ export class WaitingLine<One extends { readonly caller: string }> {
 
   /** The last of this caller's. */
   lastOf(caller: string): One | undefined {
-    return [...(this.#byCaller.get(caller) ?? [])].at(-1);
+    return this.#byCaller.get(caller)?.at(-1);
   }
 
   add(one: One): void {
-    const others = this.#byCaller.get(one.caller) ?? new Set();
-    this.#byCaller.set(one.caller, others.add(one));
+    const others = this.#byCaller.get(one.caller);
+    if (others) others.push(one);
+    else this.#byCaller.set(one.caller, [one]);
     this.#count++;
   }
 
@@ -34,7 +36,7 @@ export class WaitingLine<One extends { readonly caller: string }> {
   addFirst(one: One): void {
     const others = this.#byCaller.get(one.caller) ?? [];
     this.#byCaller.delete(one.caller);
-    this.#byCaller = new Map([[one.caller, new Set([one, ...others])], ...this.#byCaller]);
+    this.#byCaller = new Map([[one.caller, [one, ...others]], ...this.#byCaller]);
     this.#count++;
   }
 
@@ -51,10 +53,12 @@ export class WaitingLine<One extends { readonly caller: string }> {
   }
 
   remove(one: One): void {
-    const ofCaller = this.#byCaller.get(one.caller);
-    if (!ofCaller?.delete(one)) return;
+    const ofCaller = this.#byCaller.get(one.caller) ?? [];
+    const place = ofCaller.indexOf(one);
+    if (place < 0) return;
+    ofCaller.splice(place, 1);
     this.#count--;
-    if (ofCaller.size === 0) this.#byCaller.delete(one.caller);
+    if (ofCaller.length === 0) this.#byCaller.delete(one.caller);
   }
 
   /** Everyone, caller by caller. */

@@ -31,14 +31,25 @@ interface Asked {
   readonly over: Promise<void>;
 }
 
+/** Who waits for an answer. */
+interface Asking {
+  readonly number: number;
+  resolve(reply?: Reply): void;
+  reject(error: Error): void;
+}
+
 /** A worker process. It does one thing after another, in the order in which it is asked. */
 export class WorkerProcess {
   /** Resolved when the process has ended, for whatever reason, with how it ended. */
   readonly gone: Promise<string>;
   readonly #process: ChildProcess;
   #alive = true;
-  /** What it has not answered, by number; only the first can have begun. */
-  readonly #asked = new Map<number, { resolve(reply?: Reply): void; reject(error: Error): void }>();
+  /**
+   * What it has not answered; only the first can have begun. No map: one that is filled and emptied all the time moves
+   * from table to table, and a table that has grown old keeps those that came after it, with all that was in them,
+   * from being collected as young garbage.
+   */
+  #asked: readonly Asking[] = [];
   #askedCount = 0;
 
   constructor() {
@@ -48,11 +59,11 @@ export class WorkerProcess {
       env: { ...process.env, ...ONE_THREAD },
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
-    this.#process.on("message", ({ number, reply }: Answer) => this.#asked.get(number)?.resolve(reply));
+    this.#process.on("message", ({ number, reply }: Answer) => this.#askingOf(number)?.resolve(reply));
     this.gone = new Promise((resolve) => {
       const end = (how: string) => {
         this.#alive = false;
-        const [begun, ...others] = this.#asked.values();
+        const [begun, ...others] = this.#asked;
         begun?.reject(lostError());
         for (const other of others) other.resolve();
         resolve(how);
@@ -83,12 +94,13 @@ export class WorkerProcess {
       let stopListening = () => {};
       let stuck: NodeJS.Timeout | undefined;
       const finish = () => {
-        this.#asked.delete(number);
+        this.#asked = this.#asked.filter((one) => one !== asking);
         stopListening();
         clearTimeout(stuck);
         end();
       };
-      const asked = {
+      const asking: Asking = {
+        number,
         resolve: (value?: Reply) => {
           finish();
           resolve(value);
@@ -98,12 +110,12 @@ export class WorkerProcess {
           reject(error);
         },
       };
-      this.#asked.set(number, asked);
+      this.#asked = [...this.#asked, asking];
       try {
         this.#send({ number, ...task });
       } catch (fault) {
         // It holds something of which no message can be made.
-        asked.reject(fault as Error);
+        asking.reject(fault as Error);
         return;
       }
       stopListening = onAbort(signal, () => {
@@ -117,19 +129,22 @@ export class WorkerProcess {
 
   /** Takes back what was asked last, unless it has begun: also from a process that is stuck. */
   takeBackLast(): void {
-    const last = [...this.#asked.keys()].at(-1);
+    const last = this.#asked.at(-1)?.number;
     if (last !== undefined && !this.#isFirst(last)) this.#leave(last);
   }
 
+  #askingOf(number: number): Asking | undefined {
+    return this.#asked.find((one) => one.number === number);
+  }
+
   #isFirst(number: number): boolean {
-    const [first] = this.#asked.keys();
-    return number === first;
+    return number === this.#asked[0]?.number;
   }
 
   /** If it has just begun, unheard of as yet, some of it was done for nothing. */
   #leave(number: number): void {
     this.#send({ number, type: "leave" });
-    if (!this.#isFirst(number)) this.#asked.get(number)?.resolve();
+    if (!this.#isFirst(number)) this.#askingOf(number)?.resolve();
   }
 
   /** Lets the process end, kills it if it does not, and waits until it has ended. */

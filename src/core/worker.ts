@@ -24,15 +24,15 @@ process.on("disconnect", () => process.exit());
 
 process.on("message", ({ number, ...request }: Request) => {
   if (request.type === "leave") return leave(number);
-  tasks.set(number, request);
-  if (tasks.size === 1) void work();
+  tasks.push({ number, task: request });
+  if (tasks.length === 1) void work();
 });
 
 /** So often a photo is decoded until most of that code is compiled. */
 const DECODINGS = 8;
 
-/** What is to be done, by number; the first has begun. */
-const tasks = new Map<number, Task>();
+/** What is to be done; the first has begun. */
+const tasks: { readonly number: number; readonly task: Task }[] = [];
 
 let analyzer: Analyzer | undefined;
 let stopping = new AbortController();
@@ -41,18 +41,21 @@ type OnStage = (stage: Stage, milliseconds: number) => void;
 
 /** Does all tasks, also those that come meanwhile. */
 async function work(): Promise<void> {
-  for (const [number, task] of tasks) {
+  for (let [first] = tasks; first; [first] = tasks) {
     stopping = new AbortController();
-    const reply = await replyTo(task, stopping.signal);
-    tasks.delete(number);
-    send({ number, reply });
+    const reply = await replyTo(first.task, stopping.signal);
+    tasks.shift();
+    send({ number: first.number, reply });
   }
 }
 
 function leave(number: number): void {
-  const [current] = tasks.keys();
-  if (number === current) stopping.abort();
-  else if (tasks.delete(number)) send({ number });
+  const place = tasks.findIndex((one) => one.number === number);
+  if (place === 0) stopping.abort();
+  else if (place > 0) {
+    tasks.splice(place, 1);
+    send({ number });
+  }
 }
 
 async function replyTo(task: Task, signal: AbortSignal): Promise<Reply> {

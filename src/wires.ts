@@ -43,6 +43,7 @@ export function createWires(options: WiresOptions): Wires {
   const rest = createRestHandler({
     service: FaceService,
     transport: createDirectTransport(FaceService, faces, interceptors),
+    timeoutMs: options.timeoutMs,
     textForms: TEXT_FORMS,
     maxRequestBytes,
     corsOrigins: options.corsOrigins,

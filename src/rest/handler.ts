@@ -1,11 +1,12 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { DescService, JsonValue } from "@bufbuild/protobuf";
+import type { DescMethodUnary, DescService, JsonValue, Message } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
   type ContextValues,
   createContextValues,
   type Transport,
+  type UnaryResponse,
 } from "@connectrpc/connect";
 import { bodyEntries, readBody } from "./body.ts";
 import { type CorsOptions, corsHeadersOf } from "./cors.ts";
@@ -23,8 +24,10 @@ export type { TextForm, TextForms } from "./fields.ts";
 export interface RestOptions extends CorsOptions {
   /** A service whose every method is unary and has a google.api.http rule. */
   readonly service: DescService;
-  /** Where the methods are called, such as a transport in the same process. A call's signal is aborted in the end. */
+  /** Where the methods are called, such as a transport in the same process. */
   readonly transport: Transport;
+  /** How long a call may take, from the end of its request's body; then its signal is aborted with a TimeoutError. */
+  readonly timeoutMs: number;
   /** How text becomes a message, by the full name of the message type. */
   readonly textForms: TextForms;
   /** Bodies beyond this are refused, before they are read in full. */
@@ -50,8 +53,8 @@ export type RestHandler = (
   context?: ContextValues,
 ) => Promise<void>;
 
-/** Why a call's signal is aborted in the end. Made once: an error with its stack takes a while to make. */
-const OVER = new ConnectError("The call is over.", Code.Canceled);
+/** Why the signal of a call is aborted whose caller has left. */
+const LEFT = new ConnectError("The caller has left.", Code.Canceled);
 
 interface Answer {
   readonly status: number;
@@ -72,7 +75,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
 
   async function serve(
     request: IncomingMessage,
-    signal: AbortSignal,
+    stopping: AbortController,
     context: ContextValues,
   ): Promise<Answer> {
     const { path, query } = targetOf(request);
@@ -86,12 +89,29 @@ export function createRestHandler(options: RestOptions): RestHandler {
     const { read, write } = translators.get(route)!;
     const message = read(formEntries(query), entries);
     const headers = headersForMethod(request.headers);
-    const answer = await options.transport.unary(route.method, signal, undefined, headers, message, context);
+    const answer = await call(route.method, stopping, headers, message, context);
     return {
       status: 200,
       headers: headersForCaller(answer.header, answer.trailer),
       body: write(answer.message),
     };
+  }
+
+  async function call(
+    method: DescMethodUnary,
+    stopping: AbortController,
+    headers: Headers,
+    message: Message,
+    context: ContextValues,
+  ): Promise<UnaryResponse> {
+    const { transport, timeoutMs } = options;
+    const stop = () => stopping.abort(new DOMException("The request took too long.", "TimeoutError"));
+    const timer = setTimeout(stop, timeoutMs);
+    try {
+      return await transport.unary(method, stopping.signal, timeoutMs, headers, message, context);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   function preflightAnswer(request: IncomingMessage, { verb }: Route): Answer {
@@ -107,15 +127,21 @@ export function createRestHandler(options: RestOptions): RestHandler {
   }
 
   return async (request, response, context = createContextValues()) => {
-    const over = new AbortController();
-    // When all is sent, or before, when the caller has left.
-    response.once("close", () => over.abort(OVER));
+    const stopping = new AbortController();
+    let isOver = false;
+    const leave = () => {
+      isOver = true;
+      stopping.abort(LEFT);
+    };
+    response.once("close", leave);
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
-    const answer = await serve(request, over.signal, context).catch((fault: unknown) =>
-      over.signal.aborted ? undefined : errorAnswer(fault, context),
+    const answer = await serve(request, stopping, context).catch((fault: unknown) =>
+      isOver ? undefined : errorAnswer(fault, context),
     );
-    if (!answer || over.signal.aborted) return;
+    if (!answer || isOver) return;
+    // Nothing is left to stop, and to tell a signal takes a while.
+    response.off("close", leave);
     const cors = corsHeadersOf(request.headers, options);
     send(request, response, { ...answer, headers: { ...cors, ...answer.headers } });
   };

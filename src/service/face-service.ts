@@ -127,9 +127,9 @@ class Call {
     this.analyzer = analyzer;
     this.fetcher = fetcher;
     this.record = recordIn(context.values);
-    this.signal = signalWithin(context.signal, timeoutMs);
-    this.deadlineMs =
-      performance.now() + Math.min(timeoutMs, context.timeoutMs() ?? Number.POSITIVE_INFINITY);
+    const callersMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
+    this.signal = callersMs > timeoutMs ? signalWithin(context.signal, timeoutMs) : context.signal;
+    this.deadlineMs = performance.now() + Math.min(timeoutMs, callersMs);
     // A trailer of gRPC; plain HTTP has it among its headers.
     context.responseTrailer.set("x-visage-model", analyzer.identity);
   }

@@ -195,6 +195,7 @@ export async function startEcho(changes: Partial<RestOptions> = {}): Promise<Ech
   const handler = createRestHandler({
     service: FaceService,
     transport,
+    timeoutMs: 30_000,
     textForms,
     maxRequestBytes: MAX_REQUEST_BYTES,
     corsOrigins: "*",

@@ -10,7 +10,7 @@ import { RestError } from "./rest/rest-error.ts";
 import { createDirectTransport } from "./service/direct-transport.ts";
 import { reasonOf } from "./service/error-table.ts";
 import { createFaceService, type FaceServiceOptions } from "./service/face-service.ts";
-import { recordOutcome, requestId, translateErrors } from "./service/interceptors.ts";
+import { recordOutcome, translateErrors } from "./service/interceptors.ts";
 import { contextWith, noteOutcome, type RequestRecord } from "./service/record.ts";
 import { connectErrorFrom, httpAnswerFrom, ServiceError, serviceErrorFrom } from "./service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "./service/texts.ts";
@@ -36,7 +36,7 @@ const TEXT_FORMS = {
 /** Serves the four operations over gRPC, gRPC-Web and Connect, and what is none of these as plain HTTP. */
 export function createWires(options: WiresOptions): Wires {
   const { log, maxRequestBytes, httpStatus } = options;
-  const interceptors = [requestId, recordOutcome, translateErrors(log)];
+  const interceptors = [recordOutcome, translateErrors(log)];
   const faces = createFaceService(options);
   const contexts = new WeakMap<object, ContextValues>();
 

@@ -16,21 +16,6 @@ export function requestIdFrom(given: unknown): string {
   return typeof given === "string" && WELL_FORMED_ID.test(given) ? given : randomUUID();
 }
 
-/** Gives every answer, good or bad, its request's id. */
-export const requestId: Interceptor = (next) => async (request) => {
-  const id = requestIdFrom(request.header.get(REQUEST_ID));
-  request.header.set(REQUEST_ID, id);
-  try {
-    const response = await next(request);
-    response.header.set(REQUEST_ID, id);
-    return response;
-  } catch (fault) {
-    const error = ConnectError.from(fault);
-    error.metadata.set(REQUEST_ID, id);
-    throw error;
-  }
-};
-
 /** Where what happened is written. */
 export interface RequestLog {
   info(line: Readonly<Record<string, unknown>>): void;
@@ -53,18 +38,22 @@ export const recordOutcome: Interceptor = (next) => async (request) => {
 /** Kinds whose true cause is kept from the caller. */
 const CAUSE_FOR_THE_LOG: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
 
-/** Turns what is thrown into what the caller may know; what it may not know goes to the log. */
+/**
+ * Turns what is thrown into what the caller may know, with the id of the request: those who speak gRPC look for it
+ * where the error is. What the caller may not know goes to the log.
+ */
 export function translateErrors(log: RequestLog): Interceptor {
   return (next) => async (request) => {
     try {
       return await next(request);
     } catch (fault) {
-      if (fault instanceof ConnectError && fault.cause === undefined) throw fault;
+      const requestId = request.header.get(REQUEST_ID)!;
+      if (fault instanceof ConnectError && fault.cause === undefined) throw withId(fault, requestId);
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
       // A caller who has left ends the work wherever it is; that is no fault of ours.
-      if (CAUSE_FOR_THE_LOG.includes(error.kind) && !request.signal.aborted) {
+      if (CAUSE_FOR_THE_LOG.includes(error.kind) && !hasCallerLeft(request.signal)) {
         const line = {
-          requestId: request.header.get(REQUEST_ID),
+          requestId,
           operation: request.method.name,
           reason: reasonOf(error.kind),
           cause: causeOf(error),
@@ -72,9 +61,18 @@ export function translateErrors(log: RequestLog): Interceptor {
         if (error.kind === "internal") log.error(line);
         else log.info(line);
       }
-      throw connectErrorFrom(error);
+      throw withId(connectErrorFrom(error), requestId);
     }
   };
+}
+
+function withId(error: ConnectError, requestId: string): ConnectError {
+  error.metadata.set(REQUEST_ID, requestId);
+  return error;
+}
+
+function hasCallerLeft({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason?.name !== "TimeoutError";
 }
 
 /** Everything that led to an error; of a fault of our own also where. */

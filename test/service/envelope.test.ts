@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { photograph } from "../support/images.ts";
@@ -195,6 +198,38 @@ describe("the id of a request", () => {
       expect(await idOf(path, "not well formed")).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
+
+  test("comes with the answer over gRPC, and with the error itself", async () => {
+    const client = new Client(`127.0.0.1:${service.port}`, credentials.createInsecure());
+    onTestFinished(() => client.close());
+    const ask = (image: Uint8Array) =>
+      new Promise<{ headers: Metadata; fault: ServiceError | null }>((resolve) => {
+        const metadata = new Metadata();
+        metadata.set("user_id", USER);
+        metadata.set("x-request-id", "mine-42");
+        const request = create(GetFaceVecRequestSchema, {
+          img: { source: { case: "content", value: image } },
+        });
+        let headers = new Metadata();
+        client
+          .makeUnaryRequest(
+            "/face.v1.FaceService/GetFaceVec",
+            (message) => Buffer.from(toBinary(GetFaceVecRequestSchema, message)),
+            (bytes) => bytes,
+            request,
+            metadata,
+            (fault) => resolve({ headers, fault }),
+          )
+          .on("metadata", (received) => {
+            headers = received;
+          });
+      });
+    const { headers, fault: none } = await ask(photograph(5));
+    expect(none).toBeNull();
+    expect(headers.get("x-request-id")).toEqual(["mine-42"]);
+    const { fault } = await ask(Buffer.from("no image"));
+    expect(fault?.metadata.get("x-request-id")).toEqual(["mine-42"]);
+  });
 });
 
 test("a body beyond the limit is refused as too large on plain HTTP and over Connect", async () => {

@@ -136,8 +136,12 @@ function begin({ headers }: Request, response: Response, serve: () => void): voi
 
 function visitorOf({ headers, socket }: Request, trusted: TrustedProxies): GateRequest {
   const textOf = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
-  const address = clientAddressOf(socket.remoteAddress ?? "", textOf(headers["x-forwarded-for"]), trusted);
-  return { userId: textOf(headers.user_id), address };
+  return {
+    userId: textOf(headers.user_id),
+    get address() {
+      return clientAddressOf(socket.remoteAddress ?? "", textOf(headers["x-forwarded-for"]), trusted);
+    },
+  };
 }
 
 function errorFromRefusal({ kind, retryAfterSeconds }: Refusal | typeof DRAINING): ServiceError {

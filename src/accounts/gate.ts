@@ -10,6 +10,7 @@ import { fingerprintOf, hashOf } from "./user-id.ts";
 /** Who asks to be admitted, and from where. */
 export interface GateRequest {
   readonly userId: string | undefined;
+  /** Not read of one whose account is known and good. */
   readonly address: string;
 }
 
@@ -94,9 +95,9 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
     return account;
   }
 
-  function judge(found: Found, address: string): Admission {
+  function judge(found: Found, request: Pick<GateRequest, "address">): Admission {
     if (found === "unavailable") return refusalOf("accountsUnavailable", SOON_SECONDS);
-    if (found === "unknown" || !found.user.enabled) return turnAway("unknownUser", address);
+    if (found === "unknown" || !found.user.enabled) return turnAway("unknownUser", request);
     const { user, plan } = found;
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
@@ -104,7 +105,7 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
     return excessOfRate(user.idHash, plan) ?? admitForMonth(user.idHash, plan, nowMs);
   }
 
-  function turnAway(kind: "noUserId" | "unknownUser", address: string): Refusal {
+  function turnAway(kind: "noUserId" | "unknownUser", { address }: Pick<GateRequest, "address">): Refusal {
     const waitSeconds = strangers.fail(address);
     return waitSeconds === undefined ? refusalOf(kind) : refusalOf("tooManyRequests", waitSeconds);
   }
@@ -152,13 +153,16 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
   }
 
   return {
-    admit: ({ userId, address }) => {
-      if (!userId) return turnAway("noUserId", address);
-      const idHash = hashOf(userId);
-      const waitSeconds = accounts.isKnown(idHash) ? undefined : strangers.waitOf(address);
+    admit: (request) => {
+      if (!request.userId) return turnAway("noUserId", request);
+      const idHash = hashOf(request.userId);
+      const waitSeconds = accounts.isKnown(idHash) ? undefined : strangers.waitOf(request.address);
       if (waitSeconds !== undefined) return refusalOf("tooManyRequests", waitSeconds);
       const found = accounts.find(idHash);
-      return found instanceof Promise ? found.then((late) => judge(late, address)) : judge(found, address);
+      if (!(found instanceof Promise)) return judge(found, request);
+      // Read now, as one who has left by then has none.
+      const { address } = request;
+      return found.then((late) => judge(late, { address }));
     },
     get hasAccounts() {
       return !accounts.isAway;

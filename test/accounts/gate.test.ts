@@ -295,6 +295,17 @@ describe("strangers", () => {
     expect(await admit("anna")).toHaveProperty("kind", "tooManyRequests");
   });
 
+  test("are counted at the address from which they came, also those who left meanwhile", async () => {
+    for (let number = 0; number < 50; number++) {
+      const visitor = { userId: `guess ${number}`, address: ADDRESS };
+      const admission = gate.admit(visitor);
+      // What a closed socket tells.
+      visitor.address = "";
+      expect(await admission).toHaveProperty("kind", "unknownUser");
+    }
+    expect(await admit("another guess")).toHaveProperty("kind", "tooManyRequests");
+  });
+
   test("are not looked up when they failed too often", async () => {
     const findAccount = vi.fn(store.findAccount);
     gate = openGate({ findAccount });

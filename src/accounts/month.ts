@@ -1,6 +1,7 @@
 /** The month of a moment in UTC, as YYYY-MM. */
 export function monthOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, "YYYY-MM".length);
+  const date = new Date(timeMs);
+  return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, "0")}`;
 }
 
 /** Seconds from a moment to the end of its month in UTC, rounded up. */

@@ -8,7 +8,6 @@ import {
   mergeFromJson,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { type ReflectList, reflect } from "@bufbuild/protobuf/reflect";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import type { Entry } from "./entry.ts";
 import { RestError } from "./rest-error.ts";
@@ -122,10 +121,10 @@ function setField(
   if (!isList && values.length > 1) throw faultOf(field, "takes one value and was given several");
   if (form && field.message) {
     const inner = field.message;
-    const items = values.map((value) => reflect(inner, messageOf(field, inner, value, form)));
-    const target = reflect(schema, message);
-    if (isList) for (const item of items) (target.get(field) as ReflectList).add(item);
-    else target.set(field, items[0]);
+    const items = values.map((value) => messageOf(field, inner, value, form));
+    const members = message as unknown as Record<string, unknown>;
+    if (field.oneof) members[field.oneof.localName] = { case: field.localName, value: items[0] };
+    else members[field.localName] = isList ? items : items[0];
     return;
   }
   const json = values.map((value) => protoJsonOf(field, value));

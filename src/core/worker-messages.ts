@@ -1,7 +1,7 @@
 import type { Analysis, AnalyzerOptions, Embedding, Face, Stage } from "./analyzer.ts";
 import type { Selection } from "./choose.ts";
 import { FaceError, type FaceErrorKind } from "./face-error.ts";
-import type { Box } from "./types.ts";
+import type { Box, Point } from "./types.ts";
 
 /** What a worker sends as the result of each operation of an analyzer. */
 export interface Results {
@@ -54,23 +54,30 @@ export type Reply =
 
 /** Makes of an analysis what is sent of it. */
 export function sentFromAnalysis({ faces, ...rest }: Analysis): SentAnalysis {
-  const sent = faces.map(({ landmarks, ...face }) => ({
-    ...face,
-    landmarks: Float64Array.from(landmarks.flatMap(({ x, y }) => [x, y])),
-  }));
+  const sent = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: numbersOf(landmarks) }));
   return { ...rest, faces: sent };
 }
 
 /** Makes an analysis of what was sent of it. */
 export function analysisFromSent({ faces, ...rest }: SentAnalysis): Analysis {
-  const whole = faces.map(({ landmarks, ...face }) => ({
-    ...face,
-    landmarks: Array.from({ length: landmarks.length / 2 }, (_, point) => ({
-      x: landmarks[2 * point]!,
-      y: landmarks[2 * point + 1]!,
-    })),
-  }));
+  const whole = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: pointsOf(landmarks) }));
   return { ...rest, faces: whole };
+}
+
+function numbersOf(points: readonly Point[]): Float64Array {
+  const numbers = new Float64Array(2 * points.length);
+  points.forEach(({ x, y }, i) => {
+    numbers[2 * i] = x;
+    numbers[2 * i + 1] = y;
+  });
+  return numbers;
+}
+
+function pointsOf(numbers: Float64Array): Point[] {
+  return Array.from({ length: numbers.length / 2 }, (_, i) => ({
+    x: numbers[2 * i]!,
+    y: numbers[2 * i + 1]!,
+  }));
 }
 
 /** An error as plain data: a copy of an Error made by Node would lose its class, kind and box. */

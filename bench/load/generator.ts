@@ -3,7 +3,7 @@
 import { createRandom } from "../random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
 import { openClients, warmUp } from "./clients.ts";
-import type { Load, Sample, Told } from "./load.ts";
+import type { Load, Sample, Told, Wire } from "./load.ts";
 
 const TELL_EVERY_MS = 250;
 const SEED = 2;
@@ -11,6 +11,9 @@ const SEED = 2;
 // Ctrl-C reaches the whole process group; when to stop is for the parent to say.
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit());
+
+/** Wires that were used before. */
+const warm = new Set<Wire>();
 
 let stopping = new AbortController();
 process.on("message", (message: Load | "stop") => {
@@ -20,7 +23,8 @@ process.on("message", (message: Load | "stop") => {
 
 async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   stopping = new AbortController();
-  await warmUp(mix);
+  await warmUp(mix.filter(({ wire }) => !warm.has(wire)));
+  for (const { wire } of mix) warm.add(wire);
   const clients = openClients(port, userId);
   const senders = mix.map((kind) => clients.prepare(kind));
   const random = createRandom(SEED);

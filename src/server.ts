@@ -144,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const answerBehind = (enter: Door) => (request: Request, response: Response) => {
-    // Set here, so that answers which never reach an interceptor have it too.
+    // Set here for every answer, whoever gives it.
     const id = requestIdFrom(request.headers[REQUEST_ID]);
     request.headers[REQUEST_ID] = id;
     response.setHeader(REQUEST_ID, id);

@@ -112,15 +112,8 @@ export function peerRatioOf(rounds: readonly Round[]): number {
 }
 
 /** What part of the bare core's speed is left behind the server, at the operation where less is. */
-export function coreShareOf(rounds: readonly Round[]): number {
-  return lowestShareOf(rounds).ratio;
-}
-
-function lowestShareOf(rounds: readonly Round[]): Ratio {
-  const shares = sharesOf(rounds);
-  return OPERATIONS.map((operation) => shares[operation]).reduce((one, other) =>
-    other.ratio < one.ratio ? other : one,
-  );
+export function coreShareOf(rounds: readonly Round[]): Ratio {
+  return Object.values(sharesOf(rounds)).reduce((one, other) => (other.ratio < one.ratio ? other : one));
 }
 
 /** What part of the bare core's speed is left behind the server, by operation. */
@@ -154,7 +147,7 @@ function ratioOf(pairs: readonly Pair[]): Ratio {
 /** Tells the comparison. */
 export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Comparison): Chapter {
   const peerRatio = peerRatioOf(rounds);
-  const coreShare = lowestShareOf(rounds);
+  const coreShare = coreShareOf(rounds);
   const shares = sharesOf(rounds);
   const cost = (operation: Operation, part: (typeof PARTS)[number]) =>
     median(costs.filter((one) => one.operation === operation).map((one) => one[part]));
@@ -180,7 +173,7 @@ export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Co
         reached: coreShare.ratio >= 0.9,
       },
     ],
-    body: `Requests a second on one 640x480 photo of one face. The service has served the requests of the next three chapters before, and then ${settlingTurns} turns of these that did not count: the code of its server is compiled bit by bit, over thousands of requests. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that and in ${peerRounds} of them only; rates are the mean of the rounds, and what may be off is one standard error. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+    body: `Requests a second on one 640x480 photo of one face. The service has served the requests of the next three chapters before, and then ${settlingTurns} turns of these that did not count: the code of its server is compiled bit by bit, over thousands of requests. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that and in ${peerRounds} of them only; rates are the mean of the rounds, and what follows ± is one standard error. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
 
 ${table(
   ["", "get_face_vec", "get_image_attr"],

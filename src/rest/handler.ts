@@ -128,18 +128,18 @@ export function createRestHandler(options: RestOptions): RestHandler {
 
   return async (request, response, context = createContextValues()) => {
     const stopping = new AbortController();
-    let isOver = false;
+    let hasLeft = false;
     const leave = () => {
-      isOver = true;
+      hasLeft = true;
       stopping.abort(LEFT);
     };
     response.once("close", leave);
     // A socket that breaks under an answer breaks the answer only.
     response.on("error", () => {});
     const answer = await serve(request, stopping, context).catch((fault: unknown) =>
-      isOver ? undefined : errorAnswer(fault, context),
+      hasLeft ? undefined : errorAnswer(fault, context),
     );
-    if (!answer || isOver) return;
+    if (!answer || hasLeft) return;
     // Nothing is left to stop, and to tell a signal takes a while.
     response.off("close", leave);
     const cors = corsHeadersOf(request.headers, options);

@@ -1,14 +1,15 @@
-import { type DescMessage, toJson } from "@bufbuild/protobuf";
+import { create, type DescMessage, toJson } from "@bufbuild/protobuf";
 import { EnumSchema, FieldSchema, UninterpretedOptionSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { createMessageReader } from "../../src/rest/fields.ts";
+import { CustomHttpPatternSchema, HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
+import { createMessageReader, type TextForms } from "../../src/rest/fields.ts";
 import { formEntries } from "../../src/rest/form.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 
 // Messages that come with Protobuf stand for those of any service.
 
-function read(schema: DescMessage, query: string) {
-  return toJson(schema, createMessageReader(schema, {})(formEntries(query), []));
+function read(schema: DescMessage, query: string, forms: TextForms = {}) {
+  return toJson(schema, createMessageReader(schema, forms)(formEntries(query), []));
 }
 
 describe("fields of any message", () => {
@@ -31,6 +32,19 @@ describe("fields of any message", () => {
     ["strings", EnumSchema, "name=E&edition=1", { name: "E", edition: "1" }],
   ])("take %s", (_, schema, query, json) => {
     expect(read(schema, query)).toEqual(json);
+  });
+
+  test("take what a form reads into a list, or into one of several that exclude each other", () => {
+    const forms = {
+      "google.api.CustomHttpPattern": {
+        fromText: (kind: string) => create(CustomHttpPatternSchema, { kind }),
+      },
+      "google.api.HttpRule": { fromText: (selector: string) => create(HttpRuleSchema, { selector }) },
+    };
+    expect(read(HttpRuleSchema, "custom=HEAD&additional_bindings=a&additional_bindings=b", forms)).toEqual({
+      custom: { kind: "HEAD" },
+      additionalBindings: [{ selector: "a" }, { selector: "b" }],
+    });
   });
 
   test("take a file as bytes, or as the text of a number", () => {

@@ -206,7 +206,7 @@ function answerUnreadable(fault: "malformed" | "tooSlow" | "headersTooLarge") {
   const kinds = {
     malformed: "badRequest",
     tooSlow: "requestTooSlow",
-    headersTooLarge: "requestTooLarge",
+    headersTooLarge: "headersTooLarge",
   } as const;
   const { status, body } = httpAnswerFrom(new ServiceError(kinds[fault]));
   return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };

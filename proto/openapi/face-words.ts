@@ -120,10 +120,17 @@ function errorEnvelope(codes: readonly string[]): JsonObject {
     required: ["status", "code", "success", "message", "data"],
     properties: {
       status: { const: "error" },
-      code: { type: "string", enum: [...codes], description: "Stays the same for good." },
+      code: { type: "string", enum: [...codes], description: "Stable; never changes." },
       success: { const: false },
       message: { type: "string", description: "One sentence that says what is wrong." },
-      data: { type: "object", maxProperties: 0 },
+      data: {
+        type: "object",
+        required: ["reason", "retryable"],
+        properties: {
+          reason: { type: "string", enum: ERROR_WORDS.map(({ reason }) => reason) },
+          retryable: { type: "boolean", description: "Whether the same request can succeed later." },
+        },
+      },
     },
   };
 }

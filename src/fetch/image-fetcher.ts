@@ -124,7 +124,7 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL)
 async function readAnswer(answer: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
   const status = answer.statusCode;
   if (status < 200 || status > 299)
-    throw new FetchError("badStatus", `The image URL answers with status ${status}.`, { status });
+    throw new FetchError("badStatus", `The image URL answered with status ${status}.`, { status });
   return readImage(answer, maxBytes);
 }
 

@@ -9,40 +9,48 @@ import { FaceError, QueueError } from "../core/index.ts";
 import { FetchError } from "../fetch/fetch-error.ts";
 import { ERRORS, type ErrorKind, kindOf, reasonOf } from "./error-table.ts";
 
-/** How long a caller should wait before trying again what can be tried again. */
-const RETRY_SECONDS = 1;
+/** The delay before a retry when the place of failure does not state one. */
+const RETRY_MS = 1000;
 
-/** Where a failure lies. */
+/** Details of an error. */
 export interface ErrorPlace {
   /** The field of the request that is at fault. */
   readonly field?: string | undefined;
-  /** More that a program may want to know, by name. */
+  /** Additional `google.rpc.ErrorInfo.metadata`. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** When to try again, where that is known better than by the kind. */
+  /** The delay before a retry, in seconds or in milliseconds; 1 second unless either is given. */
   readonly retryAfterSeconds?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** A failure that is told to the caller. */
+/** An error that is reported to the caller. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly kind: ErrorKind;
   readonly field: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
-  readonly retryAfterSeconds: number;
+  /** The delay before a retry in whole milliseconds; meaningful only for a kind that can be retried. */
+  readonly retryAfterMs: number;
 
   constructor(kind: ErrorKind, message: string = ERRORS[kind].text, place: ErrorPlace = {}) {
     super(message, { cause: place.cause });
     this.kind = kind;
     this.field = place.field;
     this.metadata = place.metadata ?? {};
-    this.retryAfterSeconds = place.retryAfterSeconds ?? RETRY_SECONDS;
+    const { retryAfterSeconds, retryAfterMs = retryAfterSeconds && retryAfterSeconds * 1000 } = place;
+    this.retryAfterMs = Math.ceil(retryAfterMs ?? RETRY_MS);
+  }
+
+  /** The same delay for the header Retry-After: whole seconds, rounded up, at least 1. */
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(this.retryAfterMs / 1000));
   }
 }
 
 const DOMAIN = "visage";
 
-/** The step at which a request of a kind fails; the others fail before an image is looked at. */
+/** The stage of the kinds that concern an image; all others fail at the stage `request`. */
 const STAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
   urlUnreachable: "fetch",
   urlRefused: "fetch",
@@ -60,7 +68,7 @@ const STAGES: Readonly<Partial<Record<ErrorKind, string>>> = {
 
 const QUEUE_ERRORS = { overloaded: "overloaded", workerLost: "internal", closed: "draining" } as const;
 
-/** What became of a URL, beside an error status, of which there are two kinds. */
+/** Kinds of failed fetches, except for an error status, which has two. */
 const FETCH_ERRORS = {
   badUrl: "badRequest",
   unreachable: "urlUnreachable",
@@ -69,7 +77,7 @@ const FETCH_ERRORS = {
   notAnImage: "unsupportedFormat",
 } as const;
 
-/** Turns whatever was thrown into what the caller is told; a fault of our own becomes "internal error". */
+/** Converts anything that was thrown to the error to report; an unexpected one becomes `internal`. */
 export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   if (fault instanceof ServiceError) return fault;
   if (fault instanceof FaceError) {
@@ -93,7 +101,10 @@ function kindOfFetch({ kind, status = 0 }: FetchError): ErrorKind {
   return status >= 500 ? "urlFailed" : "urlRefused";
 }
 
-/** What Connect's own errors mean, which it raises for what it cannot read; all others are faults of ours. */
+/** Connect reports an unknown compression with the same code as a malformed stream of messages. */
+const UNKNOWN_COMPRESSION = /^unknown compression /;
+
+/** Kinds of the errors that Connect raises by itself; any other code is an internal error. */
 const CONNECT_ERRORS: Readonly<Partial<Record<Code, ErrorKind>>> = {
   [Code.InvalidArgument]: "badRequest",
   [Code.Unimplemented]: "badRequest",
@@ -103,17 +114,28 @@ const CONNECT_ERRORS: Readonly<Partial<Record<Code, ErrorKind>>> = {
 
 function serviceErrorFromConnect(error: ConnectError): ServiceError {
   const [info] = error.findDetails(ErrorInfoSchema);
-  const told = info && kindOf(info.reason);
-  if (told) return new ServiceError(told, error.rawMessage, { field: info.metadata.image });
+  const reported = info && kindOf(info.reason);
+  if (reported) {
+    const place = { field: info.metadata.image, retryAfterMs: retryDelayOf(error) };
+    return new ServiceError(reported, error.rawMessage, place);
+  }
+  if (UNKNOWN_COMPRESSION.test(error.rawMessage))
+    return new ServiceError("unsupportedEncoding", undefined, { cause: error });
   const kind = CONNECT_ERRORS[error.code] ?? "internal";
   return new ServiceError(kind, kind === "badRequest" ? error.rawMessage : undefined, { cause: error });
+}
+
+/** The delay of RetryInfo in milliseconds, if the error has one. */
+function retryDelayOf(error: ConnectError): number | undefined {
+  const [{ retryDelay } = {}] = error.findDetails(RetryInfoSchema);
+  return retryDelay && Number(retryDelay.seconds) * 1000 + retryDelay.nanos / 1e6;
 }
 
 function isTimeout(fault: unknown): boolean {
   return fault instanceof DOMException && fault.name === "TimeoutError";
 }
 
-/** The error as gRPC and Connect tell it, with its details. */
+/** Converts an error for gRPC, gRPC-Web and Connect, with its details. */
 export function connectErrorFrom(error: ServiceError): ConnectError {
   const { code, grpc, retry } = ERRORS[error.kind];
   const info = {
@@ -132,7 +154,7 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
   return new ConnectError(
     error.message,
     grpc,
-    undefined,
+    retry && PUSHBACK_CODES.includes(grpc) ? { [PUSHBACK]: pushbackOf(error) } : undefined,
     [
       { desc: ErrorInfoSchema, value: info },
       ...(grpc === Code.InvalidArgument
@@ -141,33 +163,54 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       ...(subject
         ? [{ desc: QuotaFailureSchema, value: { violations: [{ subject, description: error.message }] } }]
         : []),
-      ...(retry
-        ? [{ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(error.retryAfterSeconds) } } }]
-        : []),
+      ...(retry ? [{ desc: RetryInfoSchema, value: { retryDelay: durationOf(error.retryAfterMs) } }] : []),
     ],
     error.cause,
   );
 }
 
-/** Kinds that say that something is used up, by what. */
+function durationOf(milliseconds: number): { seconds: bigint; nanos: number } {
+  return { seconds: BigInt(Math.floor(milliseconds / 1000)), nanos: (milliseconds % 1000) * 1e6 };
+}
+
+/** The metadata by which a server delays the retries that gRPC libraries make by themselves (gRFC A6). */
+const PUSHBACK = "grpc-retry-pushback-ms";
+/** Codes that retry policies list. */
+const PUSHBACK_CODES: readonly Code[] = [Code.Unavailable, Code.ResourceExhausted];
+/** A library should not hold a call open for longer than this, such as until the next month. */
+const MAX_PUSHBACK_MS = 60_000;
+const DO_NOT_RETRY = "-1";
+
+function pushbackOf({ retryAfterMs }: ServiceError): string {
+  return retryAfterMs > MAX_PUSHBACK_MS ? DO_NOT_RETRY : String(retryAfterMs);
+}
+
+/** The `google.rpc.QuotaFailure` subject of each kind that reports an exceeded quota. */
 const QUOTAS: Readonly<Partial<Record<ErrorKind, string>>> = {
   quotaSpent: "requests per month",
   tooManyRequests: "requests per second",
+  tooManyInFlight: "requests in flight",
 };
 
-/** HTTP statuses that say when to come again. */
+/** HTTP statuses that carry the header Retry-After. */
 const WITH_RETRY_AFTER: readonly number[] = [429, 503];
 
-/** The failure as plain HTTP tells it: a status, headers and the error envelope. */
+/** Converts an error for plain HTTP: a status, headers and the error envelope. */
 export function httpAnswerFrom(fault: unknown) {
   const { kind, message, field, retryAfterSeconds } = serviceErrorFrom(fault);
-  const { code, http } = ERRORS[kind];
+  const { code, http, retry } = ERRORS[kind];
   const headers: Record<string, string> = {};
   if (field !== undefined) headers["x-visage-image"] = field;
   if (WITH_RETRY_AFTER.includes(http)) headers["retry-after"] = String(retryAfterSeconds);
   return {
     status: http,
     headers,
-    body: { status: "error", code, success: false, message, data: {} },
+    body: {
+      status: "error",
+      code,
+      success: false,
+      message,
+      data: { reason: reasonOf(kind), retryable: retry },
+    },
   };
 }

@@ -2,7 +2,7 @@ import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ServiceProcess, startServiceProcess } from "../../bench/service-process.ts";
-import { ERRORS, type ErrorKind } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
 import { boxOf, cut } from "../support/faces.ts";
 import { endlessExif, exifBlock, orientationBlock, withExif } from "../support/hand-made-exif.ts";
 import {
@@ -69,8 +69,14 @@ async function ask(image: Uint8Array, fileName?: string) {
 
 async function expectError(kind: ErrorKind, image: Uint8Array): Promise<void> {
   const { status, body } = await ask(image);
-  const { code, http } = ERRORS[kind];
-  expect(body).toEqual({ status: "error", code, success: false, message: expect.any(String), data: {} });
+  const { code, http, retry } = ERRORS[kind];
+  expect(body).toEqual({
+    status: "error",
+    code,
+    success: false,
+    message: expect.any(String),
+    data: { reason: reasonOf(kind), retryable: retry },
+  });
   expect(status).toBe(http);
 }
 

@@ -68,9 +68,9 @@ describe.each(Object.entries(WIRES))("over %s", (_, ask) => {
 
   test("a message beyond the limit is told with its kind", async () => {
     const error = await ask(TOO_LARGE);
-    expect(error.rawMessage).toBe("The request is too large.");
+    expect(error.rawMessage).toBe("The request body is too large.");
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
-      { reason: "REQUEST_TOO_LARGE", metadata: { code: "2005" } },
+      { reason: "REQUEST_TOO_LARGE", metadata: { code: "2010" } },
     ]);
   });
 

@@ -3,6 +3,7 @@ import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
+import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -153,7 +154,10 @@ describe("the envelope of an error", () => {
     const { text, response } = await post(path, body);
     const envelope = JSON.parse(text) as Record<string, string>;
     expect(Object.keys(envelope)).toEqual(["status", "code", "success", "message", "data"]);
-    expect(envelope).toMatchObject({ status: "error", success: false, data: {} });
+    const { http, retry } = Object.values(ERRORS).find((row) => row.code === envelope.code)!;
+    expect(envelope).toMatchObject({ status: "error", success: false });
+    expect(envelope.data).toEqual({ reason: expect.stringMatching(/^[A-Z_]+$/), retryable: retry });
+    expect(http).toBe(status);
     expect(response.status).toBe(status);
     expect(envelope.code).toMatch(code);
     expect(envelope.message).toMatch(message);
@@ -242,7 +246,7 @@ test("a body beyond the limit is refused as too large on plain HTTP and over Con
     });
   const plain = await ask("/get_face_vec");
   expect(plain.status).toBe(413);
-  expect(await plain.json()).toMatchObject({ code: "2005" });
+  expect(await plain.json()).toMatchObject({ code: "2010", data: { reason: "REQUEST_TOO_LARGE" } });
   const connect = await ask("/face.v1.FaceService/GetFaceVec");
   expect(await connect.json()).toMatchObject({ code: "resource_exhausted" });
 });

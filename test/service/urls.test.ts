@@ -102,21 +102,21 @@ async function askRest(fields: Readonly<Record<string, string>>, path = "/get_fa
 
 describe("a URL that leads to no image", () => {
   test.each([
-    ["/missing", 502, "2007", "The image URL answers with status 404."],
-    ["/broken", 502, "2007", "The image URL answers with status 500."],
+    ["/missing", 422, "2007", "The image URL answered with status 404."],
+    ["/broken", 503, "2009", "The image URL answered with status 500."],
     ["/slow", 504, "2008", "The image did not arrive within 700 milliseconds."],
     ["/page", 415, "2004", "The URL does not lead to a JPEG or PNG image."],
     ["/large", 413, "2005", "The image at the URL is larger than 10485760 bytes."],
-    ["/inside", 502, "2006", "The image could not be fetched from its URL."],
+    ["/inside", 422, "2006", "The image could not be fetched from its URL."],
   ])("%s is told as %i and %s", async (path, status, code, message) => {
-    expect(await askRest({ img: base + path })).toMatchObject({ status, code, message, data: {} });
+    expect(await askRest({ img: base + path })).toMatchObject({ status, code, message });
   });
 
   test.each(["http://127.0.0.1:1/closed", "http://[::1]/refused"])(
     "%s does not tell what is inside",
     async (url) => {
       expect(await askRest({ img: url })).toMatchObject({
-        status: 502,
+        status: 422,
         code: "2006",
         message: "The image could not be fetched from its URL.",
       });

@@ -11,8 +11,8 @@ import { openTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
 import { openPool } from "../src/core/index.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
+import { startServer } from "../src/http/server.ts";
 import { createLog } from "../src/ops/log.ts";
-import { startServer } from "../src/server.ts";
 import { makePhotos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 import { describeRun } from "./machine.ts";
@@ -53,7 +53,6 @@ const serve = (through: Gate) =>
     gate: through,
     log: createLog("off"),
     observers: [],
-    metrics: undefined,
   });
 const servers = { with: await serve(gate), without: await serve(OPEN_GATE) };
 

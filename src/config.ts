@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
-import { parseTrustedProxies, type TrustedProxies } from "./client-address.ts";
 import { countCpus } from "./cpu-count.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
+import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
+import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
 
 /** What the environment settles, checked. */
@@ -25,6 +26,13 @@ export interface Config {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
   readonly maxRequestBytes: number;
+  /** Bytes of all request bodies in memory. */
+  readonly maxBodyBytesInFlight: number;
+  /** How long a request may wait for a worker, or for memory for its body, before it is rejected. */
+  readonly maxQueueWaitMs: number;
+  /** Connections that may be open, in all and from one client address. */
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   /** The longest that one request may take. */
   readonly requestTimeoutMs: number;
   /** The longest that fetching one image by URL may take, and what may be fetched beside public hosts. */
@@ -88,8 +96,24 @@ const SETTINGS: Settings<Config> = {
     default: 40_000_000,
     parse: wholeNumber(1, 1_000_000_000),
   },
-  // Two images in Base64, which is a third longer, and what stands around them.
-  maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 28 * MIB, parse: wholeNumber(1, 2047 * MIB) },
+  // Two of the largest images, as percent-encoded Base64 or as JSON with line breaks.
+  maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 32 * MIB, parse: wholeNumber(1, 2047 * MIB) },
+  maxBodyBytesInFlight: {
+    name: "VISAGE_MAX_BODY_BYTES_IN_FLIGHT",
+    default: 256 * MIB,
+    parse: wholeNumber(MIB, 1024 * 1024 * MIB),
+  },
+  maxQueueWaitMs: { name: "VISAGE_MAX_QUEUE_WAIT_MS", default: 1_000, parse: wholeNumber(1, 600_000) },
+  maxConnections: {
+    name: "VISAGE_MAX_CONNECTIONS",
+    default: defaultMaxConnections(),
+    parse: wholeNumber(1, 1_000_000),
+  },
+  maxConnectionsPerAddress: {
+    name: "VISAGE_MAX_CONNECTIONS_PER_ADDRESS",
+    default: MAX_CONNECTIONS.perAddress,
+    parse: wholeNumber(1, 1_000_000),
+  },
   requestTimeoutMs: { name: "VISAGE_REQUEST_TIMEOUT_MS", default: 30_000, parse: wholeNumber(1, 3_600_000) },
   fetchTimeoutMs: { name: "VISAGE_FETCH_TIMEOUT_MS", default: 5_000, parse: wholeNumber(1, 600_000) },
   fetchAllow: { name: "VISAGE_FETCH_ALLOW", default: parseAllowList(""), parse: parseAllowList },

@@ -6,9 +6,9 @@ import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { openPool, type Pool } from "./core/index.ts";
 import { countCpus } from "./cpu-count.ts";
-import type { Credentials } from "./one-port.ts";
+import type { Credentials } from "./http/port.ts";
+import type { RunningServer } from "./http/server.ts";
 import { createLog, type Log, lineFrom } from "./ops/log.ts";
-import type { RunningServer } from "./server.ts";
 
 /** A service with all that it needs behind it. */
 export interface RunningService extends RunningServer {
@@ -63,7 +63,7 @@ export async function startService(
     const metrics = createMetrics(() => ({
       identity: pool.identity,
       workers: pool,
-      connections: server.connections(),
+      connections: server.status().connections,
       hasAccounts: gate.hasAccounts,
     }));
     const traces = parts.addIf(await openTracesOf(config));
@@ -75,7 +75,6 @@ export async function startService(
         gate,
         log,
         observers: [(end) => log.info(lineFrom(end)), metrics.observe, ...(traces ? [traces.observe] : [])],
-        metrics: config.metricsPort === undefined ? metrics : undefined,
         credentials,
       }),
     );
@@ -124,7 +123,7 @@ async function loadServer() {
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./ops/metrics.ts");
   const { openMetricsPort } = await import("./ops/metrics-port.ts");
-  const { startServer } = await import("./server.ts");
+  const { startServer } = await import("./http/server.ts");
   return { createImageFetcher, createMetrics, openMetricsPort, startServer };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** How a request came: by gRPC, gRPC-Web, Connect or plain HTTP. */
-export type Wire = "grpc" | "grpc-web" | "connect" | "rest";
+/** The protocol of a request; `rest` is plain HTTP with JSON, a form or multipart. */
+export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
 
 /** A request that is over, for those who count and watch. It holds nothing of what was sent or answered. */
 export interface RequestEnd {
@@ -10,7 +10,7 @@ export interface RequestEnd {
   readonly user: string | undefined;
   /** Such as `get_face_vec`; `none` for a path that has none. */
   readonly operation: string;
-  readonly wire: Wire;
+  readonly wire: Protocol;
   /** `ok`, or the reason of an error. */
   readonly outcome: string;
   /** When it began, in milliseconds since 1970, and how long it took. */

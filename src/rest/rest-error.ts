@@ -1,5 +1,11 @@
 /** Everything that can be wrong with a request before it is a message. */
-export type RestErrorKind = "badRequest" | "tooLarge" | "noSuchPath" | "wrongMethod" | "unsupportedType";
+export type RestErrorKind =
+  | "badRequest"
+  | "tooLarge"
+  | "noSuchPath"
+  | "wrongMethod"
+  | "unsupportedType"
+  | "unsupportedEncoding";
 
 /** A request that cannot be served: the caller is at fault. The message is one sentence fit for the caller. */
 export class RestError extends Error {

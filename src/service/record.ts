@@ -1,10 +1,10 @@
 import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 
-/** One on whose behalf a request is made. */
+/** The user on whose behalf a request is made. */
 export interface Caller {
   /** What the log calls the user. */
   readonly fingerprint: string;
-  /** The most bytes of one image, where the user's plan says so. */
+  /** The most bytes of one image, where the user's plan has such a limit. */
   readonly maxImageBytes: number | undefined;
 }
 
@@ -15,21 +15,18 @@ export interface StageTime {
   readonly milliseconds: number;
 }
 
-/** What becomes known of a request while it is served, for those who count and watch: nothing of its content. */
+/** What becomes known of a request while it is served, for usage, log, metrics and traces: nothing of its content. */
 export class RequestRecord {
-  readonly caller: Caller | undefined;
+  /** Set once the request is admitted. */
+  caller: Caller | undefined;
   /** `ok`, or the reason of an error. */
   outcome: string | undefined;
   /** Of all images, as they were sent or fetched. */
   imageBytes = 0;
-  /** Faces found, an entry for each image that was looked at. */
+  /** Faces found, an entry for each image that was analysed. */
   readonly faces: number[] = [];
-  /** In the order in which they came to an end. */
+  /** In the order in which they ended. */
   readonly stages: StageTime[] = [];
-
-  constructor(caller?: Caller) {
-    this.caller = caller;
-  }
 }
 
 const RECORD = createContextKey<RequestRecord | undefined>(undefined);
@@ -39,7 +36,7 @@ export function contextWith(record: RequestRecord | undefined): ContextValues {
   return createContextValues().set(RECORD, record);
 }
 
-/** The record of the request that is served under these values; requests that need no user have none. */
+/** The record of the request that is served under these values. */
 export function recordIn(values: ContextValues): RequestRecord | undefined {
   return values.get(RECORD);
 }

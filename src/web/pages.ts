@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { IncomingHttpHeaders } from "node:http";
 import { PAGES, type PageEntry } from "./page-table.ts";
 
-type Request = IncomingMessage | Http2ServerRequest;
-type Response = ServerResponse | Http2ServerResponse;
+/** A page as it is sent. */
+export interface PageResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
 
 /** The pages of the service. */
 export interface Pages {
-  /** Answers a request for a page; gives false for a path that is none, and does nothing. */
-  answer(request: Request, response: Response): boolean;
+  readonly paths: readonly string[];
+  /** The page at one of the paths; without its body where the client has it already. */
+  respond(path: string, headers: IncomingHttpHeaders): PageResponse;
 }
 
 /** What the pages tell of the service's settings. */
@@ -59,12 +63,12 @@ export function openPages({ maxImageBytes, maxImagePixels }: PageLimits): Pages 
   const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels }));
   pages.set("/playground/limits.json", pageFrom(limits, { type: "json" }));
   return {
-    answer(request, response) {
-      const [path] = (request.url ?? "").split("?", 1);
-      const page = pages.get(path!);
-      if (!page || (request.method !== "GET" && request.method !== "HEAD")) return false;
-      send(request, response as ServerResponse, page);
-      return true;
+    paths: [...pages.keys()],
+    respond(path, requested) {
+      const { bytes, headers } = pages.get(path)!;
+      return requested["if-none-match"] === headers.etag
+        ? { status: 304, headers }
+        : { status: 200, headers, body: bytes };
     },
   };
 }
@@ -91,13 +95,4 @@ function pageFrom(bytes: Buffer, { type }: Pick<PageEntry, "type">): Page {
 function compiledFolder(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "../../dist/src/web/" : "./", import.meta.url);
-}
-
-function send(request: Request, response: ServerResponse, { bytes, headers }: Page): void {
-  if (request.headers["if-none-match"] === headers.etag) {
-    response.writeHead(304, headers).end();
-    return;
-  }
-  response.writeHead(200, { ...headers, "content-length": bytes.length });
-  response.end(request.method === "HEAD" ? undefined : bytes);
 }

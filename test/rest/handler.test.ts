@@ -1,15 +1,8 @@
 import { once } from "node:events";
-import {
-  type ClientHttp2Session,
-  connect,
-  createServer as createHttp2Server,
-  type Http2Server,
-} from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type ClientHttp2Session, connect } from "node:http2";
 import { text } from "node:stream/consumers";
-import { ConnectError, createRouterTransport } from "@connectrpc/connect";
+import { createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { RestHandler } from "../../src/rest/handler.ts";
 import { type Echo, openSocket, postBytes, readAnswer, sendRaw, startEcho } from "../support/raw-http.ts";
 
 let echo: Echo;
@@ -30,7 +23,7 @@ describe("routing", () => {
       const answer = await ask("POST", path);
       expect(answer.status).toBe(404);
       expect(answer.headers["content-type"]).toBe("application/json");
-      expect(JSON.parse(answer.body)).toMatchObject({ kind: "noSuchPath" });
+      expect(JSON.parse(answer.body)).toMatchObject({ code: "4040" });
     },
   );
 
@@ -38,7 +31,7 @@ describe("routing", () => {
     const answer = await ask(verb, "/match_faces?x=1");
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("POST, OPTIONS");
-    expect(JSON.parse(answer.body)).toMatchObject({ kind: "wrongMethod" });
+    expect(JSON.parse(answer.body)).toMatchObject({ code: "4050" });
   });
 
   test("HEAD is refused like GET, without a body", async () => {
@@ -88,17 +81,17 @@ describe("answers", () => {
     const answer = await sendRaw(echo.port, postBytes("/match_faces", ["User_id: nobody"], ""));
     expect(answer.status).toBe(401);
     expect(answer.headers).toMatchObject({ "x-request-id": "id-2", "content-type": "application/json" });
-    expect(echo.faults.at(-1)).toBeInstanceOf(ConnectError);
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
   });
 
-  test("of a fault of our own go through answerError as well", async () => {
+  test("of an internal error say no more than that, and the log has the cause", async () => {
     const transport = createRouterTransport(() => {});
     transport.unary = () => Promise.reject(new TypeError("secret"));
     const broken = await startEcho({ transport });
     const answer = await sendRaw(broken.port, postBytes("/match_faces", [], ""));
-    expect(answer).toMatchObject({ status: 500, body: '{"kind":"other"}' });
-    expect(broken.faults).toEqual([new TypeError("secret")]);
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain("secret");
+    expect(broken.faults).toMatchObject([{ cause: expect.stringContaining("secret") }]);
     await broken.close();
   });
 });
@@ -142,12 +135,15 @@ describe("CORS", () => {
     expect(answer.headers).toMatchObject({
       "access-control-allow-origin": "*",
       "access-control-allow-methods": "POST",
-      "access-control-allow-headers": "user_id, content-type",
+      "access-control-allow-headers": expect.stringContaining("user_id, user_key, content-type"),
     });
   });
 
   test("is on every answer with an origin, and on none without", async () => {
-    const open = { "access-control-allow-origin": "*", "access-control-expose-headers": "x-request-id" };
+    const open = {
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": expect.stringContaining("x-request-id"),
+    };
     expect((await sendRaw(echo.port, postBytes("/match_faces", [origin], ""))).headers).toMatchObject(open);
     expect((await ask("POST", "/nowhere", [origin])).headers).toMatchObject(open);
     const { headers } = await ask("POST", "/nowhere");
@@ -186,38 +182,30 @@ test("the signal of a call that takes too long is aborted, and an error is answe
   const transport = createRouterTransport(() => {});
   transport.unary = (_, signal, timeoutMs) =>
     new Promise((_resolve, reject) => {
-      signal!.addEventListener("abort", () => reject(new TypeError(`${signal!.reason.name}: ${timeoutMs}`)));
+      expect(timeoutMs).toBe(50);
+      signal!.addEventListener("abort", () => reject(signal!.reason));
     });
   const watched = await startEcho({ transport, timeoutMs: 50 });
-  expect((await sendRaw(watched.port, postBytes("/match_faces", [], ""))).status).toBe(500);
-  expect(watched.faults).toEqual([new TypeError("TimeoutError: 50")]);
+  expect((await sendRaw(watched.port, postBytes("/match_faces", [], ""))).status).toBe(504);
   await watched.close();
 });
 
 test("a caller who leaves in the middle of the body is nobody's fault", async () => {
   const faults = echo.faults.length;
   const socket = await openSocket(echo.port);
-  const arrived = new Promise((resolve) => echo.server.once("request", resolve));
   socket.write("POST /match_faces HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nimg_1=");
-  await arrived;
+  await vi.waitFor(() => expect(echo.inFlight()).toBe(1));
   socket.destroy();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
   expect(echo.faults.length).toBe(faults);
 });
 
 describe("HTTP/2", () => {
-  let server: Http2Server;
   let client: ClientHttp2Session;
-  beforeAll(async () => {
-    const handler = echo.server.listeners("request")[0] as RestHandler;
-    server = createHttp2Server((request, response) => handler(request as never, response as never));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  beforeAll(() => {
+    client = connect(`http://127.0.0.1:${echo.port}`);
   });
-  afterAll(() => {
-    client.destroy();
-    server.close();
-  });
+  afterAll(() => client.destroy());
 
   test("is served alike", async () => {
     const stream = client.request({
@@ -238,7 +226,7 @@ describe("HTTP/2", () => {
       stream.end(Buffer.alloc(300_000));
       const [headers] = await once(stream, "response");
       expect(headers).toMatchObject({ ":status": 413 });
-      expect(JSON.parse(await text(stream))).toMatchObject({ kind: "tooLarge" });
+      expect(JSON.parse(await text(stream))).toMatchObject({ code: "2010" });
       if (!stream.closed) await once(stream, "close");
     },
     3000,
@@ -246,13 +234,13 @@ describe("HTTP/2", () => {
 
   test("a caller who leaves in the middle of the body is nobody's fault", async () => {
     const [calls, faults] = [echo.calls.length, echo.faults.length];
-    const leaving = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const leaving = connect(`http://127.0.0.1:${echo.port}`);
     const stream = leaving.request({ ":method": "POST", ":path": "/match_faces" });
     stream.on("error", () => {}).write("img_1=");
-    await once(server, "request");
+    await vi.waitFor(() => expect(echo.inFlight()).toBe(1));
     // Closing the stream would end the body first.
     leaving.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
     expect([echo.calls.length, echo.faults.length]).toEqual([calls, faults]);
   });
 });

@@ -97,7 +97,7 @@ describe("what the service answers", () => {
     async (path) => {
       await expectAsDescribed(path, await fetch(`http://127.0.0.1:${service.port}${path}`), "get");
       const refused = await post(path, {});
-      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     },
   );
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Echo, postBytes, sendRaw, startEcho } from "../support/raw-http.ts";
+import { type Echo, postTo, startEcho } from "../support/raw-http.ts";
 
 let echo: Echo;
 beforeAll(async () => {
@@ -7,11 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => echo.close());
 
-async function post(target: string, body: object = {}) {
-  const request = postBytes(target, ["Content-Type: application/json"], JSON.stringify(body));
-  const answer = await sendRaw(echo.port, request);
-  return { httpStatus: answer.status, ...JSON.parse(answer.body) };
-}
+const post = (target: string, body: object = {}) =>
+  postTo(echo, target, ["Content-Type: application/json"], JSON.stringify(body));
 
 describe("boxes in the query", () => {
   test.each([
@@ -36,7 +33,7 @@ describe("boxes in the query", () => {
     "bboxes=x",
   ])("%s is refused where one box is taken", async (query) => {
     const answer = await post(`/get_face_vec?${query}`);
-    expect(answer).toMatchObject({ httpStatus: 400, kind: "badRequest", field: "bboxes" });
+    expect(answer).toMatchObject({ httpStatus: 400, reason: "BAD_REQUEST", field: "bboxes" });
     expect(answer.message).toContain("bboxes");
   });
 

@@ -237,7 +237,7 @@ describe("the id of a request", () => {
 });
 
 test("a body beyond the limit is refused as too large on plain HTTP and over Connect", async () => {
-  const body = JSON.stringify({ img: "A".repeat(30 * 1024 * 1024) });
+  const body = JSON.stringify({ img: "A".repeat(33 * 1024 * 1024) });
   const ask = (path: string) =>
     fetch(`http://127.0.0.1:${service.port}${path}`, {
       method: "POST",

@@ -48,10 +48,11 @@ describe("a running service", () => {
   });
   afterAll(() => service.close());
 
-  test("answers beside a thousand connections that say nothing", async () => {
-    const sockets = await Promise.all(Array.from({ length: 1000 }, () => openSocket(service.port)));
-    onTestFinished(() => {
+  test("answers beside as many silent connections as one address may have", async () => {
+    const sockets = await Promise.all(Array.from({ length: 511 }, () => openSocket(service.port)));
+    onTestFinished(async () => {
       for (const socket of sockets) socket.destroy();
+      await vi.waitFor(() => expect(service.status().connections.http1).toBeLessThan(10));
     });
     expect(await statusOf(service)).toBe(200);
   });

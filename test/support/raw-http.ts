@@ -1,7 +1,6 @@
-import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { ConnectError, createRouterTransport, type HandlerContext } from "@connectrpc/connect";
+import { createRouterTransport, type HandlerContext, type Transport } from "@connectrpc/connect";
 import {
   type BoundingBox,
   BoundingBoxSchema,
@@ -9,8 +8,17 @@ import {
   type Image,
   ImageSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
-import { createRestHandler, type RestOptions, type TextForms } from "../../src/rest/handler.ts";
-import { RestError, type RestErrorKind } from "../../src/rest/rest-error.ts";
+import { ByteBudget } from "../../src/http/byte-budget.ts";
+import { Connections } from "../../src/http/connections.ts";
+import type { CorsOrigins } from "../../src/http/cors.ts";
+import { headRejection } from "../../src/http/errors.ts";
+import { createLifecycle } from "../../src/http/lifecycle.ts";
+import { LIMITS } from "../../src/http/limits.ts";
+import { createClearPort } from "../../src/http/port.ts";
+import { WatchLimiter } from "../../src/http/watch-limiter.ts";
+import { createRestHandler, type TextForms } from "../../src/rest/handler.ts";
+import { RestError } from "../../src/rest/rest-error.ts";
+import { connectErrorFrom, ServiceError } from "../../src/service/service-error.ts";
 
 /** An answer as it came over the socket. */
 export interface RawAnswer {
@@ -90,14 +98,6 @@ function answerIn(bytes: Buffer, ended: boolean): RawAnswer | undefined {
 /** Bodies beyond this are refused by the echo server. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 
-const STATUS: Readonly<Record<RestErrorKind, number>> = {
-  badRequest: 400,
-  tooLarge: 413,
-  noSuchPath: 404,
-  wrongMethod: 405,
-  unsupportedType: 415,
-};
-
 /** Simple forms that stand for the service's: a URL or Base64, and four whole numbers. */
 export const textForms: TextForms = {
   "face.v1.Image": {
@@ -139,14 +139,23 @@ function boxTold(box: BoundingBox | undefined): string {
 /** A service that answers with what it was asked, and what it saw of each call. */
 export interface Echo {
   readonly port: number;
-  readonly server: Server;
+  /** What was logged as an error. */
   readonly faults: unknown[];
   readonly calls: HandlerContext[];
+  /** Requests that have not ended. */
+  inFlight(): number;
   close(): Promise<void>;
 }
 
-/** Starts a real HTTP server before an echoing FaceService; `slow` as the user id waits for the caller to leave. */
-export async function startEcho(changes: Partial<RestOptions> = {}): Promise<Echo> {
+/** What an echo may do otherwise. */
+export interface EchoChanges {
+  readonly transport?: Transport;
+  readonly timeoutMs?: number;
+  readonly corsOrigins?: CorsOrigins;
+}
+
+/** Starts the real edge before an echoing FaceService; `slow` as the user id waits for the client to leave. */
+export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
   const faults: unknown[] = [];
   const calls: HandlerContext[] = [];
   const transport = createRouterTransport(({ service }) => {
@@ -156,7 +165,11 @@ export async function startEcho(changes: Partial<RestOptions> = {}): Promise<Ech
         const user = context.requestHeader.get("user_id");
         if (user === "slow")
           await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
-        if (user === "nobody") throw new ConnectError("who are you", 16, { "x-request-id": "id-2" });
+        if (user === "nobody") {
+          const error = connectErrorFrom(new ServiceError("unknownUser"));
+          error.metadata.set("x-request-id", "id-2");
+          throw error;
+        }
         context.responseHeader.set("x-request-id", "id-1");
         context.responseHeader.set("keep-alive", "timeout=9");
         context.responseTrailer.set("x-visage-model", "m1");
@@ -192,30 +205,50 @@ export async function startEcho(changes: Partial<RestOptions> = {}): Promise<Ech
       },
     });
   });
-  const handler = createRestHandler({
-    service: FaceService,
-    transport,
-    timeoutMs: 30_000,
-    textForms,
+  const log = { info: () => {}, warn: () => {}, error: (line: unknown) => faults.push(line) };
+  const lifecycle = createLifecycle({
+    rest: createRestHandler({ service: FaceService, transport: changes.transport ?? transport, textForms }),
+    rpcRoutes: () => {},
+    openRpcRoutes: () => {},
+    interceptors: [],
+    pages: undefined,
+    isReady: () => true,
+    isDraining: () => false,
+    watches: new WatchLimiter(),
+    budget: new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: MAX_REQUEST_BYTES,
-    corsOrigins: "*",
-    corsHeaders: { allow: ["user_id", "content-type"], expose: ["x-request-id"] },
-    answerError: (fault) => {
-      faults.push(fault);
-      if (fault instanceof RestError) {
-        const body = { kind: fault.kind, message: fault.message, field: fault.field ?? null };
-        return { status: STATUS[fault.kind], body };
-      }
-      return { status: fault instanceof ConnectError ? 401 : 500, body: { kind: "other" } };
-    },
-    ...changes,
+    timeoutMs: changes.timeoutMs ?? 30_000,
+    corsOrigins: changes.corsOrigins ?? "*",
+    checkMessage: () => {},
+    httpStatus: (status) => status,
+    log,
   });
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { port: (server.address() as AddressInfo).port, server, faults, calls, close };
+  const port = createClearPort({
+    onRequest: lifecycle.listener({ admit: async () => {}, observers: [] }),
+    rejectHead: headRejection,
+    onSessionError: () => {},
+    connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),
+    limits: { ...LIMITS, maxConnectionAgeMs: 60_000 },
+  });
+  await new Promise<void>((resolve) => port.server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (port.server.address() as AddressInfo).port,
+    faults,
+    calls,
+    inFlight: () => lifecycle.inFlight,
+    close: () => port.close(0),
+  };
+}
+
+/** Posts to an echo, and reads the answer with its HTTP status, the error's reason and the field at fault. */
+export async function postTo(
+  echo: Echo,
+  target: string,
+  headers: readonly string[],
+  body: string | Uint8Array,
+) {
+  const answer = await sendRaw(echo.port, postBytes(target, headers, body));
+  const json = JSON.parse(answer.body);
+  const field = answer.headers["x-visage-image"] ?? null;
+  return { httpStatus: answer.status, ...json, reason: json.data?.reason, field };
 }

@@ -37,7 +37,7 @@ describe("the length of a body", () => {
     const head = `POST /get_face_vec HTTP/1.1\r\nHost: test\r\nContent-Length: ${MAX_REQUEST_BYTES + 1}\r\n\r\n`;
     const answer = await sendRaw(echo.port, Buffer.from(head));
     expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body)).toMatchObject({ kind: "tooLarge" });
+    expect(JSON.parse(answer.body)).toMatchObject({ code: "2010" });
   });
 
   test("is counted in chunks", async () => {

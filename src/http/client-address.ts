@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Ranges of addresses whose word about the address before them is taken. */
 export type TrustedProxies = readonly (readonly [Address, prefixBits: number])[];
@@ -36,12 +36,13 @@ export function clientAddressOf(
   let before = client;
   while (before) {
     client = before;
-    before = isTrusted(client, trusted) ? addressFromHop(hops.pop()?.trim() ?? "") : undefined;
+    before = isTrustedProxy(client, trusted) ? addressFromHop(hops.pop()?.trim() ?? "") : undefined;
   }
   return client?.toString() ?? socketAddress;
 }
 
-function isTrusted(address: Address, trusted: TrustedProxies): boolean {
+/** Whether an address is one of the trusted proxies. */
+export function isTrustedProxy(address: Address, trusted: TrustedProxies): boolean {
   return trusted.some(([base, bits]) => address.kind() === base.kind() && address.match(base, bits));
 }
 

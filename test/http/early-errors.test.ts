@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { connect } from "node:http2";
 import { ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
@@ -28,7 +29,9 @@ const WIRES: Readonly<Record<string, Ask>> = {
   gRPC: async (body) => findTrailerError(await askGrpc(encodeEnvelope(0, body)))!,
   "gRPC-Web": async (body) => {
     const answer = await askHttp1("application/grpc-web+proto", encodeEnvelope(0, body));
-    return findTrailerError(trailerParse(new Uint8Array(await answer.arrayBuffer()).subarray(5)))!;
+    // An error without a message has its status among the headers.
+    const early = findTrailerError(answer.headers);
+    return early ?? findTrailerError(trailerParse(new Uint8Array(await answer.arrayBuffer()).subarray(5)))!;
   },
   "Connect binary": async (body) => connectError(await askHttp1("application/proto", body)),
   "Connect JSON": async (body) => connectError(await askHttp1("application/json", body)),
@@ -49,10 +52,14 @@ function askGrpc(body: Uint8Array): Promise<Headers> {
   const head = { ":method": "POST", ":path": PATH, "content-type": "application/grpc", te: "trailers" };
   const stream = session.request({ ...head, user_id: USER });
   return new Promise((resolve, reject) => {
-    stream.on("trailers", (trailers) => {
-      resolve(new Headers(Object.entries(trailers) as [string, string][]));
+    const take = (headers: IncomingHttpHeaders) => {
+      if (!("grpc-status" in headers)) return;
+      const plain = Object.entries(headers).filter(([name]) => !name.startsWith(":"));
+      resolve(new Headers(plain as [string, string][]));
       session.close();
-    });
+    };
+    // An error without a message has its status among the headers.
+    stream.on("response", take).on("trailers", take);
     stream.on("error", reject).resume().end(body);
   });
 }
@@ -68,7 +75,7 @@ describe.each(Object.entries(WIRES))("over %s", (_, ask) => {
 
   test("a message beyond the limit is told with its kind", async () => {
     const error = await ask(TOO_LARGE);
-    expect(error.rawMessage).toBe("The request body is too large.");
+    expect(error.rawMessage).toBe(`The request body is larger than ${MAX_REQUEST_BYTES} bytes.`);
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
       { reason: "REQUEST_TOO_LARGE", metadata: { code: "2010" } },
     ]);

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type RequestOptions, request } from
 import type { AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Gate } from "./accounts/gate.ts";
-import { drawnFace } from "./core/index.ts";
+import type { Gate } from "../accounts/gate.ts";
+import { drawnFace } from "../core/index.ts";
 
 /** What is to be warm. */
 export interface WarmUpOptions {

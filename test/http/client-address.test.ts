@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientAddressOf, parseTrustedProxies } from "../src/client-address.ts";
+import { clientAddressOf, parseTrustedProxies } from "../../src/http/client-address.ts";
 
 const TRUSTED = parseTrustedProxies("10.0.0.0/8, 192.168.1.7,2001:db8:1::/48, ::1");
 

@@ -1,0 +1,146 @@
+import { ServiceError } from "../service/service-error.ts";
+import type { BodyLease, ByteBudget } from "./byte-budget.ts";
+import { LIMITS } from "./limits.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** How much a body may hold, and how long it may take. */
+export interface BodyOptions {
+  readonly maxBytes: number;
+  readonly budget: ByteBudget;
+  /** From the request's head to the end of its body. */
+  readonly timeoutMs: number;
+}
+
+/** A body that has been read, and what it is charged for. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly lease: BodyLease;
+}
+
+/** Memory for a body whose length is not announced, or announced as more than this, grows from here. */
+const FIRST_BYTES = 256 * 1024;
+
+/**
+ * Reads a whole body, at the pace at which the budget has room for it. Rejects with ServiceError where it is too large,
+ * too slow or there is no room, and with the context's signal where the client leaves. What is charged stays charged
+ * until the request ends.
+ */
+export function readBody(context: RequestContext, options: BodyOptions): Promise<Body> {
+  const { request, signal } = context;
+  const { maxBytes, budget } = options;
+  return new Promise((resolve, reject) => {
+    const announced = Number(request.headers["content-length"] ?? Number.NaN);
+    if (announced > maxBytes) return reject(tooLargeError(maxBytes));
+    const user = context.record.caller?.fingerprint ?? "";
+    const lease = budget.open(user, (error) => fail(error));
+    context.hold(lease);
+    const bytes = new GrowingBuffer(announced);
+
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
+      request.off("data", take).off("end", end).off("error", fail).off("close", close);
+    };
+    const fail = (cause: unknown) => {
+      finish();
+      lease.release();
+      // An HTTP/2 stream that is paused never closes; what still comes is dropped, and the response limits how much.
+      request.resume();
+      reject(cause);
+    };
+    const take = (chunk: Buffer) => {
+      if (bytes.length + chunk.length > maxBytes) return fail(tooLargeError(maxBytes));
+      const charged = lease.charge(chunk.length, signal);
+      bytes.add(chunk);
+      if (charged === true) return;
+      request.pause();
+      charged.then(() => request.resume(), fail);
+    };
+    const end = () => {
+      finish();
+      resolve({ bytes: bytes.content(), lease });
+    };
+    const close = () => fail(new ServiceError("badRequest", "The request ended before its body did."));
+    const leave = () => fail(signal.reason);
+    const late = () => fail(tooSlowError(context));
+    const endsMs = Math.min(context.startMs + options.timeoutMs, context.deadlineMs);
+    const timer = setTimeout(late, Math.max(0, endsMs - performance.now()));
+    signal.addEventListener("abort", leave, { once: true });
+    // Not `for await`: leaving it early would destroy the request, and with it the socket for the response.
+    request.on("data", take).on("end", end).on("error", fail).on("close", close);
+    if (signal.aborted) leave();
+  });
+}
+
+/**
+ * The parts of a body that is a stream of messages, as they come. Ends with an error where none comes for too long. Each
+ * part is dropped when it has been used, so that the budget is not charged.
+ */
+export async function* bodyParts({ request, signal }: RequestContext): AsyncGenerator<Uint8Array> {
+  const iterator = request.iterator({ destroyOnReturn: false });
+  for (;;) {
+    const part = await withIdleLimit(iterator.next(), signal);
+    if (part.done) return;
+    yield part.value as Uint8Array;
+  }
+}
+
+function withIdleLimit<T>(next: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
+      settle();
+    };
+    const leave = () => finish(() => reject(signal.reason));
+    const late = () => finish(() => reject(new ServiceError("requestTooSlow")));
+    const timer = setTimeout(late, LIMITS.streamIdleMs);
+    signal.addEventListener("abort", leave, { once: true });
+    next.then(
+      (value) => finish(() => resolve(value)),
+      (fault) => finish(() => reject(fault)),
+    );
+  });
+}
+
+function tooLargeError(maxBytes: number): ServiceError {
+  return new ServiceError("requestTooLarge", `The request body is larger than ${maxBytes} bytes.`);
+}
+
+function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
+  return new ServiceError(performance.now() >= deadlineMs ? "deadlinePassed" : "requestTooSlow");
+}
+
+/**
+ * Bytes in one piece of memory that grows. A list of what came would be far larger than its bytes for a client that
+ * sends them one by one.
+ */
+class GrowingBuffer {
+  readonly #expected: number;
+  #bytes = Buffer.alloc(0);
+  length = 0;
+
+  /** `expected` is how many bytes are announced, or NaN. */
+  constructor(expected: number) {
+    this.#expected = expected;
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    if (length > this.#bytes.length) this.#grow(length);
+    chunk.copy(this.#bytes, this.length);
+    this.length = length;
+  }
+
+  content(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  #grow(least: number): void {
+    const doubled = Math.max(least, 2 * this.#bytes.length, FIRST_BYTES);
+    const size = this.#expected >= least ? Math.min(doubled, this.#expected) : doubled;
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#bytes.copy(larger, 0, 0, this.length);
+    this.#bytes = larger;
+  }
+}

@@ -1,0 +1,95 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { Log } from "../ops/log.ts";
+import { headersForCaller } from "../rest/headers.ts";
+import { RestError } from "../rest/rest-error.ts";
+import { reasonOf } from "../service/error-table.ts";
+import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
+import {
+  connectErrorFrom,
+  httpAnswerFrom,
+  ServiceError,
+  serviceErrorFrom,
+} from "../service/service-error.ts";
+import { send, type WholeResponse } from "./exchange.ts";
+import type { HeadFault, HeadRejection } from "./port.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** How errors are reported. */
+export interface ErrorOptions {
+  readonly log: Log;
+  /** The HTTP status that plain HTTP is given in place of an error's own. */
+  readonly httpStatus: (status: number) => number;
+}
+
+const HEAD_KINDS = {
+  malformed: "badRequest",
+  tooSlow: "requestTooSlow",
+  headersTooLarge: "headersTooLarge",
+} as const;
+
+/** What an HTTP/1.1 peer is told whose bytes never became a request. */
+export function headRejection(fault: HeadFault): HeadRejection {
+  const { status, body } = httpAnswerFrom(new ServiceError(HEAD_KINDS[fault]));
+  return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
+}
+
+/** Answers a request with an error, in its own protocol, and notes the outcome. */
+export function sendError(context: RequestContext, fault: unknown, options: ErrorOptions): void {
+  const error = serviceErrorOf(fault);
+  context.record.outcome = reasonOf(error.kind);
+  if (error.kind === "internal" && !context.signal.aborted) logFault(context, error, options.log);
+  send(context, responseOf(context, fault, error, options));
+}
+
+/** The service's error for whatever was thrown. */
+export function serviceErrorOf(fault: unknown): ServiceError {
+  return fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
+}
+
+function responseOf(
+  context: RequestContext,
+  fault: unknown,
+  error: ServiceError,
+  { httpStatus }: ErrorOptions,
+): WholeResponse {
+  const plain = httpAnswerFrom(error);
+  const headers: OutgoingHttpHeaders = { ...plain.headers };
+  if (fault instanceof RestError && fault.allow) headers.allow = fault.allow.join(", ");
+  const { protocol } = context;
+  if (protocol === "rest") {
+    const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
+    return jsonResponse(httpStatus(plain.status), { ...metadata, ...headers }, plain.body);
+  }
+  const connectError = connectErrorFrom(error);
+  connectError.metadata.set(REQUEST_ID, context.id);
+  if (protocol === "connect")
+    return jsonResponse(codeToHttpStatus(connectError.code), headers, errorToJson(connectError, undefined));
+  // Without a message the trailers of gRPC and gRPC-Web are the headers.
+  const trailer = Object.fromEntries(setTrailerStatus(new Headers(), connectError));
+  const type = context.request.headers["content-type"];
+  return { status: 200, headers: { ...headers, "content-type": type, ...trailer } };
+}
+
+function jsonResponse(status: number, headers: OutgoingHttpHeaders, json: unknown): WholeResponse {
+  return { status, headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(json) };
+}
+
+function logFault({ id, operation }: RequestContext, { cause, message }: ServiceError, log: Log): void {
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? message);
+  log.error({ requestId: id, operation, reason: "INTERNAL", cause: stack });
+}
+
+function serviceErrorFromRest({ kind, message, field }: RestError): ServiceError {
+  const kinds = {
+    badRequest: "badRequest",
+    unsupportedType: "badRequest",
+    unsupportedEncoding: "unsupportedEncoding",
+    tooLarge: "requestTooLarge",
+    noSuchPath: "noSuchPath",
+    wrongMethod: "wrongMethod",
+  } as const;
+  return new ServiceError(kinds[kind], message, { field });
+}

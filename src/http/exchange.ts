@@ -1,0 +1,178 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import { LIMITS } from "./limits.ts";
+
+export type Request = IncomingMessage | Http2ServerRequest;
+export type Response = ServerResponse | Http2ServerResponse;
+
+/** A request, and where its response goes. */
+export interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+  /** Whether the connection is to end with this response, as the service is shutting down. */
+  readonly isDraining: boolean;
+}
+
+/** A response that is known as a whole. */
+export interface WholeResponse {
+  readonly status: number;
+  readonly headers: Readonly<OutgoingHttpHeaders>;
+  readonly body?: Uint8Array | string | undefined;
+  readonly trailers?: Readonly<OutgoingHttpHeaders> | undefined;
+}
+
+/** Whether nothing more can be sent to the client. */
+export function isGone(response: Response): boolean {
+  // An HTTP/2 response has no `destroyed`, although its type says so.
+  if ("stream" in response) return !response.stream || response.stream.destroyed || response.stream.closed;
+  return response.destroyed || response.writableEnded;
+}
+
+/** Ends the request's connection, or its stream where the connection has others. */
+export function destroy(response: Response, code: number = constants.NGHTTP2_CANCEL): void {
+  if ("stream" in response) response.stream?.close(code);
+  else response.socket?.destroy();
+}
+
+/** Asks a client that waits for `100 Continue` to send the body. */
+export function askForBody({ headers }: Request, response: Response): void {
+  if (headers.expect && !isGone(response)) response.writeContinue();
+}
+
+/**
+ * Sends a response. What the client still sends of its request is discarded for a while, so that it can read the
+ * response: closing a socket with unread bytes would reset it.
+ */
+export function send({ request, response, isDraining }: Exchange, whole: WholeResponse): void {
+  if (isGone(response)) return;
+  if ("stream" in response) sendHttp2(request as Http2ServerRequest, response, whole);
+  else sendHttp1(request as IncomingMessage, response, whole, isDraining);
+}
+
+function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
+  const { stream } = response;
+  const { status, headers, body, trailers } = whole;
+  // A body that nobody has asked for yet may still come; the client is told to stop, without calling it an error,
+  // and the stream no longer counts against the connection's limit.
+  const isUnread = !stream.endAfterHeaders && !request.readableEnded;
+  if (trailers) {
+    response.addTrailers(trailers);
+    response.writeHead(status, headers);
+    response.end(body ?? "");
+  } else {
+    const all = { ...response.getHeaders(), ":status": status, ...headers };
+    const isEmpty = body === undefined || request.method === "HEAD";
+    stream.respond(all, { endStream: isEmpty });
+    if (!isEmpty) stream.end(body);
+  }
+  if (isUnread) {
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    // Node closes a stream only when what has come of it has been read.
+    request.resume();
+  }
+  limitResponse(response);
+}
+
+function sendHttp1(
+  request: IncomingMessage,
+  response: ServerResponse,
+  whole: WholeResponse,
+  isDraining: boolean,
+): void {
+  const { status, headers, body, trailers } = whole;
+  const isUnread = !request.complete;
+  // A client that waits for `100 Continue` may send the body after all, or the next request in its place.
+  const isClosing = isUnread && (request.headers.expect !== undefined || !isShort(request));
+  if (isClosing || isDraining) response.setHeader("connection", "close");
+  if (trailers) response.writeHead(status, headers).addTrailers(trailers);
+  else {
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    const hasBody = status !== 204 && status !== 304;
+    response.writeHead(status, { ...headers, ...(hasBody && { "content-length": length }) });
+  }
+  const content = request.method === "HEAD" ? undefined : body;
+  limitResponse(response);
+  if (!isUnread) return void response.end(content);
+  // The whole response is sent now, but the socket is closed only when the client has stopped sending.
+  if (isClosing) {
+    if (content !== undefined && Buffer.byteLength(content) > 0) response.write(content);
+    else response.flushHeaders();
+    discardBody(request, (isComplete) => (isComplete ? response.end() : request.socket.destroy()));
+  } else {
+    response.end(content);
+    discardBody(request, (isComplete) => isComplete || request.socket.destroy());
+  }
+}
+
+/** Whether the rest of a body is known to be little enough to be discarded, so that the connection can stay. */
+function isShort({ headers }: IncomingMessage): boolean {
+  const length = headers["transfer-encoding"] ? Number.NaN : Number(headers["content-length"] ?? 0);
+  return length <= LIMITS.discardBytes;
+}
+
+/** Reads and drops the rest of a body, within limits; calls back once, with whether all of it has come. */
+function discardBody(request: IncomingMessage, onEnd: (isComplete: boolean) => void): void {
+  let bytes = 0;
+  const take = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > LIMITS.discardBytes) finish();
+  };
+  const finish = () => {
+    clearTimeout(timer);
+    request.off("data", take).off("end", finish).off("close", finish);
+    onEnd(request.complete);
+  };
+  const timer = setTimeout(finish, LIMITS.discardMs);
+  request.on("data", take).on("end", finish).on("close", finish).resume();
+}
+
+/** Ends a response that the client does not read. */
+function limitResponse(response: Response): void {
+  const timer = setTimeout(() => destroy(response), LIMITS.responseMs);
+  response.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Sends the parts of a response as they come, no faster than the client reads them; throws the signal's reason when
+ * that is aborted. The trailers are read when the last part has come.
+ */
+export async function sendStream(
+  { response }: Exchange,
+  head: Omit<WholeResponse, "body" | "trailers">,
+  parts: AsyncIterable<Uint8Array>,
+  trailers: () => OutgoingHttpHeaders,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = response as ServerResponse;
+  const iterator = parts[Symbol.asyncIterator]();
+  try {
+    // Headers may be set until the first part is there.
+    let part = await iterator.next();
+    signal.throwIfAborted();
+    target.writeHead(head.status, head.headers);
+    for (; !part.done; part = await iterator.next()) {
+      signal.throwIfAborted();
+      if (!target.write(part.value)) await drained(target, signal);
+    }
+    signal.throwIfAborted();
+    target.addTrailers(trailers());
+    limitResponse(response);
+    target.end();
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      response.off("drain", drain);
+      signal.removeEventListener("abort", abort);
+      settle();
+    };
+    const drain = () => finish(resolve);
+    const abort = () => finish(() => reject(signal.reason));
+    response.on("drain", drain);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}

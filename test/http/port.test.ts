@@ -1,0 +1,211 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parseTrustedProxies } from "../../src/http/client-address.ts";
+import { Connections } from "../../src/http/connections.ts";
+import { createClearPort, type Port, type PortOptions } from "../../src/http/port.ts";
+
+const LIMITS = {
+  firstByteMs: 700,
+  headMs: 700,
+  headBytes: 4_096,
+  idleMs: 5_000,
+  pingMs: 60_000,
+  streamsPerConnection: 10,
+  maxConnectionAgeMs: 1_000,
+  ageGraceMs: 2_000,
+};
+
+/** Answers with the version of HTTP; a path `/held` is never answered. */
+const OPTIONS: PortOptions = {
+  onRequest: (request, response) => {
+    request.resume();
+    if (request.url === "/held") return;
+    request.on("end", () => (response as { end(text: string): void }).end(`HTTP/${request.httpVersion}`));
+  },
+  rejectHead: (fault) => ({
+    status: { malformed: 400, tooSlow: 408, headersTooLarge: 431 }[fault],
+    headers: {},
+    body: JSON.stringify({ fault }),
+  }),
+  onSessionError: () => {},
+  connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),
+  limits: LIMITS,
+};
+
+async function open(changes: Partial<PortOptions> = {}): Promise<{ port: Port; number: number }> {
+  const port = createClearPort({ ...OPTIONS, ...changes });
+  port.server.listen(0, "127.0.0.1");
+  await once(port.server, "listening");
+  return { port, number: (port.server.address() as { port: number }).port };
+}
+
+let port: Port;
+let number: number;
+beforeAll(async () => {
+  ({ port, number } = await open());
+});
+afterAll(() => port.close(1_000));
+
+/** All that a server says to some bytes until it hangs up or has been silent for a while. */
+async function answerTo(...pieces: readonly string[]): Promise<string> {
+  const socket = connect(number, "127.0.0.1");
+  await once(socket, "connect");
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  return textOf(socket);
+}
+
+async function textOf(socket: Socket): Promise<string> {
+  let text = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  await Promise.race([once(socket, "close"), new Promise((resolve) => setTimeout(resolve, 4_000))]);
+  socket.destroy();
+  return text;
+}
+
+test("a request of HTTP/1.1 is served, also in pieces", async () => {
+  expect(await answerTo("G", "ET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).toMatch(
+    /HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1$/,
+  );
+  expect(
+    await answerTo("P", "OST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nconnection: close\r\n\r\n", "ab"),
+  ).toContain("200 OK");
+});
+
+test("HTTP/2 with prior knowledge is served on the same port, also when its preface comes in pieces", async () => {
+  const settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+  const answer = await answerTo("PRI * HT", `TP/2.0\r\n\r\nSM\r\n\r\n${settings}`);
+  // The server's own settings frame: type 4 on stream 0.
+  expect(answer.slice(3, 9)).toBe("\x04\x00\x00\x00\x00\x00");
+});
+
+test("nonsense is answered in the envelope's way and the connection closed", async () => {
+  expect(await answerTo("this is no request\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 400 [\s\S]*\{"fault":"malformed"\}$/,
+  );
+});
+
+test("headers beyond the limit are refused", async () => {
+  const answer = await answerTo(`GET / HTTP/1.1\r\nx: ${"y".repeat(8_000)}\r\n\r\n`);
+  expect(answer).toMatch(/\{"fault":"headersTooLarge"\}$/);
+});
+
+test("a connection that sends nothing is closed", async () => {
+  const start = Date.now();
+  expect(await answerTo()).toBe("");
+  expect(Date.now() - start).toBeLessThan(3_500);
+});
+
+test("a head that comes too slowly is answered 408, and the connection is destroyed", async () => {
+  const socket = connect({ port: number, host: "127.0.0.1", allowHalfOpen: true });
+  socket.write("GET / HTTP/1.1\r\nhost: a\r\n");
+  let text = "";
+  for await (const chunk of socket) text += chunk;
+  expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"fault":"tooSlow"\}$/);
+  // This end is still open; a server that only half-closed would keep its end, too.
+  await vi.waitFor(() => expect(port.connections()).toEqual({ http1: 0, http2: 0 }), { timeout: 3_000 });
+  socket.destroy();
+});
+
+test("first bytes that drip do not extend the time for them", async () => {
+  const socket = connect(number, "127.0.0.1").on("error", () => {});
+  const start = performance.now();
+  const preface = [..."PRI * HTTP/2.0\r\n"];
+  const drip = setInterval(() => socket.write(preface.shift() ?? " "), 100);
+  await once(socket, "close");
+  clearInterval(drip);
+  expect(performance.now() - start).toBeLessThan(1_500);
+});
+
+test("an old connection is closed with its last answer, and an old session of HTTP/2 by itself", async () => {
+  const socket = connect(number, "127.0.0.1");
+  const ask = () => socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  const answers = textOf(socket);
+  ask();
+  await new Promise((resolve) => setTimeout(resolve, 1_300));
+  ask();
+  const [, first, last] = (await answers).split("HTTP/1.1 200 OK");
+  expect(first).toMatch(/connection: keep-alive/i);
+  expect(last).toMatch(/connection: close/i);
+
+  const session = connectHttp2(`http://127.0.0.1:${number}`);
+  const start = performance.now();
+  await once(session, "goaway");
+  expect(performance.now() - start).toBeGreaterThan(800);
+  session.destroy();
+});
+
+test("closing does not wait for a connection that has sent nothing", async () => {
+  const other = await open({ limits: { ...LIMITS, firstByteMs: 3_600_000 } });
+  const socket = connect(other.number, "127.0.0.1");
+  await Promise.all([once(socket, "connect"), once(other.port.server, "connection")]);
+  socket.on("error", () => {});
+  await other.port.close(60_000);
+  socket.destroy();
+});
+
+test("a connection whose request is never answered is destroyed at the end of its age and grace", async () => {
+  const limits = { ...LIMITS, maxConnectionAgeMs: 300, ageGraceMs: 200 };
+  const other = await open({
+    limits,
+    connections: new Connections({ total: 9, perAddress: 9 }, [], () => {}),
+  });
+  const socket = connect(other.number, "127.0.0.1").on("error", () => {});
+  socket.write("GET /held HTTP/1.1\r\nhost: a\r\n\r\n");
+  const session = connectHttp2(`http://127.0.0.1:${other.number}`).on("error", () => {});
+  const stream = session.request({ ":path": "/held" }).on("error", () => {});
+  await Promise.all([once(socket, "close"), once(stream, "close")]);
+  await vi.waitFor(() => expect(other.port.connections()).toEqual({ http1: 0, http2: 0 }));
+  await other.port.close(0);
+});
+
+test("an HTTP/2 connection without a request is closed when idle, however much it pings", async () => {
+  const other = await open({ limits: { ...LIMITS, idleMs: 400, maxConnectionAgeMs: 60_000 } });
+  const session = connectHttp2(`http://127.0.0.1:${other.number}`).on("error", () => {});
+  const pings = setInterval(() => session.destroyed || session.ping(() => {}), 50);
+  await once(session, "close");
+  clearInterval(pings);
+  await other.port.close(0);
+});
+
+test("an HTTP/2 peer that does not answer a ping is gone", async () => {
+  const other = await open({ limits: { ...LIMITS, pingMs: 200, maxConnectionAgeMs: 60_000 } });
+  const socket = connect(other.number, "127.0.0.1").on("error", () => {});
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "latin1");
+  socket.resume();
+  await once(socket, "close");
+  const session = connectHttp2(`http://127.0.0.1:${other.number}`);
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  expect(session.destroyed).toBe(false);
+  session.destroy();
+  await other.port.close(0);
+});
+
+test("connections beyond the limits are closed at once, and counted", async () => {
+  const rejected: string[] = [];
+  const connections = new Connections(
+    { total: 4, perAddress: 3 },
+    parseTrustedProxies("127.0.0.2"),
+    (reason) => rejected.push(reason),
+  );
+  const other = await open({ connections });
+  const sockets = Array.from({ length: 5 }, () => connect(other.number, "127.0.0.1").on("error", () => {}));
+  const closed = Promise.all(sockets.slice(3).map((socket) => once(socket, "close")));
+  await closed;
+  expect(rejected).toEqual(["address", "address"]);
+  const proxied = Array.from({ length: 2 }, () =>
+    connect({ port: other.number, host: "127.0.0.1", localAddress: "127.0.0.2" }).on("error", () => {}),
+  );
+  await once(proxied[1]!, "close");
+  expect(rejected).toEqual(["address", "address", "total"]);
+  sockets[0]!.destroy();
+  await vi.waitFor(() => expect(connections.size).toBe(3));
+  for (const socket of [...sockets, ...proxied]) socket.destroy();
+  await other.port.close(0);
+});

@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../../bench/free-port.ts";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
+import { createGate, type Gate } from "../../src/accounts/gate.ts";
+import { openAnalyzer } from "../../src/core/index.ts";
+import { parseAllowList } from "../../src/fetch/allow-list.ts";
+import { createImageFetcher } from "../../src/fetch/image-fetcher.ts";
+import { createAdmission } from "../../src/http/admission.ts";
+import { ByteBudget } from "../../src/http/byte-budget.ts";
+import { createLifecycle } from "../../src/http/lifecycle.ts";
+import { warmUp } from "../../src/http/warm-up.ts";
+import { WatchLimiter } from "../../src/http/watch-limiter.ts";
+import { createLog } from "../../src/ops/log.ts";
+import { createRestHandler } from "../../src/rest/handler.ts";
+import { createDirectTransport } from "../../src/service/direct-transport.ts";
+import { createFaceService } from "../../src/service/face-service.ts";
+import { recordOutcome } from "../../src/service/interceptors.ts";
+import { imageFromBytes, imageFromText } from "../../src/service/texts.ts";
+import { openTestStore, storedCount } from "../support/accounts.ts";
+
+test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {
+  const asked: string[] = [];
+  const store = await openTestStore();
+  const gate = createGate({
+    store: {
+      findAccount: (...account) => {
+        asked.push("account");
+        return store.findAccount(...account);
+      },
+      addUsage: (...usage) => store.addUsage(...usage),
+    },
+    graceMs: 0,
+    onTrouble: (trouble) => expect.fail(String(trouble)),
+  });
+  const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
+  onTestFinished(() => analyzer.close());
+  const counted = {
+    ...analyzer,
+    embed: (...call: Parameters<typeof analyzer.embed>) => {
+      asked.push("embed");
+      return analyzer.embed(...call);
+    },
+  };
+  const fetcher = createImageFetcher({ allow: parseAllowList(""), timeoutMs: 1000, maxBytes: 1000 });
+  const faces = createFaceService({
+    analyzer: counted,
+    fetcher,
+    timeoutMs: 10_000,
+    mismatch: "not a match",
+  });
+  const budget = new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 });
+  const lifecycle = createLifecycle({
+    rest: createRestHandler({
+      service: FaceService,
+      transport: createDirectTransport(FaceService, faces, [recordOutcome]),
+      textForms: { "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes } },
+    }),
+    rpcRoutes: () => {},
+    openRpcRoutes: () => {},
+    interceptors: [],
+    pages: undefined,
+    isReady: () => true,
+    isDraining: () => false,
+    watches: new WatchLimiter(),
+    budget,
+    maxRequestBytes: 1024 ** 2,
+    timeoutMs: 10_000,
+    corsOrigins: [],
+    checkMessage: () => {},
+    httpStatus: (status) => status,
+    log: createLog("off"),
+  });
+  const port = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end();
+  });
+  await once(port.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void port.close());
+  const ends: unknown[] = [];
+  await warmUp({
+    gate,
+    answerWith: (ownGate) =>
+      lifecycle.listener({
+        admit: createAdmission({
+          gate: ownGate,
+          trustedProxies: [],
+          budget,
+          hasRoomFor: () => true,
+          rejectionsPerSecond: 1,
+          isDraining: () => false,
+        }),
+        observers: [({ operation, outcome }) => ends.push(`${operation} ${outcome}`)],
+      }),
+    port: port.address() as AddressInfo,
+  });
+  await gate.close();
+  // A request is over a moment after its answer has come.
+  await vi.waitFor(() => expect(ends).toEqual(Array.from({ length: 8 }, () => "get_face_vec ok")));
+  const times = (what: string) => asked.filter((each) => each === what).length;
+  expect(["account", "GET /healthz", "embed"].map(times)).toEqual([3, 5, 8]);
+  expect(await storedCount(store)).toBe(0);
+});
+
+test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
+  const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
+  const answerWith = (): RequestListener => (_, response) => void response.end();
+  const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
+  await warmUp({ gate, answerWith, port: closed });
+
+  const mute = createServer(() => {});
+  await once(mute.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void mute.close());
+  await warmUp({ gate, answerWith, port: mute.address() as AddressInfo });
+});

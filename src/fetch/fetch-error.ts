@@ -1,5 +1,13 @@
-/** Why an image could not be had from its URL. */
-export type FetchErrorKind = "badUrl" | "unreachable" | "badStatus" | "tooSlow" | "tooLarge" | "notAnImage";
+/** Why an image could not be fetched from its URL. */
+export type FetchErrorKind =
+  | "badUrl"
+  | "unreachable"
+  | "badStatus"
+  | "tooSlow"
+  | "tooLarge"
+  | "notAnImage"
+  | "tooMany"
+  | "tooManyOfCaller";
 
 /**
  * An image that could not be fetched. The message is fit for the caller: it names no host, address or URL, and

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import { createDialler, type DiallerOptions } from "./dialler.ts";
 import { FetchError, unreachableError } from "./fetch-error.ts";
+import { FetchSlots } from "./fetch-slots.ts";
 import { readImage } from "./image-body.ts";
 import { parseImageUrl } from "./image-url.ts";
 
@@ -19,14 +20,23 @@ export interface ImageFetcherOptions extends Omit<DiallerOptions, "isAwaited"> {
   readonly maxBytes: number;
 }
 
+/** Options of one fetch. */
+export interface FetchOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** A limit on the image's size, if it is less than the fetcher's own. */
+  readonly maxBytes?: number | undefined;
+  /** The user to count the fetch for: the number of fetches in flight is limited in total and per user. */
+  readonly caller?: string | undefined;
+}
+
 /** Fetches images from wherever callers say, but not from inside the network that it runs in. */
 export interface ImageFetcher {
   /**
-   * Gives the bytes of the JPEG or PNG at a URL, through at most three redirects. Throws FetchError, or the
-   * signal's own reason as soon as it is aborted. `maxBytes` holds where it is less than the fetcher's own.
+   * Returns the bytes of the JPEG or PNG at a URL, through at most three redirects. Throws FetchError, or the
+   * signal's reason as soon as it is aborted.
    */
-  fetch(url: string, signal?: AbortSignal, maxBytes?: number): Promise<Uint8Array>;
-  /** Ends all connections; fetches that are under way fail. */
+  fetch(url: string, options?: FetchOptions): Promise<Uint8Array>;
+  /** Closes all connections; fetches in flight fail. */
   close(): Promise<void>;
 }
 
@@ -36,6 +46,7 @@ export interface ImageFetcher {
  */
 export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   const { allow, resolve, timeoutMs } = options;
+  const slots = new FetchSlots();
   const awaited = new Set<URL>();
   const isAwaited = (origin: string) => [...awaited].some((url) => url.origin === origin);
   const agent = new Agent({
@@ -91,9 +102,10 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   };
 
   return {
-    async fetch(text, signal, maxBytes = Number.POSITIVE_INFINITY) {
+    async fetch(text, { signal, maxBytes = Number.POSITIVE_INFINITY, caller } = {}) {
       signal?.throwIfAborted();
       const url = parseImageUrl(text, allow);
+      const freeSlot = slots.take(caller);
       const stop = new AbortController();
       const cancel = () => stop.abort(signal?.reason);
       signal?.addEventListener("abort", cancel);
@@ -106,6 +118,7 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener("abort", cancel);
+        freeSlot();
       }
     },
     close: () => agent.destroy(),

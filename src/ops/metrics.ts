@@ -27,7 +27,14 @@ export interface Metrics {
 }
 
 /** Outcomes of requests that were refused for no fault of their own. */
-const REFUSALS = ["OVERLOADED", "DRAINING", "TOO_MANY_REQUESTS", "QUOTA_SPENT", "ACCOUNTS_UNAVAILABLE"];
+const REFUSALS = [
+  "OVERLOADED",
+  "DRAINING",
+  "TOO_MANY_REQUESTS",
+  "TOO_MANY_IN_FLIGHT",
+  "QUOTA_SPENT",
+  "ACCOUNTS_UNAVAILABLE",
+];
 
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const FACES = [0, 1, 2, 3, 5, 10, 20, 50];

@@ -237,7 +237,8 @@ class Call {
   private async fetch(field: string, url: string): Promise<Uint8Array> {
     const start = performance.now();
     try {
-      return await this.fetcher.fetch(url, this.signal, this.record?.caller?.maxImageBytes);
+      const { fingerprint: caller, maxImageBytes: maxBytes } = this.record?.caller ?? {};
+      return await this.fetcher.fetch(url, { signal: this.signal, maxBytes, caller });
     } finally {
       this.addTime(field, "fetch", performance.now() - start);
     }

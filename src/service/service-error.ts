@@ -75,6 +75,8 @@ const FETCH_ERRORS = {
   tooSlow: "urlTooSlow",
   tooLarge: "imageTooLarge",
   notAnImage: "unsupportedFormat",
+  tooMany: "overloaded",
+  tooManyOfCaller: "tooManyInFlight",
 } as const;
 
 /** Converts anything that was thrown to the error to report; an unexpected one becomes `internal`. */

@@ -26,7 +26,9 @@ describe.each(Object.entries(WAITS))("while waiting for %s", (_, startServer) =>
   test("a caller who leaves is let go at once, and the connection ends", async () => {
     const server = await startServer();
     const caller = new AbortController();
-    const fetching = openFetcher("127.0.0.1").fetch(`http://127.0.0.1:${server.port}/`, caller.signal);
+    const fetching = openFetcher("127.0.0.1").fetch(`http://127.0.0.1:${server.port}/`, {
+      signal: caller.signal,
+    });
     await expect.poll(() => server.paths.length, { interval: 10 }).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(getEventListeners(caller.signal, "abort")).toHaveLength(1);
@@ -55,7 +57,9 @@ describe("a look-up that never ends", () => {
 
   test("does not hold a caller who leaves", async () => {
     const caller = new AbortController();
-    const fetching = openFetcher("127.0.0.1", { resolve }).fetch("http://images.test/", caller.signal);
+    const fetching = openFetcher("127.0.0.1", { resolve }).fetch("http://images.test/", {
+      signal: caller.signal,
+    });
     setTimeout(() => caller.abort(REASON), 20);
     await expect(fetching).rejects.toBe(REASON);
   });
@@ -94,7 +98,7 @@ test("a TLS handshake that never ends is given up", async () => {
 test("a caller who left before is not served", async () => {
   const server = await startImageServer();
   const signal = AbortSignal.abort(REASON);
-  await expect(openFetcher("127.0.0.1").fetch(`http://127.0.0.1:${server.port}/`, signal)).rejects.toBe(
+  await expect(openFetcher("127.0.0.1").fetch(`http://127.0.0.1:${server.port}/`, { signal })).rejects.toBe(
     REASON,
   );
   expect(server.sockets).toEqual([]);
@@ -125,7 +129,7 @@ test("a caller who waits for a connection is let go, and its request is never se
   const others = Array.from({ length: 8 }, () => fetcher.fetch(`${url}/held`));
   await expect.poll(() => server.paths.length, { interval: 10 }).toBe(8);
   const caller = new AbortController();
-  const fetching = fetcher.fetch(`${url}/left`, caller.signal);
+  const fetching = fetcher.fetch(`${url}/left`, { signal: caller.signal });
   setTimeout(() => caller.abort(REASON), 20);
   await expect(fetching).rejects.toBe(REASON);
   release();
@@ -138,9 +142,9 @@ test("a signal that outlives many fetches keeps nothing of them", async () => {
   const server = await startImageServer();
   const fetcher = openFetcher("127.0.0.1");
   const { signal } = new AbortController();
-  for (let time = 0; time < 20; time++) await fetcher.fetch(`http://127.0.0.1:${server.port}/`, signal);
-  await failureOf(fetcher.fetch("http://127.0.0.2/", signal));
-  await failureOf(fetcher.fetch("nowhere", signal));
+  for (let time = 0; time < 20; time++) await fetcher.fetch(`http://127.0.0.1:${server.port}/`, { signal });
+  await failureOf(fetcher.fetch("http://127.0.0.2/", { signal }));
+  await failureOf(fetcher.fetch("nowhere", { signal }));
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 

@@ -230,10 +230,10 @@ describe("the size of an image", () => {
     const url = `http://127.0.0.1:${server.port}/`;
     const fetcher = openFetcher(LOOPBACK, { maxBytes: IMAGE.length });
     expect(await fetcher.fetch(url)).toHaveLength(IMAGE.length);
-    const failure = await failureOf(fetcher.fetch(url, undefined, IMAGE.length - 1));
+    const failure = await failureOf(fetcher.fetch(url, { maxBytes: IMAGE.length - 1 }));
     expect(failure).toMatchObject({ kind: "tooLarge", message: expect.stringContaining("999 bytes") });
     const strict = openFetcher(LOOPBACK, { maxBytes: 10 });
-    expect((await failureOf(strict.fetch(url, undefined, IMAGE.length))).kind).toBe("tooLarge");
+    expect((await failureOf(strict.fetch(url, { maxBytes: IMAGE.length }))).kind).toBe("tooLarge");
   });
 
   test("is refused by its announcement alone", async () => {

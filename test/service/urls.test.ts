@@ -154,3 +154,20 @@ test("a caller who leaves takes the fetch along", async () => {
   // Well before the fetch's own limit.
   expect(performance.now() - start).toBeLessThan(450);
 });
+
+test("the ninth URL that one user has in flight is rejected with 429, over every protocol", async () => {
+  const held = Array.from({ length: 8 }, () => askRest({ img: `${base}/slow` }));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/3.jpg`) });
+  const rejected = await Promise.all([
+    askRest({ img: `${base}/3.jpg` }),
+    ...waysIn(service.port, USER).map((way) => way.ask("getFaceVec", request)),
+  ]);
+  expect(rejected[0]).toMatchObject({
+    status: 429,
+    data: { reason: "TOO_MANY_IN_FLIGHT", retryable: true },
+  });
+  for (const answer of rejected) expect(answer).toMatchObject({ code: "4006" });
+  for (const answer of await Promise.all(held)) expect(answer).toMatchObject({ code: "2008" });
+  expect(await askRest({ img: `${base}/3.jpg` })).toMatchObject({ status: 200 });
+});

@@ -1,9 +1,12 @@
 import { Agent, type Dispatcher } from "undici";
-import { createDialler, type DiallerOptions } from "./dialler.ts";
+import type { AllowList } from "./allow-list.ts";
+import { createDialler } from "./dialler.ts";
 import { FetchError, unreachableError } from "./fetch-error.ts";
 import { FetchSlots } from "./fetch-slots.ts";
 import { readImage } from "./image-body.ts";
 import { parseImageUrl } from "./image-url.ts";
+import { createNameResolver, type NameResolverOptions, type Resolve } from "./name-resolver.ts";
+import { Waiters } from "./waiters.ts";
 
 const MOST_REDIRECTS = 3;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -12,8 +15,14 @@ const MOST_HEADER_BYTES = 16 * 1024;
 const IDLE_TIMEOUT_MS = 2000;
 const HEADERS = { accept: "image/jpeg, image/png", "accept-encoding": "identity", "user-agent": "visage" };
 
-/** How a fetcher goes about it. */
-export interface ImageFetcherOptions extends Omit<DiallerOptions, "isAwaited"> {
+/** Options of a fetcher. */
+export interface ImageFetcherOptions {
+  /** What may be dialled although it is not public. */
+  readonly allow: AllowList;
+  /** Where names are looked up; as the system does unless given. */
+  readonly names?: NameResolverOptions | undefined;
+  /** Looks names up in place of `names`. */
+  readonly resolve?: Resolve | undefined;
   /** The longest that one image may take, from the look-up of its host to its last byte. */
   readonly timeoutMs: number;
   /** The most bytes of one image. */
@@ -45,12 +54,11 @@ export interface ImageFetcher {
  * redirect too, is checked when it is dialled. Proxies of the environment are not used.
  */
 export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
-  const { allow, resolve, timeoutMs } = options;
+  const { allow, names, resolve = createNameResolver(names), timeoutMs } = options;
   const slots = new FetchSlots();
-  const awaited = new Set<URL>();
-  const isAwaited = (origin: string) => [...awaited].some((url) => url.origin === origin);
+  const waiters = new Waiters();
   const agent = new Agent({
-    connect: createDialler({ allow, resolve, isAwaited }),
+    connect: createDialler({ allow, resolve, signalOf: (origin) => waiters.signalOf(origin) }),
     connections: MOST_CONNECTIONS_PER_HOST,
     maxHeaderSize: MOST_HEADER_BYTES,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
@@ -64,15 +72,15 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
     signal.throwIfAborted();
     const { origin, pathname, search } = url;
     const request = { origin, path: pathname + search, method: "GET", headers: HEADERS, signal } as const;
-    awaited.add(url);
+    const leave = waiters.add(origin);
     try {
-      // A look-up cannot be stopped, nor does undici let go of a request before it is connected.
+      // undici does not let go of a request before it is connected.
       const answer = await Promise.race([agent.request(request), rejectionOf(signal)]);
       // Letting go of a body is an error to its stream, and one that nobody listens to ends the process.
       answer.body.on("error", () => {});
       return answer;
     } finally {
-      awaited.delete(url);
+      leave();
     }
   };
 

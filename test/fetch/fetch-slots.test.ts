@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
 import type { ImageFetcher } from "../../src/fetch/image-fetcher.ts";
@@ -9,6 +10,7 @@ const GONE = new Error("the caller has gone");
 /** Starts fetches that wait for their answer until they are aborted, and returns how to abort them. */
 function hold(fetcher: ImageFetcher, url: string, count: number, callerOf: (index: number) => string) {
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
   const fetches = Array.from({ length: count }, (_, i) =>
     fetcher.fetch(url, { caller: callerOf(i), signal: stop.signal }).catch((fault: unknown) => fault),
   );

@@ -1,6 +1,6 @@
 import { AccountCache, type Found } from "./account-cache.ts";
 import { type Account, type AccountStore, type Plan, SUCCESS_OUTCOME } from "./account-store.ts";
-import { monthOf, secondsToMonthEnd } from "./month.ts";
+import { MonthClock } from "./month.ts";
 import { MonthMeters } from "./month-meter.ts";
 import { Strangers } from "./strangers.ts";
 import { TokenBuckets } from "./token-buckets.ts";
@@ -81,16 +81,17 @@ const SOON_SECONDS = 1;
  */
 export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
   const usage = new UsageCounter(store, onTrouble);
+  const clock = new MonthClock();
   const meters = new MonthMeters();
   const rates = new TokenBuckets();
   const strangers = new Strangers();
   const accounts = new AccountCache({ read: readAccount, graceMs, onTrouble });
 
   async function readAccount(idHash: string): Promise<Account | undefined> {
-    const month = monthOf(Date.now());
+    const month = clock.now().name;
     const account = await store.findAccount(idHash, month);
     if (!account) meters.forget(idHash);
-    else if (month === monthOf(Date.now()))
+    else if (month === clock.now().name)
       meters.of(idHash, month).learn(account.usedThisMonth, usage.unsentSuccesses(idHash, month));
     return account;
   }
@@ -102,7 +103,7 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
       return refusalOf("noSubscription");
-    return excessOfRate(user.idHash, plan) ?? admitForMonth(user.idHash, plan, nowMs);
+    return excessOfRate(user.idHash, plan) ?? admitForMonth(user.idHash, plan);
   }
 
   function turnAway(kind: "noUserId" | "unknownUser", { address }: Pick<GateRequest, "address">): Refusal {
@@ -123,16 +124,16 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
     );
   }
 
-  function admitForMonth(idHash: string, plan: Plan, nowMs: number): Admission {
-    const month = monthOf(nowMs);
+  function admitForMonth(idHash: string, plan: Plan): Admission {
+    const { name: month, secondsLeft } = clock.now();
     const meter = meters.of(idHash, month);
     const limit = plan.requestsPerMonth;
     const left = limit === undefined ? Number.POSITIVE_INFINITY : limit - meter.used - meter.underWay;
     const limitsWith = (remaining: number): Limits | undefined =>
-      limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsToMonthEnd(nowMs) };
+      limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsLeft };
     if (left < 1) {
       // Requests under way that fail give back what they hold.
-      const retrySeconds = left + meter.underWay < 1 ? secondsToMonthEnd(nowMs) : SOON_SECONDS;
+      const retrySeconds = left + meter.underWay < 1 ? secondsLeft : SOON_SECONDS;
       return refusalOf("quotaSpent", retrySeconds, limitsWith(0));
     }
 

@@ -1,12 +1,31 @@
-/** The month of a moment in UTC, as YYYY-MM. */
-export function monthOf(timeMs: number): string {
-  const date = new Date(timeMs);
-  return `${date.getUTCFullYear()}-${String(date.getUTCMonth() + 1).padStart(2, "0")}`;
+/** The current month and how much of it is left. */
+export interface Month {
+  /** In UTC, as YYYY-MM. */
+  readonly name: string;
+  /** Seconds until it ends, rounded up. */
+  readonly secondsLeft: number;
 }
 
-/** Seconds from a moment to the end of its month in UTC, rounded up. */
-export function secondsToMonthEnd(timeMs: number): number {
+/**
+ * Tells the current month in UTC. A month once entered is not left by a clock that steps back: quotas would be granted
+ * again, and once more when the clock is set right.
+ */
+export class MonthClock {
+  #startMs = Number.NEGATIVE_INFINITY;
+
+  /** The current month. */
+  now(): Month {
+    const nowMs = Date.now();
+    this.#startMs = Math.max(this.#startMs, startOfMonth(nowMs, 0));
+    return {
+      name: new Date(this.#startMs).toISOString().slice(0, "YYYY-MM".length),
+      secondsLeft: Math.ceil((startOfMonth(this.#startMs, 1) - nowMs) / 1000),
+    };
+  }
+}
+
+/** The start of the month so many months after that of a moment. */
+function startOfMonth(timeMs: number, monthsLater: number): number {
   const date = new Date(timeMs);
-  const endMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-  return Math.ceil((endMs - timeMs) / 1000);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthsLater);
 }

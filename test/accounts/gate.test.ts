@@ -177,6 +177,29 @@ describe("the month's quota", () => {
     expect(await store.listUsage()).toMatchObject([{ month: "2026-03", count: 1 }]);
   });
 
+  test("is not granted again by a clock that steps back over the end of the month", async () => {
+    await addTestUser(store, "anna", { requestsPerMonth: 2 });
+    expect((await enterAll("anna")).count).toBe(2);
+    vi.setSystemTime(new Date("2026-04-01T00:00:10Z"));
+    expect((await enterAll("anna")).count).toBe(2);
+    vi.setSystemTime(new Date("2026-03-31T23:59:50Z"));
+    const { count, refusal: refused } = await enterAll("anna");
+    expect(count).toBe(0);
+    expect(refused.limits).toMatchObject({ resetSeconds: 30 * 24 * 3600 + 10 });
+    // Neither from memory nor from the store.
+    vi.advanceTimersByTime(3_000);
+    expect((await enterAll("anna")).count).toBe(0);
+    vi.setSystemTime(new Date("2026-04-02T00:00:00Z"));
+    expect((await enterAll("anna")).count).toBe(0);
+    await gate.close();
+    expect(await store.listUsage()).toMatchObject([
+      { month: "2026-03", count: 2 },
+      { month: "2026-04", count: 2 },
+    ]);
+    vi.setSystemTime(new Date("2026-05-01T00:00:00Z"));
+    expect((await enter("anna")).limits).toMatchObject({ remaining: 1 });
+  });
+
   test("goes on where it was after a restart", async () => {
     await addTestUser(store, "anna", { requestsPerMonth: 5 });
     for (let number = 0; number < 3; number++) (await enter("anna")).finish("get_face_vec", "ok");

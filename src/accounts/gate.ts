@@ -56,7 +56,7 @@ export type Admission = { readonly admitted: true; readonly caller: Caller } | R
 export interface Gate {
   /** Answers at once for one who came in the last seconds, else when the account has been read. Never rejects. */
   admit(request: GateRequest): Admission | Promise<Admission>;
-  /** Whether accounts could be read when they last were. */
+  /** Whether the store works: the last read of an account and the last write of usage succeeded. */
   readonly hasAccounts: boolean;
   /** Writes the last counts. Call it when every caller has finished; the store stays open. */
   close(): Promise<void>;
@@ -166,7 +166,7 @@ export function createGate({ store, graceMs, onTrouble }: GateOptions): Gate {
       return found.then((late) => judge(late, { address }));
     },
     get hasAccounts() {
-      return !accounts.isAway;
+      return !accounts.isAway && !usage.isFailing;
     },
     close: () => usage.close(),
   };

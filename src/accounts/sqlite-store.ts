@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
-import type { AccountStore } from "./account-store.ts";
+import { AccountError, type AccountStore } from "./account-store.ts";
 import { migrate } from "./migrations.ts";
 import type { Row, Script, SqlDatabase, Statement } from "./sql-database.ts";
 import { createSqlStore } from "./sql-store.ts";
@@ -17,28 +17,60 @@ const RETRY_PAUSE_MS = 20;
  * the machine.
  */
 export async function openSqliteStore(path: string): Promise<AccountStore> {
-  await mkdir(dirname(path), { recursive: true });
-  await (await open(path, "a", 0o600)).close();
-  const database = new SqliteDatabase(await openFile(path));
   try {
+    return createSqlStore(await openDatabase(path));
+  } catch (fault) {
+    throw fault instanceof AccountError ? fault : openingError(path, fault);
+  }
+}
+
+async function openDatabase(path: string): Promise<SqliteDatabase> {
+  await mkdir(dirname(path), { recursive: true });
+  await (await open(path, "a+", 0o600)).close();
+  const file = new Database(path);
+  const database = new SqliteDatabase(file);
+  try {
+    await setUp(file);
     await database.transact(migrate());
     await database.takeLog(path);
   } catch (fault) {
     await database.close();
     throw fault;
   }
-  return createSqlStore(database);
+  return database;
 }
 
-async function openFile(path: string): Promise<Database.Database> {
-  const file = new Database(path);
+/** What the administrator can do about a file that cannot be opened, by the code of the error. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EISDIR: "It is a folder: remove it, or set VISAGE_DATA_DIR to another folder",
+  ENOTDIR: "A part of the path is a file: set VISAGE_DATA_DIR to a folder",
+  EEXIST: "A part of the path is a file: set VISAGE_DATA_DIR to a folder",
+  EACCES: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  EPERM: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  EROFS: "Set VISAGE_DATA_DIR to a folder that can be written",
+  ENOSPC: "Make room on the disk",
+  SQLITE_FULL: "Make room on the disk",
+  SQLITE_READONLY: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  SQLITE_NOTADB: "The file is damaged: restore it from a backup, or move it away to start without accounts",
+  SQLITE_CORRUPT: "The file is damaged: restore it from a backup, or move it away to start without accounts",
+};
+
+/** Names the file, the cause and the remedy. */
+function openingError(path: string, fault: unknown): Error {
+  const { code = "", message } = fault as Error & { code?: string };
+  // Extended codes of SQLite begin with the plain one.
+  const plain = Object.keys(REMEDIES).find((known) => code === known || code.startsWith(`${known}_`));
+  const remedy = plain === undefined ? "" : `. ${REMEDIES[plain]}`;
+  return new Error(`The accounts in ${path} cannot be opened (${message})${remedy}`, { cause: fault });
+}
+
+async function setUp(file: Database.Database): Promise<void> {
   file.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
   // This waits for nobody, and fails for one of two who open a new file at the same moment.
   const deadline = Date.now() + BUSY_TIMEOUT_MS;
   while (!tryExecute(file, "pragma journal_mode = wal", Date.now() < deadline)) await sleep(RETRY_PAUSE_MS);
   file.exec("pragma synchronous = full");
   file.exec("pragma foreign_keys = on");
-  return file;
 }
 
 /** Tells whether it worked; that others hold the file is no fault as long as one may try again. */
@@ -52,7 +84,8 @@ function tryExecute(file: Database.Database, sql: string, mayTryAgain: boolean):
   }
 }
 
-class SqliteDatabase implements SqlDatabase {
+/** The database in an SQLite file. It owns the connection. */
+export class SqliteDatabase implements SqlDatabase {
   readonly keepRows = "";
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
@@ -80,7 +113,15 @@ class SqliteDatabase implements SqlDatabase {
 
   async transact<T>(script: Script<T>): Promise<T> {
     // The lock is taken at once, for one that reads first and writes later may find that it cannot.
-    const value = this.#file.transaction(() => this.#runAll(script)).immediate();
+    this.#file.exec("begin immediate");
+    let value: T;
+    try {
+      value = this.#runAll(script);
+      this.#file.exec("commit");
+    } catch (fault) {
+      this.#rollBack();
+      throw fault;
+    }
     await this.#log?.datasync();
     return value;
   }
@@ -88,6 +129,17 @@ class SqliteDatabase implements SqlDatabase {
   async close(): Promise<void> {
     await this.#log?.close();
     this.#file.close();
+  }
+
+  /** Ends a transaction that failed. The first error says why, so that none is thrown here. */
+  #rollBack(): void {
+    // SQLite has rolled back by itself after some errors, such as a full disk.
+    if (!this.#file.inTransaction) return;
+    try {
+      this.#file.exec("rollback");
+    } catch {
+      // The next transaction fails if this one is still open.
+    }
   }
 
   #runAll<T>(script: Script<T>): T {

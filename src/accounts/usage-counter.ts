@@ -39,6 +39,11 @@ export class UsageCounter {
     this.#timer = setInterval(() => this.flush(), FLUSH_EVERY_MS).unref();
   }
 
+  /** Whether the last attempt to write failed. It is repeated until it succeeds. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
   /** Counts one request. */
   add(idHash: string, month: string, operation: string, outcome: string): void {
     const tallies = getOrMake(this.#gathered, keyOf(idHash, month), () => new Map<string, Tally>());

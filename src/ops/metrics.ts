@@ -14,7 +14,7 @@ export interface Watched {
     readonly restarts: number;
   };
   readonly connections: { readonly http1: number; readonly http2: number };
-  /** Whether accounts can be read. */
+  /** Whether accounts can be read and usage can be written. */
   readonly hasAccounts: boolean;
 }
 
@@ -93,7 +93,7 @@ export function createMetrics(watch: () => Watched): Metrics {
   gauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers.pids.length);
   gauge("visage_workers_busy", "Worker processes that are at work", ({ workers }) => workers.busy);
   gauge("visage_queue_depth", "Images that wait for a worker", ({ workers }) => workers.waiting);
-  gauge("visage_accounts_available", "1 while accounts can be read", (watched) =>
+  gauge("visage_accounts_available", "1 while accounts can be read and usage can be written", (watched) =>
     Number(watched.hasAccounts),
   );
   new Counter({

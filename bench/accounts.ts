@@ -42,7 +42,7 @@ const photo = (await makePhotos(folder)).one("640x480");
 const store = await openSqliteStore(join(folder, "accounts.db"));
 await openTrialUser({ store, id: USER, dataDir: undefined });
 const gate = createGate({ store, graceMs: 60_000, onTrouble: console.error });
-const pool = await openPool({ modelsDir, workers: availableParallelism(), queue: 64 });
+const pool = await openPool({ modelsDir, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });
 const fetcher = createImageFetcher({ allow: config.fetchAllow, timeoutMs: 1, maxBytes: 1 });
 const serve = (through: Gate) =>

@@ -20,16 +20,15 @@ export interface Config {
   readonly modelsDir: string;
   /** The user id that may use the service; without one an id is made and kept in the data folder. */
   readonly trialUser: string | undefined;
-  /** Processes that run the networks, and how many requests may wait for one. */
+  /** Number of worker processes that run the networks. */
   readonly workers: number;
-  readonly queue: number;
+  /** The longest estimated wait for a worker; requests that would wait longer are rejected. */
+  readonly maxQueueWaitMs: number;
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
   readonly maxRequestBytes: number;
   /** Bytes of all request bodies in memory. */
   readonly maxBodyBytesInFlight: number;
-  /** How long a request may wait for a worker, or for memory for its body, before it is rejected. */
-  readonly maxQueueWaitMs: number;
   /** Connections that may be open, in all and from one client address. */
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
@@ -89,7 +88,7 @@ const SETTINGS: Settings<Config> = {
   modelsDir: { name: "VISAGE_MODELS_DIR", default: DEFAULT_MODELS_DIR, parse: (text) => resolve(text) },
   trialUser: { name: "VISAGE_TRIAL_USER", default: undefined, parse: userId },
   workers: { name: "VISAGE_WORKERS", default: countCpus(), parse: wholeNumber(1, 256) },
-  queue: { name: "VISAGE_QUEUE", default: 64, parse: wholeNumber(1, 100_000) },
+  maxQueueWaitMs: { name: "VISAGE_MAX_QUEUE_WAIT_MS", default: 1_000, parse: wholeNumber(1, 600_000) },
   maxImageBytes: { name: "VISAGE_MAX_IMAGE_BYTES", default: 10 * MIB, parse: wholeNumber(1, 1024 * MIB) },
   maxImagePixels: {
     name: "VISAGE_MAX_IMAGE_PIXELS",
@@ -103,7 +102,6 @@ const SETTINGS: Settings<Config> = {
     default: 256 * MIB,
     parse: wholeNumber(MIB, 1024 * 1024 * MIB),
   },
-  maxQueueWaitMs: { name: "VISAGE_MAX_QUEUE_WAIT_MS", default: 1_000, parse: wholeNumber(1, 600_000) },
   maxConnections: {
     name: "VISAGE_MAX_CONNECTIONS",
     default: defaultMaxConnections(),

@@ -39,7 +39,7 @@ export async function startService(
         digests: digestsOf(readManifest()),
         limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
         workers: config.workers,
-        queue: config.queue,
+        maxQueueWaitMs: config.maxQueueWaitMs,
         onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
       }),
     );

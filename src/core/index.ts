@@ -20,5 +20,5 @@ export { DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
 export { openAnalyzer } from "./open-analyzer.ts";
 export { openPool, type Pool, type PoolOptions, type WorkerLoss } from "./pool.ts";
 export type { Pose } from "./pose.ts";
-export { QueueError, type QueueErrorKind } from "./queue.ts";
+export { QueueError, type QueueErrorKind, type Rejection } from "./queue.ts";
 export type { Box, Point } from "./types.ts";

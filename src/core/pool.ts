@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
 import type { Vector } from "./embed.ts";
-import { Queue } from "./queue.ts";
+import { type JobOptions, Queue, type Rejection } from "./queue.ts";
 import {
   analysisFromSent,
   errorFromPlain,
@@ -16,8 +16,8 @@ import { WorkerProcess } from "./worker-process.ts";
 export interface PoolOptions extends AnalyzerOptions {
   /** How many processes work, each on one image at a time. */
   readonly workers: number;
-  /** How many calls may wait for a worker; one more is refused at once. */
-  readonly queue: number;
+  /** The longest estimated wait for a worker; calls that would wait longer are rejected. 1,000 ms by default. */
+  readonly maxQueueWaitMs?: number | undefined;
   /** Is told of every worker that was lost or could not be started anew, with the cause and the count so far. */
   readonly onLoss?: ((loss: WorkerLoss) => void) | undefined;
 }
@@ -42,8 +42,11 @@ export interface Pool extends Analyzer {
   readonly busy: number;
   /** How many times a worker was started in place of a lost one. */
   readonly restarts: number;
-  /** Whether a call on behalf of this caller would not be refused now, as too many wait. */
-  hasRoomFor(caller: string): boolean;
+  /**
+   * Tells whether a call of this caller would be rejected now because of overload, and when to try again; undefined
+   * if it would be accepted. The deadline is by `performance.now()`.
+   */
+  rejectionFor(caller: string, deadlineMs?: number): Rejection | undefined;
   /** Process ids of the workers that are ready. */
   readonly pids: readonly number[];
   /** Refuses new and waiting calls, waits for running ones, then ends the workers. */
@@ -56,6 +59,8 @@ interface Worker {
   readonly identity: string;
 }
 
+const MAX_QUEUE_WAIT_MS = 1000;
+
 /** Pause before another try where a worker was lost while it started; doubled each time up to the longest. */
 const RESTART_PAUSE_MS = { first: 100, longest: 5000 };
 
@@ -65,14 +70,14 @@ const RESTART_PAUSE_MS = { first: 100, longest: 5000 };
  */
 export async function openPool({
   workers: size,
-  queue: limit,
+  maxQueueWaitMs = MAX_QUEUE_WAIT_MS,
   onLoss,
   ...options
 }: PoolOptions): Promise<Pool> {
   checkCount("workers", size, 1);
-  checkCount("queue", limit, 0);
+  checkCount("maxQueueWaitMs", maxQueueWaitMs, 1);
   const workers = await startAll(size, options);
-  const queue = new Queue<WorkerProcess>(limit, (child) => child.takeBackLast());
+  const queue = new Queue<WorkerProcess>(maxQueueWaitMs, (child) => child.takeBackLast());
   const ready = new Set<WorkerProcess>();
   const closing = new AbortController();
   let restarts = 0;
@@ -109,19 +114,20 @@ export async function openPool({
   async function call<Name extends Operation>(
     operation: Name,
     image: Uint8Array,
-    { signal, onStage, boxes, detect, vectors = false, ...claim }: AnalyzeOptions = {},
+    { signal, onStage, boxes, detect, vectors = false, caller, deadlineMs }: AnalyzeOptions = {},
   ): Promise<Results[Name]> {
     const startMs = performance.now();
     const job: Job = { operation, image, options: { boxes, detect, vectors } };
     let reply: Reply | undefined;
-    for (let again = false; !reply; again = true) {
-      const turn = await queue.acquire({ ...claim, signal, again });
-      const asked = turn.server.ask({ type: "run", job }, signal);
-      void asked.over.then(() => turn.server.alive && queue.end(turn));
+    for (let state: JobOptions["state"] = "new"; !reply; state = "revoked") {
+      const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
+      const { worker } = assignment;
+      const asked = worker.ask({ type: "run", job }, signal);
+      void asked.over.then(() => worker.alive && queue.end(assignment));
       try {
         reply = await asked.reply;
       } finally {
-        if (turn.beganMs !== undefined) onStage?.("queue", turn.beganMs - startMs);
+        if (assignment.startedMs !== undefined) onStage?.("queue", assignment.startedMs - startMs);
       }
     }
     for (const stage of reply.stages) onStage?.(...stage);
@@ -148,7 +154,7 @@ export async function openPool({
     },
     close,
     size,
-    hasRoomFor: (caller) => queue.hasRoomFor(caller),
+    rejectionFor: (caller, deadlineMs) => queue.rejectionFor(caller, deadlineMs),
     get waiting() {
       return queue.waiting;
     },

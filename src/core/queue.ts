@@ -1,260 +1,338 @@
-import { type OpenTurn, type Turn, Turns } from "./turns.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { type Assignment, Assignments, type OpenAssignment } from "./assignments.ts";
+import { estimateWaitMs, JobCost } from "./wait-estimate.ts";
+import { WaitingJobs } from "./waiting-jobs.ts";
 
-export type { Turn } from "./turns.ts";
+export type { Assignment } from "./assignments.ts";
 
 /** Why a queue or the workers behind it did not do a job; the job itself is not at fault. */
 export type QueueErrorKind = "overloaded" | "workerLost" | "closed";
 
-/** A job that was not done: too many wait already, its worker died, or no more are taken. */
+/** A job that was not done: the wait is too long, its worker died, or the queue is closed. */
 export class QueueError extends Error {
   override readonly name = "QueueError";
   readonly kind: QueueErrorKind;
+  /** When to try again, in milliseconds from now; only of `overloaded`. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: QueueErrorKind, message: string) {
+  constructor(kind: QueueErrorKind, message: string, retryAfterMs?: number) {
     super(message);
     this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** What a queue may know of one who comes. */
-export interface Claim {
-  /** Aborting it means that the claim is no longer there. */
+/** Why a job would be rejected now. */
+export interface Rejection {
+  /** When to try again, in milliseconds from now. */
+  readonly retryAfterMs: number;
+}
+
+/** Options of a queued job. */
+export interface JobOptions {
+  /** Removes the job from the queue when it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Those of one caller wait behind each other, but not before those of others. */
+  /** Callers are served in turn, however many jobs each has. */
   readonly caller?: string | undefined;
-  /** When it is too late to be done, by `performance.now()`. */
+  /** When it is too late to start the job, by `performance.now()`. */
   readonly deadlineMs?: number | undefined;
-  /** Its turn was taken back, so it comes before all others and is not refused. */
-  readonly again?: boolean;
+  /**
+   * `new` jobs may be rejected. `continued` ones were accepted earlier and have had a turn: only their deadline counts.
+   * `revoked` ones lost a turn before it had started: they are never rejected and go before all others.
+   */
+  readonly state?: "new" | "continued" | "revoked";
 }
 
-interface Waiting<Server> {
+interface Waiting<Worker> {
   readonly caller: string;
-  readonly again: boolean;
-  serve(turn: Turn<Server>): void;
-  refuse(error: QueueError): void;
+  readonly state: JobOptions["state"];
+  hasGivenWay: boolean;
+  start(assignment: Assignment<Worker>): void;
+  reject(error: QueueError): void;
 }
 
-/**
- * How many may wait for each server in a queue that stands: one that has not been empty for as long as these take.
- * Most bursts are gone by then, and so many callers who each send again when they are answered are all served; but
- * if more keep coming than are served, a longer queue would only make everyone wait.
- */
-const STANDING_LIMIT = 4;
+/** Bounds the memory of waiting jobs, whatever the estimated wait is. */
+export const MOST_WAITING = 4096;
 
-/** However fast jobs are, what comes within this time is a burst: callers who send at once do not arrive at once. */
-const LEAST_STANDING_MS = 150;
-
-/** How much the last job counts in the mean time of a job. */
-const NEWEST_SHARE = 0.1;
+/** Bounds of `retryAfterMs`. */
+const RETRY_AFTER_MS = { least: 100, most: 30_000 };
 
 /**
- * Servers and those who wait for one. Callers take turns, and each is served in the order of arrival. Only so
- * many may wait, fewer where the queue has not been empty for a while.
+ * Assigns jobs to workers. Callers are served in turn, and each caller's jobs in the order of arrival.
  *
- * While more wait than there are servers, a busy one is given its next turn ahead, so that it need not stand still
- * from the end of one to the beginning of the next: a processor that has nothing to do for a moment may be away for
- * longer where it is shared. Such a turn still counts as waiting, and is taken back where it would be unfair or would
- * have to wait for a server that is slow.
+ * Load shedding: a job is rejected when its estimated wait exceeds its deadline or the wait limit. Once the limit is
+ * exceeded, a caller below its fair share still gets in: its job displaces the last one of the caller with most jobs.
+ *
+ * While more jobs wait than there are workers, a busy worker is assigned its next job in advance, so that it does not
+ * idle between two jobs: a core that idles may be given to another process on a shared machine. A job in advance still
+ * counts as waiting. It is revoked if that is fairer, or if its worker turns out to be slow.
  */
-export class Queue<Server> {
-  readonly #limit: number;
-  readonly #takeBack: (server: Server) => void;
-  readonly #idle = new Set<Server>();
-  readonly #turns = new Turns<Server>();
-  readonly #line = new WaitingLine<Waiting<Server>>();
-  #waitingSinceMs = 0;
-  #meanJobMs = 0;
-  #closed = false;
-  readonly #whenAllAreBack: (() => void)[] = [];
+export class Queue<Worker> {
+  readonly #maxWaitMs: number;
+  readonly #revoke: (worker: Worker) => void;
+  readonly #workers = new Set<Worker>();
+  readonly #idle = new Set<Worker>();
+  /** When workers that have not been replaced yet were withdrawn, the oldest first. */
+  readonly #lostAtMs: number[] = [];
+  readonly #assignments = new Assignments<Worker>();
+  readonly #jobs = new WaitingJobs<Waiting<Worker>>();
+  readonly #cost = new JobCost();
+  #isClosed = false;
+  readonly #onAllIdle: (() => void)[] = [];
 
   /**
-   * `limit` is how many may wait; those who are served at once do not count. `takeBack` has a server give up the last
-   * turn that it was given, if it has not begun: who had it ends the turn, and acquires another, `again`.
+   * @param maxWaitMs the longest estimated wait of an accepted job.
+   * @param revoke makes a worker give up the job it was assigned last, unless it has started. Whoever had the
+   *   assignment ends it and acquires another one as a `revoked` job.
    */
-  constructor(limit: number, takeBack: (server: Server) => void) {
-    this.#limit = limit;
-    this.#takeBack = takeBack;
+  constructor(maxWaitMs: number, revoke: (worker: Worker) => void) {
+    this.#maxWaitMs = maxWaitMs;
+    this.#revoke = revoke;
   }
 
-  /** How many wait, also for turns that they were given ahead. */
+  /** Number of jobs that have not started, those assigned in advance included. */
   get waiting(): number {
-    return this.#line.count + this.#turns.ahead().length;
+    return this.#jobs.count + this.#assignments.inAdvance().length;
   }
 
-  /** How many servers are with someone. */
+  /** Number of busy workers. */
   get busy(): number {
-    return this.#turns.busy;
+    return this.#assignments.busy;
   }
 
   /**
-   * Gives a turn, which is to be ended by `end`. Throws QueueError `overloaded` at once where no more may wait or the
-   * turn would come too late, later where the place is needed for a caller with fewer, and the signal's reason as
-   * soon as it is aborted.
+   * Waits for a worker. The assignment must be ended by `end`.
+   *
+   * Throws QueueError `overloaded` at once if the job is rejected, or later if it is displaced, and the signal's
+   * reason as soon as it is aborted.
    */
-  async acquire({ signal, caller = "", deadlineMs, again = false }: Claim = {}): Promise<Turn<Server>> {
+  async acquire({
+    signal,
+    caller = "",
+    deadlineMs,
+    state = "new",
+  }: JobOptions = {}): Promise<Assignment<Worker>> {
     signal?.throwIfAborted();
-    if (this.#closed) throw closedError();
+    if (this.#isClosed) throw closedError();
     const [idle] = this.#idle;
-    if (idle !== undefined) return this.#turnOf(idle, caller, again);
-    if (!again) this.#requireRoomFor(caller, deadlineMs);
-    return this.#wait(caller, again, signal);
+    if (idle !== undefined) return this.#assign(idle, caller, state === "revoked");
+    if (state !== "revoked") this.#requireInTime(caller, deadlineMs);
+    if (state === "new") this.#requireRoom(caller);
+    return this.#wait(caller, state, signal);
   }
 
-  /** Whether `acquire` would not refuse one of this caller's now. */
-  hasRoomFor(caller: string): boolean {
-    return this.#idle.size > 0 || this.#hasPlaceFree || this.#heaviestBeside(caller) !== undefined;
+  /** Tells whether `acquire` would reject a new job now, and when to try again; undefined if it would accept it. */
+  rejectionFor(caller: string, deadlineMs?: number): Rejection | undefined {
+    if (this.#idle.size > 0) return undefined;
+    const hasRoom = this.#hasRoom || this.#heaviestBeside(caller) !== undefined;
+    const isAccepted = hasRoom && this.#isInTime(caller, deadlineMs);
+    return isAccepted ? undefined : { retryAfterMs: this.#retryAfterMs() };
   }
 
-  /** Brings a server that has nothing to do: the next in line gets it. */
-  offer(server: Server): void {
-    const next = this.#line.next();
-    if (next) {
-      this.#serve(next, server);
-    } else {
-      this.#idle.add(server);
-      // It would have to wait for the end of a turn, while this server has nothing to do.
-      const [ahead] = this.#turns.ahead();
-      if (ahead) this.#takeTurnBack(ahead);
-    }
+  /** Adds a worker, which is idle. */
+  offer(worker: Worker): void {
+    this.#workers.add(worker);
+    this.#lostAtMs.shift();
+    this.#employ(worker);
   }
 
-  /** Ends a turn, begun or taken back before: the server goes on with the next. */
-  end(turn: Turn<Server>): void {
-    const ended = this.#turns.end(turn);
+  /** Ends an assignment, started or revoked; its worker goes on with the next job. */
+  end(assignment: Assignment<Worker>): void {
+    const ended = this.#assignments.end(assignment);
     if (!ended) return;
-    if (!this.#turns.has(ended.server)) this.offer(ended.server);
-    if (ended.beganMs !== undefined) {
-      this.#noteJob(performance.now() - ended.beganMs);
-      for (const slower of this.#turns.slowerThan(ended)) this.#takeTurnBack(slower);
+    if (!this.#assignments.has(ended.worker)) this.#employ(ended.worker);
+    if (ended.startedMs !== undefined) {
+      this.#cost.add(performance.now() - ended.startedMs);
+      for (const behind of this.#assignments.behindSlowerThan(ended)) this.#revokeAssignment(behind);
     }
-    this.#giveAhead();
-    this.#tellIfAllAreBack();
+    this.#assignInAdvance();
+    this.#notifyIfAllIdle();
   }
 
-  /** Takes a server away for good, idle or lent. */
-  withdraw(server: Server): void {
-    this.#idle.delete(server);
-    this.#turns.forget(server);
-    this.#tellIfAllAreBack();
+  /** Removes a worker for good, idle or busy. It counts as being replaced until another one is offered. */
+  withdraw(worker: Worker): void {
+    if (this.#workers.delete(worker)) this.#lostAtMs.push(performance.now());
+    this.#idle.delete(worker);
+    this.#assignments.remove(worker);
+    this.#notifyIfAllIdle();
   }
 
-  /** Refuses those who wait and all who come later; resolves when no server is with anyone. */
+  /** Rejects all waiting and later jobs; resolves when no worker is busy. */
   close(): Promise<void> {
-    this.#closed = true;
-    for (const waiting of [...this.#line]) waiting.refuse(closedError());
+    this.#isClosed = true;
+    for (const job of [...this.#jobs]) job.reject(closedError());
     return new Promise((resolve) => {
-      this.#whenAllAreBack.push(resolve);
-      this.#tellIfAllAreBack();
+      this.#onAllIdle.push(resolve);
+      this.#notifyIfAllIdle();
     });
   }
 
-  #tellIfAllAreBack(): void {
+  #notifyIfAllIdle(): void {
     if (this.busy > 0) return;
-    for (const resolve of this.#whenAllAreBack.splice(0)) resolve();
+    for (const resolve of this.#onAllIdle.splice(0)) resolve();
   }
 
-  #serve(waiting: Waiting<Server>, server: Server): void {
-    waiting.serve(this.#turnOf(server, waiting.caller, waiting.again));
-  }
-
-  #turnOf(server: Server, caller: string, again: boolean): Turn<Server> {
-    this.#idle.delete(server);
-    return this.#turns.give(server, caller, again);
-  }
-
-  #giveAhead(): void {
-    for (const server of this.#turns.withNoneAhead()) {
-      if (this.#line.count <= this.#serverCount) return;
-      this.#serve(this.#line.next()!, server);
+  /** Gives an idle worker its next job. */
+  #employ(worker: Worker): void {
+    const next = this.#jobs.next();
+    if (next) {
+      this.#start(next, worker);
+    } else {
+      this.#idle.add(worker);
+      // A job in advance would wait for a busy worker while this one is idle.
+      const [inAdvance] = this.#assignments.inAdvance();
+      if (inAdvance) this.#revokeAssignment(inAdvance);
     }
   }
 
-  #takeTurnBack(turn: OpenTurn<Server>): void {
-    if (this.#closed) return;
-    turn.isTakenBack = true;
-    this.#takeBack(turn.server);
+  #start(job: Waiting<Worker>, worker: Worker): void {
+    job.start(this.#assign(worker, job.caller, job.hasGivenWay));
+  }
+
+  #assign(worker: Worker, caller: string, hasGivenWay: boolean): Assignment<Worker> {
+    this.#idle.delete(worker);
+    return this.#assignments.assign(worker, caller, hasGivenWay);
+  }
+
+  #assignInAdvance(): void {
+    for (const worker of this.#assignments.openToMore()) {
+      if (this.#jobs.count <= this.#workers.size) return;
+      this.#start(this.#jobs.next()!, worker);
+    }
+  }
+
+  #revokeAssignment(assignment: OpenAssignment<Worker>): void {
+    if (this.#isClosed) return;
+    assignment.isRevoked = true;
+    this.#revoke(assignment.worker);
   }
 
   /**
-   * Where all others who wait are of one caller, gives a newcomer the place of a turn that was given ahead to that one:
-   * it would have had to wait for both, as it came too late to be the next. None gives way twice.
+   * Lets the only job of a caller pass the next job of the one other caller who waits, if that one is being served:
+   * it has had its turn. A job gives way once, so that newcomers cannot hold it up forever.
    */
-  #makeWayFor(waiting: Waiting<Server>): void {
-    const [other, ...more] = this.#line.callers.filter((caller) => caller !== waiting.caller);
-    if (other === undefined || more.length > 0 || this.#counter()(waiting.caller) > 1) return;
-    const inTheWay = this.#turns.ahead().find(({ caller, hasGivenWay }) => caller === other && !hasGivenWay);
-    if (!inTheWay) return;
-    this.#takeTurnBack(inTheWay);
-    this.#line.remove(waiting);
-    this.#serve(waiting, inTheWay.server);
+  #letPass(job: Waiting<Worker>): void {
+    const [other, ...more] = this.#jobs.callers.filter((caller) => caller !== job.caller);
+    if (other === undefined || more.length > 0 || this.#counter()(job.caller) > 1) return;
+    const inAdvance = this.#assignments
+      .inAdvance()
+      .find(({ caller, hasGivenWay }) => caller === other && !hasGivenWay);
+    if (inAdvance) {
+      this.#revokeAssignment(inAdvance);
+      this.#jobs.remove(job);
+      this.#start(job, inAdvance.worker);
+      return;
+    }
+    const [next] = this.#jobs.of(other);
+    if (next!.hasGivenWay || !this.#assignments.isServing(other) || this.#assignments.isServing(job.caller))
+      return;
+    next!.hasGivenWay = true;
+    this.#jobs.moveToFront(job.caller);
   }
 
-  #requireRoomFor(caller: string, deadlineMs: number | undefined): void {
-    if (deadlineMs !== undefined && performance.now() + this.#expectedWaitMs() > deadlineMs)
-      throw overloadedError(this.waiting);
-    if (this.#hasPlaceFree) return;
+  #requireInTime(caller: string, deadlineMs: number | undefined): void {
+    if (!this.#isInTime(caller, deadlineMs)) throw this.#overloadedError();
+  }
+
+  /** Makes sure that there is room for one more job, by displacing another one if necessary. */
+  #requireRoom(caller: string): void {
+    if (this.#hasRoom) return;
     const heaviest = this.#heaviestBeside(caller);
-    const error = overloadedError(this.waiting);
+    const error = this.#overloadedError();
     if (heaviest === undefined) throw error;
-    this.#line.lastOf(heaviest)!.refuse(error);
+    const jobs = this.#jobs.of(heaviest);
+    // Work has been spent on those that have had a turn.
+    (jobs.findLast(({ state }) => state === "new") ?? jobs.at(-1)!).reject(error);
   }
 
-  /** The caller of whom most wait, where that is more than it would be of this one. */
+  #isInTime(caller: string, deadlineMs: number | undefined): boolean {
+    return (
+      deadlineMs === undefined || performance.now() + this.#waitMs(this.#countBefore(caller)) <= deadlineMs
+    );
+  }
+
+  get #hasRoom(): boolean {
+    const { waiting } = this;
+    return waiting < MOST_WAITING && this.#waitMs(waiting) <= this.#maxWaitMs;
+  }
+
+  /** The caller with most waiting jobs, if it has more than this one would have. */
   #heaviestBeside(caller: string): string | undefined {
     const countOf = this.#counter();
-    const heaviest = this.#line.callers.reduce(
+    const heaviest = this.#jobs.callers.reduce(
       (one, other) => (countOf(other) > countOf(one) ? other : one),
       caller,
     );
     return countOf(heaviest) > countOf(caller) + 1 ? heaviest : undefined;
   }
 
-  /** Tells how many of a caller's wait, also for turns that they were given ahead. */
+  /** Number of jobs that the round robin serves before a new one of this caller. */
+  #countBefore(caller: string): number {
+    const own = this.#jobs.countOf(caller);
+    const others = this.#jobs.callers.filter((other) => other !== caller);
+    return (
+      this.#assignments.inAdvance().length +
+      others.reduce((sum, other) => sum + Math.min(this.#jobs.countOf(other), own + 1), own)
+    );
+  }
+
+  /** Returns a function that counts a caller's waiting jobs, those assigned in advance included. */
   #counter(): (caller: string) => number {
-    const ahead = this.#turns.ahead().map((turn) => turn.caller);
-    return (caller) => this.#line.countOf(caller) + ahead.filter((other) => other === caller).length;
+    const inAdvance = this.#assignments.inAdvance().map((one) => one.caller);
+    return (caller) => this.#jobs.countOf(caller) + inAdvance.filter((other) => other === caller).length;
   }
 
-  get #hasPlaceFree(): boolean {
-    return this.waiting < this.#limitNow();
+  /** Estimated wait of a job with this many others before it. */
+  #waitMs(before: number): number {
+    return estimateWaitMs(this.#freeInMs(), this.#cost.ofJobs(before));
   }
 
-  #limitNow(): number {
-    const waitedMs = performance.now() - this.#waitingSinceMs;
-    const standingMs = Math.max(LEAST_STANDING_MS, STANDING_LIMIT * this.#meanJobMs);
-    const isStanding = this.#line.count > 0 && waitedMs > standingMs;
-    return isStanding ? Math.min(this.#limit, STANDING_LIMIT * this.#serverCount) : this.#limit;
+  /** Estimates for each worker when it will be free. */
+  #freeInMs(): number[] {
+    const nowMs = performance.now();
+    const { meanMs } = this.#cost;
+    return [
+      ...Array.from(this.#idle, () => 0),
+      // A job that has run for longer than usual is expected to run for as much longer again.
+      ...this.#assignments.startTimes().map((startMs) => meanMs && Math.abs(meanMs - (nowMs - startMs))),
+      // Likewise a replacement: it is expected at first, and less the longer it takes.
+      ...this.#lostAtMs.map((lostMs) => nowMs - lostMs),
+    ];
   }
 
-  get #serverCount(): number {
-    return this.#idle.size + this.busy;
+  #overloadedError(): QueueError {
+    return new QueueError(
+      "overloaded",
+      `All workers are busy and ${this.waiting} jobs wait.`,
+      this.#retryAfterMs(),
+    );
   }
 
-  #expectedWaitMs(): number {
-    const turns = (this.waiting + 1) / Math.max(1, this.#serverCount);
-    return turns * this.#meanJobMs;
+  /** The time in which the queue would empty, give or take half, so that rejected clients do not return together. */
+  #retryAfterMs(): number {
+    const { least, most } = RETRY_AFTER_MS;
+    const waitMs = this.#waitMs(this.waiting) * (0.5 + Math.random());
+    return Math.round(Math.min(most, Math.max(least, waitMs)));
   }
 
-  #noteJob(jobMs: number): void {
-    this.#meanJobMs += (jobMs - this.#meanJobMs) * (this.#meanJobMs === 0 ? 1 : NEWEST_SHARE);
-  }
-
-  #wait(caller: string, again: boolean, signal: AbortSignal | undefined): Promise<Turn<Server>> {
+  #wait(
+    caller: string,
+    state: JobOptions["state"],
+    signal: AbortSignal | undefined,
+  ): Promise<Assignment<Worker>> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#line.remove(waiting);
+        this.#jobs.remove(job);
         signal?.removeEventListener("abort", abort);
       };
-      const waiting: Waiting<Server> = {
+      const job: Waiting<Worker> = {
         caller,
-        again,
-        serve: (turn) => {
+        state,
+        hasGivenWay: state === "revoked",
+        start: (assignment) => {
           leave();
-          resolve(turn);
+          resolve(assignment);
         },
-        refuse: (error) => {
+        reject: (error) => {
           leave();
           reject(error);
         },
@@ -263,20 +341,15 @@ export class Queue<Server> {
         leave();
         reject(signal?.reason);
       };
-      if (this.#line.count === 0) this.#waitingSinceMs = performance.now();
-      if (again) this.#line.addFirst(waiting);
-      else this.#line.add(waiting);
+      if (state === "revoked") this.#jobs.addFirst(job);
+      else this.#jobs.add(job);
       signal?.addEventListener("abort", abort);
-      this.#makeWayFor(waiting);
-      this.#giveAhead();
+      this.#letPass(job);
+      this.#assignInAdvance();
     });
   }
 }
 
 function closedError(): QueueError {
-  return new QueueError("closed", "No more jobs are taken.");
-}
-
-function overloadedError(waiting: number): QueueError {
-  return new QueueError("overloaded", `All workers are busy and ${waiting} jobs wait.`);
+  return new QueueError("closed", "No more jobs are accepted.");
 }

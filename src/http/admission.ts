@@ -13,8 +13,8 @@ export interface AdmissionOptions {
   readonly gate: Gate;
   readonly trustedProxies: TrustedProxies;
   readonly budget: ByteBudget;
-  /** Whether the queue has room for a job of this user, by its fingerprint. */
-  readonly hasRoomFor: (user: string) => boolean;
+  /** Whether the queue would reject a job of this user, by its fingerprint, and when to come back. */
+  readonly rejectionFor: (user: string) => { readonly retryAfterMs: number } | undefined;
   /** How many requests of one user are rejected without delay in a second, for want of room. */
   readonly rejectionsPerSecond: number;
   /** Whether the service is shutting down. */
@@ -32,7 +32,7 @@ const REJECTION_DELAY_MS = 1_000;
  * read. In an overload, reading what is then rejected would take what admitted requests need.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { gate, trustedProxies, budget, hasRoomFor, isDraining } = options;
+  const { gate, trustedProxies, budget, rejectionFor, isDraining } = options;
   const rejections = new TokenBuckets();
   const rejectionRate = { perSecond: options.rejectionsPerSecond, burst: options.rejectionsPerSecond };
 
@@ -52,10 +52,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     }
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
-    if (context.operation === NO_OPERATION || hasRoomFor(user)) return;
+    const rejection = context.operation === NO_OPERATION ? undefined : rejectionFor(user);
+    if (!rejection) return;
     const isTooOften = rejections.take(user, rejectionRate, performance.now());
     if (isTooOften) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
-    throw new ServiceError("overloaded");
+    throw new ServiceError("overloaded", undefined, rejection);
   };
 }
 

@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         gate: ownGate,
         trustedProxies: config.trustedProxies,
         budget,
-        hasRoomFor: (user) => analyzer.hasRoomFor(user),
+        rejectionFor: (user) => analyzer.rejectionFor(user),
         rejectionsPerSecond: REJECTIONS_PER_WORKER * analyzer.size,
         isDraining: () => isDraining,
       }),

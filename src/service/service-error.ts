@@ -91,8 +91,10 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
     const place = { field, cause: fault, metadata: { stage: "fetch" } };
     return new ServiceError(kindOfFetch(fault), fault.message, place);
   }
-  if (fault instanceof QueueError)
-    return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault });
+  if (fault instanceof QueueError) {
+    const { retryAfterMs } = fault;
+    return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault, retryAfterMs });
+  }
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });

@@ -208,7 +208,7 @@ describe("a call that fails in a way that may pass", () => {
   });
 
   test("gets through to an overloaded service", async () => {
-    const small = await startTestService({ VISAGE_QUEUE: "1" });
+    const small = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1" });
     onTestFinished(() => small.close());
     const address = `http://127.0.0.1:${small.port}`;
     const burst = (retries: number) =>

@@ -19,6 +19,8 @@ import { photograph } from "../support/images.ts";
 
 const REASON = new Error("the caller has gone");
 const ROOT = join(import.meta.dirname, "../..");
+/** A wait limit that is out of reach however slow the machine is. */
+const LONG_MS = 600_000;
 const WAIT = { timeout: 20_000, interval: 20 };
 
 /** Many more boxes than a test has time for: a call that runs until it is stopped. */
@@ -28,7 +30,7 @@ let pool: Pool;
 let analyzer: Analyzer;
 beforeAll(async () => {
   [pool, analyzer] = await Promise.all([
-    openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 2, queue: 2 }),
+    openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 2, maxQueueWaitMs: LONG_MS }),
     openRealAnalyzer(),
   ]);
 });
@@ -168,14 +170,21 @@ describe("errors cross the border", () => {
 });
 
 describe("when all workers are busy", () => {
-  test("so many calls wait, and the next is refused at once", async () => {
-    const end = occupy(2);
-    const waiting = [pool.embed(photograph(3)), pool.embed(photograph(3))];
-    expect(pool.waiting).toBe(2);
-    await expect(pool.embed(photograph(3))).rejects.toMatchObject({ name: "QueueError", kind: "overloaded" });
-    await end();
-    const [one, other] = await Promise.all(waiting);
-    expect(one).toStrictEqual(other);
+  test("a call that would wait for longer than the limit is rejected at once", async () => {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: 1 });
+    // Until a few calls have ended, nothing is known about the wait.
+    await Promise.all(Array.from({ length: 8 }, () => own.embed(photograph(3))));
+    expect(own.rejectionFor("caller")).toBeUndefined();
+    const running = own.embed(photograph(3));
+    const rejected = thrownBy(own.embed(photograph(3)));
+    expect(own.rejectionFor("caller")?.retryAfterMs).toBeGreaterThanOrEqual(100);
+    expect(await rejected).toMatchObject({
+      name: "QueueError",
+      kind: "overloaded",
+      retryAfterMs: expect.any(Number),
+    });
+    expect((await running).facesFound).toBe(3);
+    await own.close();
   });
 
   test("a waiting call leaves as soon as its signal is aborted", async () => {
@@ -193,7 +202,7 @@ describe("when all workers are busy", () => {
 describe("a call that was given to a busy worker ahead", () => {
   /** One worker with an endless call, and behind it so many that the first of them is ahead and others wait. */
   async function ahead(workers: number, others: number) {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, queue: 20 });
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
     const stopping = new AbortController();
     const endless = thrownBy(own.analyze(photograph(3), { ...ENDLESS, signal: stopping.signal }));
     const leaving = new AbortController();
@@ -244,7 +253,7 @@ describe("a call that was given to a busy worker ahead", () => {
   });
 
   test("tells how long it waited until it began", async () => {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 20 });
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
     const waits: number[] = [];
     const onStage = (stage: Stage, milliseconds: number) => {
       if (stage === "queue") waits.push(milliseconds);
@@ -325,7 +334,7 @@ describe("a worker", () => {
     const own = await openPool({
       modelsDir: DEFAULT_MODELS_DIR,
       workers: 2,
-      queue: 4,
+      maxQueueWaitMs: LONG_MS,
       onLoss: (one) => losses.push(one),
     });
     const [stuck] = own.pids as [number];
@@ -352,7 +361,7 @@ describe("a worker", () => {
     const script = `
       import { readFileSync } from "node:fs";
       import { openPool } from "./dist/src/core/index.js";
-      const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1, queue: 0 });
+      const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1 });
       const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
       pool.analyze(photograph, ${JSON.stringify(ENDLESS)});
       setTimeout(() => console.log(pool.pids[0]), 300);`;
@@ -372,20 +381,20 @@ describe("opening a pool", () => {
   test("without models says so and leaves no process behind", async () => {
     const before = workersOfThisProcess();
     expect(before).toBe(2);
-    const opening = openPool({ modelsDir: "/nowhere", workers: 2, queue: 1 });
+    const opening = openPool({ modelsDir: "/nowhere", workers: 2 });
     await expect(opening).rejects.toThrow(/^no network at \/nowhere\/\w+\.onnx: run "visage models" first$/);
     expect(workersOfThisProcess()).toBe(before);
   });
 
   test("with limits that its own warm-up would not keep to is possible", async () => {
     const limits = { maxBytes: 200, maxPixels: 100 };
-    const strict = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 1, limits });
+    const strict = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, limits });
     await expect(strict.embed(photograph(3))).rejects.toMatchObject({ kind: "imageTooLarge" });
     await strict.close();
   });
 
-  test.each([{ workers: 0 }, { workers: 1.5 }, { queue: -1 }])("refuses %o", async (wrong) => {
-    const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, queue: 1, ...wrong };
+  test.each([{ workers: 0 }, { workers: 1.5 }, { maxQueueWaitMs: 0 }])("refuses %o", async (wrong) => {
+    const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, ...wrong };
     await expect(openPool(options)).rejects.toThrow(RangeError);
   });
 });
@@ -396,7 +405,7 @@ test("a pool tries again until a worker starts, and closes in good order", async
   const others = workersOfThisProcess();
   try {
     await symlink(DEFAULT_MODELS_DIR, modelsDir);
-    const small = await openPool({ modelsDir, workers: 1, queue: 1 });
+    const small = await openPool({ modelsDir, workers: 1, maxQueueWaitMs: LONG_MS });
 
     await rm(modelsDir);
     process.kill(small.pids[0]!, "SIGKILL");

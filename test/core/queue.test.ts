@@ -1,282 +1,404 @@
 import { setImmediate as settle } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Queue, QueueError, type Turn } from "../../src/core/queue.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Assignment, MOST_WAITING, Queue, QueueError } from "../../src/core/queue.ts";
 
 const REASON = new Error("the caller has gone");
+const FOREVER = 1_000_000;
 
-function takesNoneBack(server: string): void {
-  expect.fail(`a turn of ${server} is taken back`);
+function revokesNothing(worker: string): void {
+  expect.fail(`a job of ${worker} is revoked`);
 }
 
-/** A queue with one server, and the turn that this is at. */
-async function busyQueue(limit: number): Promise<{ queue: Queue<string>; turn: Turn<string> }> {
-  const queue = new Queue<string>(limit, takesNoneBack);
-  queue.offer("server");
-  return { queue, turn: await queue.acquire() };
+/** A queue with one worker, and the job that keeps it busy. */
+async function busyQueue(
+  maxWaitMs = FOREVER,
+): Promise<{ queue: Queue<string>; running: Assignment<string> }> {
+  const queue = new Queue<string>(maxWaitMs, revokesNothing);
+  queue.offer("worker");
+  return { queue, running: await queue.acquire() };
 }
 
-/** A queue and its servers, which do their turns in order, and give back what has not begun. */
-class Shop {
-  readonly served: string[] = [];
-  readonly queue = new Queue<string>(100, (server) => this.#giveBack(server));
-  readonly #given = new Map<string, { readonly caller: string; readonly turn: Turn<string> }[]>();
+/** A queue and its workers, which run their jobs in order, and give back those that are revoked. */
+class Workers {
+  readonly ended: string[] = [];
+  readonly queue = new Queue<string>(FOREVER, (worker) => this.#giveBack(worker));
+  readonly #jobs = new Map<string, { readonly caller: string; readonly assignment: Assignment<string> }[]>();
 
-  constructor(...servers: string[]) {
-    for (const server of servers) {
-      this.#given.set(server, []);
-      this.queue.offer(server);
+  constructor(...workers: string[]) {
+    for (const worker of workers) {
+      this.#jobs.set(worker, []);
+      this.queue.offer(worker);
     }
   }
 
-  /** Lets callers come, one after another. */
-  async visit(...callers: string[]): Promise<void> {
+  /** Adds a job of each caller, one after another. */
+  async add(...callers: string[]): Promise<void> {
     for (const caller of callers) {
-      this.#come(caller, false).catch(() => {});
+      this.#run(caller, "new").catch(() => {});
       await settle();
     }
   }
 
-  /** Lets a server end what it is at. */
-  async end(server: string): Promise<void> {
-    const { caller, turn } = this.#given.get(server)!.shift()!;
-    expect(turn.beganMs).toBeDefined();
-    this.served.push(caller);
-    this.queue.end(turn);
+  /** Ends a worker's running job. */
+  async end(worker: string): Promise<void> {
+    const { caller, assignment } = this.#jobs.get(worker)!.shift()!;
+    expect(assignment.startedMs).toBeDefined();
+    this.ended.push(caller);
+    this.queue.end(assignment);
     await settle();
   }
 
-  /** Whose turns a server has, the first begun. */
-  at(server: string): string[] {
-    return this.#given.get(server)!.map(({ caller }) => caller);
+  /** The callers of a worker's jobs, the running one first. */
+  at(worker: string): string[] {
+    return this.#jobs.get(worker)!.map(({ caller }) => caller);
   }
 
-  async #come(caller: string, again: boolean): Promise<void> {
-    const turn = await this.queue.acquire({ caller, again });
-    this.#given.get(turn.server)!.push({ caller, turn });
+  async #run(caller: string, state: "new" | "revoked"): Promise<void> {
+    const assignment = await this.queue.acquire({ caller, state });
+    this.#jobs.get(assignment.worker)!.push({ caller, assignment });
   }
 
-  #giveBack(server: string): void {
-    const { caller, turn } = this.#given.get(server)!.pop()!;
+  #giveBack(worker: string): void {
+    const { caller, assignment } = this.#jobs.get(worker)!.pop()!;
     void settle().then(() => {
-      this.queue.end(turn);
-      return this.#come(caller, true);
+      this.queue.end(assignment);
+      return this.#run(caller, "revoked");
     });
   }
 }
 
 describe("a queue", () => {
-  test("gives an idle server at once, also where nobody may wait", async () => {
-    const queue = new Queue<string>(0, takesNoneBack);
-    queue.offer("server");
+  test("assigns an idle worker at once, whatever the wait limit", async () => {
+    const queue = new Queue<string>(0, revokesNothing);
+    queue.offer("worker");
     expect(queue.busy).toBe(0);
-    const turn = await queue.acquire();
-    expect(turn.server).toBe("server");
-    expect(turn.beganMs).toBeDefined();
+    const assignment = await queue.acquire();
+    expect(assignment.worker).toBe("worker");
+    expect(assignment.startedMs).toBeDefined();
     expect(queue.busy).toBe(1);
     expect(queue.waiting).toBe(0);
   });
 
   test("serves in the order of arrival", async () => {
-    let { queue, turn } = await busyQueue(3);
+    let { queue, running } = await busyQueue();
     const all = [1, 2, 3].map(() => queue.acquire());
     expect(queue.waiting).toBe(3);
     for (const [i, one] of all.entries()) {
-      queue.end(turn);
-      turn = await one;
-      expect(turn.beganMs).toBeDefined();
+      queue.end(running);
+      running = await one;
+      expect(running.startedMs).toBeDefined();
       expect(queue.waiting).toBe(2 - i);
     }
     expect(queue.busy).toBe(1);
-    queue.end(turn);
+    queue.end(running);
     expect(queue.busy).toBe(0);
   });
 
-  test("refuses at once when as many wait as may", async () => {
-    const { queue, turn } = await busyQueue(1);
-    const waiting = queue.acquire();
-    const refused = queue.acquire();
-    await expect(refused).rejects.toBeInstanceOf(QueueError);
-    await expect(refused).rejects.toMatchObject({ name: "QueueError", kind: "overloaded" });
-    queue.end(turn);
-    expect((await waiting).server).toBe("server");
+  test("serves callers in turn, however many jobs each has waiting", async () => {
+    const workers = new Workers("worker");
+    await workers.add("first", "heavy", "heavy", "heavy", "light", "heavy", "other");
+    for (let job = 0; job < 7; job++) await workers.end("worker");
+    expect(workers.ended).toEqual(["first", "light", "heavy", "other", "heavy", "heavy", "heavy"]);
   });
 
-  test("lets callers take turns, however many each has waiting", async () => {
-    const shop = new Shop("server");
-    await shop.visit("first", "heavy", "heavy", "heavy", "light", "heavy", "other");
-    for (let turn = 0; turn < 7; turn++) await shop.end("server");
-    expect(shop.served).toEqual(["first", "light", "heavy", "other", "heavy", "heavy", "heavy"]);
-  });
-
-  test("takes a place from the caller who has most, for one who has fewer", async () => {
-    const { queue, turn } = await busyQueue(2);
-    const first = queue.acquire({ caller: "heavy" });
-    const last = queue.acquire({ caller: "heavy" });
-    expect(["heavy", "light"].map((caller) => queue.hasRoomFor(caller))).toEqual([false, true]);
-    await expect(queue.acquire({ caller: "heavy" })).rejects.toMatchObject({ kind: "overloaded" });
-    const light = queue.acquire({ caller: "light" });
-    await expect(last).rejects.toMatchObject({ kind: "overloaded" });
-    await expect(queue.acquire({ caller: "other" })).rejects.toMatchObject({ kind: "overloaded" });
-    queue.end(turn);
-    queue.end(await first);
-    expect((await light).beganMs).toBeDefined();
-  });
-
-  test("takes a burst, but lets only a few wait once it has not been empty for a while", async () => {
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    let { queue, turn } = await busyQueue(100);
-    vi.advanceTimersByTime(100);
-    queue.end(turn);
-    turn = await queue.acquire();
-    const burst = Array.from({ length: 20 }, () => queue.acquire());
-    vi.advanceTimersByTime(4 * 100);
-    burst.push(queue.acquire());
-    expect(queue.waiting).toBe(21);
-    vi.advanceTimersByTime(1);
-    await expect(queue.acquire()).rejects.toMatchObject({ kind: "overloaded" });
-    for (const one of burst) {
-      queue.end(turn);
-      turn = await one;
+  test("lets a newcomer go before the next job of a caller that is being served", async () => {
+    const workers = new Workers("worker");
+    await workers.add("heavy", "heavy");
+    for (let round = 0; round < 3; round++) {
+      await workers.add("light");
+      await workers.end("worker");
+      await workers.add("heavy");
+      await workers.end("worker");
     }
-    void queue.acquire();
-    expect(queue.waiting).toBe(1);
+    expect(workers.ended).toEqual(["heavy", "light", "heavy", "light", "heavy", "light"]);
   });
 
-  test("refuses at once one whose turn would come too late", async () => {
-    vi.useFakeTimers({ toFake: ["performance"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { queue, turn } = await busyQueue(100);
-    vi.advanceTimersByTime(100);
-    queue.end(turn);
-    await queue.acquire();
-    void queue.acquire();
-    // One waits already: a turn comes after about 200 ms.
-    const nowMs = performance.now();
-    await expect(queue.acquire({ deadlineMs: nowMs + 150 })).rejects.toMatchObject({ kind: "overloaded" });
-    void queue.acquire({ deadlineMs: nowMs + 250 });
-    expect(queue.waiting).toBe(2);
-    // One of them was given its turn ahead, and waits all the same.
-    await expect(queue.acquire({ deadlineMs: nowMs + 250 })).rejects.toMatchObject({ kind: "overloaded" });
+  test("but serves a caller that waits before one that comes later", async () => {
+    const workers = new Workers("worker");
+    await workers.add("other", "early", "late");
+    for (let job = 0; job < 3; job++) await workers.end("worker");
+    expect(workers.ended).toEqual(["other", "early", "late"]);
   });
 
-  test("lets go of one whose signal is aborted, and serves the next", async () => {
-    const { queue, turn } = await busyQueue(3);
+  test("drops a job whose signal is aborted, and serves the next", async () => {
+    const { queue, running } = await busyQueue();
     const controller = new AbortController();
-    const ahead = queue.acquire();
+    const before = queue.acquire();
     const leaving = queue.acquire({ signal: controller.signal });
     const staying = queue.acquire();
     controller.abort(REASON);
     expect(queue.waiting).toBe(2);
     await expect(leaving).rejects.toBe(REASON);
-    queue.end(turn);
-    queue.end(await ahead);
-    expect((await staying).beganMs).toBeDefined();
+    queue.end(running);
+    queue.end(await before);
+    expect((await staying).startedMs).toBeDefined();
   });
 
-  test("gives nothing to a signal that was aborted before", async () => {
-    const queue = new Queue<string>(1, takesNoneBack);
-    queue.offer("server");
+  test("assigns nothing to a signal that was aborted before", async () => {
+    const queue = new Queue<string>(FOREVER, revokesNothing);
+    queue.offer("worker");
     await expect(queue.acquire({ signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
     expect(queue.busy).toBe(0);
-    expect((await queue.acquire()).server).toBe("server");
+    expect((await queue.acquire()).worker).toBe("worker");
   });
 
-  test("keeps a server where its signal is aborted after it was given", async () => {
-    const { queue, turn } = await busyQueue(1);
+  test("keeps an assignment whose signal is aborted afterwards", async () => {
+    const { queue, running } = await busyQueue();
     const controller = new AbortController();
-    const served = queue.acquire({ signal: controller.signal });
-    queue.end(turn);
+    const assigned = queue.acquire({ signal: controller.signal });
+    queue.end(running);
     controller.abort(REASON);
-    expect((await served).server).toBe("server");
+    expect((await assigned).worker).toBe("worker");
     expect(queue.busy).toBe(1);
   });
 
-  test("gives nobody a server that was withdrawn", async () => {
-    const queue = new Queue<string>(1, takesNoneBack);
+  test("never assigns a worker that was withdrawn", async () => {
+    const queue = new Queue<string>(FOREVER, revokesNothing);
     queue.offer("lost");
     queue.withdraw("lost");
     const waiting = queue.acquire();
     queue.offer("new");
-    expect((await waiting).server).toBe("new");
+    expect((await waiting).worker).toBe("new");
   });
 
-  test("does not get a server back that was withdrawn in its turn", async () => {
-    const { queue, turn } = await busyQueue(1);
-    queue.withdraw("server");
-    queue.end(turn);
+  test("does not take back a worker that was withdrawn while it was busy", async () => {
+    const { queue, running } = await busyQueue();
+    queue.withdraw("worker");
+    queue.end(running);
     expect(queue.busy).toBe(0);
     void queue.acquire();
     expect(queue.waiting).toBe(1);
   });
 });
 
-describe("turns are given ahead", () => {
-  test("while more wait than there are servers, one to each, and they still count as waiting", async () => {
-    const shop = new Shop("a", "b");
-    await shop.visit("one", "one", "one", "one");
-    expect([shop.at("a"), shop.at("b")]).toEqual([["one"], ["one"]]);
-    await shop.visit("one", "one", "one", "one");
-    expect([shop.at("a"), shop.at("b")]).toEqual([
+describe("load shedding", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A queue whose one worker is busy, and has run jobs that took so long. */
+  async function queueWithCosts(costsMs: readonly number[], maxWaitMs: number) {
+    const queue = new Queue<string>(maxWaitMs, () => {});
+    queue.offer("worker");
+    let last = await queue.acquire();
+    for (const costMs of costsMs) {
+      vi.advanceTimersByTime(costMs);
+      queue.end(last);
+      last = await queue.acquire();
+    }
+    return { queue, running: last };
+  }
+
+  const TENTHS = Array.from({ length: 8 }, () => 100);
+
+  /** Adds jobs of a caller to the queue; returns why each was rejected, in the end. */
+  function addJobs(queue: Queue<string>, count: number, caller = "") {
+    const rejected: QueueError[] = [];
+    for (let job = 0; job < count; job++) {
+      queue.acquire({ caller }).catch((fault: QueueError) => rejected.push(fault));
+    }
+    return rejected;
+  }
+
+  test("rejects a job whose estimated wait exceeds the limit, and says when to try again", async () => {
+    const { queue } = await queueWithCosts(TENTHS, 500);
+    // One job has 100 ms to go; four that wait make it 500 ms for the fifth.
+    addJobs(queue, 4);
+    expect(queue.rejectionFor("")).toBeUndefined();
+    addJobs(queue, 1);
+    expect(queue.waiting).toBe(5);
+    const rejected = queue.acquire();
+    await expect(rejected).rejects.toBeInstanceOf(QueueError);
+    await expect(rejected).rejects.toMatchObject({ name: "QueueError", kind: "overloaded" });
+    const retries = Array.from({ length: 100 }, () => queue.rejectionFor("")!.retryAfterMs);
+    expect(Math.min(...retries)).toBeGreaterThanOrEqual(300);
+    expect(Math.max(...retries)).toBeLessThanOrEqual(900);
+    expect(new Set(retries).size, "spread").toBeGreaterThan(20);
+    const { retryAfterMs } = (await rejected.catch((fault: unknown) => fault)) as QueueError;
+    expect(retryAfterMs).toBeGreaterThanOrEqual(300);
+    // The running job comes to its end meanwhile.
+    vi.advanceTimersByTime(100);
+    expect(queue.rejectionFor("")).toBeUndefined();
+  });
+
+  test("rejects nothing before it is known how long jobs take", async () => {
+    const { queue } = await queueWithCosts([5000, 100, 100, 100, 100, 100, 100], 500);
+    expect(addJobs(queue, 200)).toEqual([]);
+    expect(queue.waiting).toBe(200);
+  });
+
+  test.each([
+    ["the first job", [5000, ...TENTHS]],
+    ["a later one", [...TENTHS, ...TENTHS, ...TENTHS, 5000]],
+  ])("does not overreact when %s is slow", async (_, costs) => {
+    const { queue } = await queueWithCosts(costs, 1000);
+    addJobs(queue, 4);
+    expect(queue.rejectionFor("")).toBeUndefined();
+  });
+
+  test("expects nothing soon of a worker whose job takes far longer than usual", async () => {
+    const { queue } = await queueWithCosts(TENTHS, 500);
+    vi.advanceTimersByTime(700);
+    expect(queue.rejectionFor("")).toBeDefined();
+    queue.offer("another");
+    expect(queue.rejectionFor("")).toBeUndefined();
+    void queue.acquire();
+    addJobs(queue, 3);
+    expect(queue.rejectionFor(""), "one worker still does its work").toBeUndefined();
+  });
+
+  test("counts on a lost worker's replacement for as long as the wait limit", async () => {
+    const { queue } = await queueWithCosts(TENTHS, 500);
+    queue.withdraw("worker");
+    expect(addJobs(queue, 4)).toEqual([]);
+    expect(queue.rejectionFor("")).toBeUndefined();
+    vi.advanceTimersByTime(501);
+    expect(queue.rejectionFor("")).toBeDefined();
+    queue.offer("replacement");
+    expect(queue.rejectionFor("")).toBeUndefined();
+  });
+
+  test("displaces the last job of the caller with most, for a caller with fewer", async () => {
+    const { queue, running } = await queueWithCosts(TENTHS, 250);
+    const first = queue.acquire({ caller: "heavy" });
+    // Two are within the limit, a third is not.
+    const last = queue.acquire({ caller: "heavy" });
+    expect(["heavy", "light"].map((caller) => queue.rejectionFor(caller) === undefined)).toEqual([
+      false,
+      true,
+    ]);
+    await expect(queue.acquire({ caller: "heavy" })).rejects.toMatchObject({ kind: "overloaded" });
+    const light = queue.acquire({ caller: "light" });
+    await expect(last).rejects.toMatchObject({ kind: "overloaded", retryAfterMs: expect.any(Number) });
+    await expect(queue.acquire({ caller: "other" })).rejects.toMatchObject({ kind: "overloaded" });
+    queue.end(running);
+    queue.end(await first);
+    expect((await light).startedMs).toBeDefined();
+  });
+
+  test("applies the fair share only once the limit is exceeded", async () => {
+    const { queue } = await queueWithCosts(TENTHS, 1000);
+    const rejectedToo = addJobs(queue, 5, "heavy");
+    const rejected = addJobs(queue, 3, "light");
+    await settle();
+    expect([...rejected, ...rejectedToo]).toEqual([]);
+  });
+
+  test("does not reject a job that has had a turn, and displaces it only if there is no other", async () => {
+    const { queue } = await queueWithCosts(TENTHS, 250);
+    const rejected: string[] = [];
+    const add = (caller: string, state: "new" | "continued", name: string) =>
+      queue.acquire({ caller, state }).catch(() => rejected.push(name));
+    void add("heavy", "new", "first");
+    void add("heavy", "new", "second");
+    void add("heavy", "continued", "third");
+    void add("heavy", "continued", "fourth");
+    await settle();
+    expect(rejected).toEqual([]);
+    void add("a", "new", "a");
+    void add("b", "new", "b");
+    await settle();
+    // The first was assigned in advance.
+    expect(rejected).toEqual(["second", "fourth"]);
+  });
+
+  test("rejects at once a job that would start after its deadline", async () => {
+    const { queue } = await queueWithCosts(TENTHS, FOREVER);
+    addJobs(queue, 1);
+    const nowMs = performance.now();
+    // The running job and the one that waits take 200 ms.
+    expect(queue.rejectionFor("", nowMs + 199)).toBeDefined();
+    await expect(queue.acquire({ deadlineMs: nowMs + 199 })).rejects.toMatchObject({ kind: "overloaded" });
+    expect(queue.rejectionFor("", nowMs + 201)).toBeUndefined();
+    void queue.acquire({ deadlineMs: nowMs + 201 });
+    expect(queue.waiting).toBe(2);
+    await expect(queue.acquire({ deadlineMs: nowMs + 201 })).rejects.toMatchObject({ kind: "overloaded" });
+    const late = queue.acquire({ deadlineMs: nowMs + 201, state: "continued" });
+    await expect(late).rejects.toMatchObject({ kind: "overloaded" });
+  });
+
+  test("counts for a deadline only the jobs that are served before", async () => {
+    const { queue } = await queueWithCosts(TENTHS, FOREVER);
+    addJobs(queue, 20, "heavy");
+    const deadlineMs = performance.now() + 500;
+    expect(queue.rejectionFor("heavy", deadlineMs)).toBeDefined();
+    expect(queue.rejectionFor("light", deadlineMs)).toBeUndefined();
+  });
+
+  test("bounds the number of waiting jobs, whatever the estimate", async () => {
+    const { queue } = await busyQueue();
+    expect(addJobs(queue, MOST_WAITING)).toEqual([]);
+    expect(queue.rejectionFor("")).toBeDefined();
+    await expect(queue.acquire()).rejects.toMatchObject({ kind: "overloaded" });
+    expect(queue.rejectionFor("light")).toBeUndefined();
+  });
+});
+
+describe("jobs are assigned in advance", () => {
+  test("while more wait than there are workers, one to each, and still count as waiting", async () => {
+    const workers = new Workers("a", "b");
+    await workers.add("one", "one", "one", "one");
+    expect([workers.at("a"), workers.at("b")]).toEqual([["one"], ["one"]]);
+    await workers.add("one", "one", "one", "one");
+    expect([workers.at("a"), workers.at("b")]).toEqual([
       ["one", "one"],
       ["one", "one"],
     ]);
-    expect([shop.queue.busy, shop.queue.waiting]).toEqual([2, 6]);
+    expect([workers.queue.busy, workers.queue.waiting]).toEqual([2, 6]);
   });
 
-  test("and taken back when one that was given later has ended: its server may be stuck", async () => {
-    const shop = new Shop("slow", "fast");
-    await shop.visit("slow", ..."abcdefg");
-    expect(shop.at("slow")).toEqual(["slow", "b"]);
-    for (let turn = 0; turn < 7; turn++) {
-      await shop.end("fast");
+  test("and revoked when one that was assigned later has ended: their worker may be stuck", async () => {
+    const workers = new Workers("slow", "fast");
+    await workers.add("slow", ..."abcdefg");
+    expect(workers.at("slow")).toEqual(["slow", "b"]);
+    for (let job = 0; job < 7; job++) {
+      await workers.end("fast");
       await settle();
     }
-    expect(shop.served).toEqual(["a", "c", "d", "e", "b", "f", "g"]);
-    expect(shop.at("slow")).toEqual(["slow"]);
+    expect(workers.ended).toEqual(["a", "c", "d", "e", "b", "f", "g"]);
+    expect(workers.at("slow")).toEqual(["slow"]);
   });
 
-  test("and taken back where another server would have nothing to do", async () => {
-    const shop = new Shop("slow", "fast");
-    await shop.visit("slow", "a", "b");
+  test("and revoked if another worker would be idle", async () => {
+    const workers = new Workers("slow", "fast");
+    await workers.add("slow", "a", "b");
     const leaving = new AbortController();
-    const left = [1, 2].map(() => shop.queue.acquire({ signal: leaving.signal }).catch(() => {}));
+    const left = [1, 2].map(() => workers.queue.acquire({ signal: leaving.signal }).catch(() => {}));
     await settle();
-    expect(shop.at("slow")).toEqual(["slow", "b"]);
+    expect(workers.at("slow")).toEqual(["slow", "b"]);
     leaving.abort(REASON);
     await Promise.all(left);
-    await shop.end("fast");
+    await workers.end("fast");
     await settle();
-    expect([shop.at("slow"), shop.at("fast")]).toEqual([["slow"], ["b"]]);
+    expect([workers.at("slow"), workers.at("fast")]).toEqual([["slow"], ["b"]]);
   });
 
-  test("and taken back for one who has nobody else there, at the server that will be free first", async () => {
-    const shop = new Shop("a", "b");
-    await shop.visit(...Array.from({ length: 8 }, () => "heavy"));
-    await shop.end("a");
-    await shop.visit("light");
-    expect(shop.at("b")).toEqual(["heavy", "light"]);
-    // The other servers' turns stay; who had to give way comes next.
+  test("and revoked for a newcomer, at the worker that will be free first", async () => {
+    const workers = new Workers("a", "b");
+    await workers.add(...Array.from({ length: 8 }, () => "heavy"));
+    await workers.end("a");
+    await workers.add("light");
+    expect(workers.at("b")).toEqual(["heavy", "light"]);
+    // The other worker's jobs stay; the one that gave way comes next.
     await settle();
-    expect(shop.at("a")).toEqual(["heavy", "heavy"]);
-    await shop.end("b");
-    expect(shop.at("b")).toEqual(["light", "heavy"]);
+    expect(workers.at("a")).toEqual(["heavy", "heavy"]);
+    await workers.end("b");
+    expect(workers.at("b")).toEqual(["light", "heavy"]);
   });
 
-  test("but not for ever: who has given way is served before others who come", async () => {
-    const shop = new Shop("server");
-    await shop.visit("heavy", "heavy", "heavy", "heavy");
+  test("but not forever: a job that has given way is served before later newcomers", async () => {
+    const workers = new Workers("worker");
+    await workers.add("heavy", "heavy", "heavy", "heavy");
     for (const caller of ["u", "v", "w", "x", "y", "z"]) {
-      await shop.visit(caller);
-      await shop.end("server");
+      await workers.add(caller);
+      await workers.end("worker");
     }
-    expect(shop.served.filter((caller) => caller === "heavy").length).toBeGreaterThanOrEqual(3);
+    expect(workers.ended.filter((caller) => caller === "heavy").length).toBeGreaterThanOrEqual(3);
   });
 });
 
 describe("closing a queue", () => {
-  test("refuses those who wait and those who come", async () => {
-    const { queue } = await busyQueue(1);
+  test("rejects waiting and later jobs", async () => {
+    const { queue } = await busyQueue();
     const waiting = queue.acquire();
     void queue.close();
     await expect(waiting).rejects.toMatchObject({ kind: "closed" });
@@ -284,30 +406,30 @@ describe("closing a queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test.each(["end", "withdraw"] as const)("waits for each lent server until its %s", async (way) => {
-    const { queue, turn } = await busyQueue(1);
+  test.each(["end", "withdraw"] as const)("waits for each busy worker until its %s", async (way) => {
+    const { queue, running } = await busyQueue();
     let closed = false;
     const closing = queue.close().then(() => {
       closed = true;
     });
     await settle();
     expect(closed).toBe(false);
-    if (way === "end") queue.end(turn);
-    else queue.withdraw("server");
+    if (way === "end") queue.end(running);
+    else queue.withdraw("worker");
     await closing;
     await queue.close();
   });
 
-  test("waits also for turns that were given ahead, and takes none of them back", async () => {
-    const shop = new Shop("slow", "fast");
-    await shop.visit("slow", ..."abcde");
-    const waiting = shop.at("slow");
-    const closing = shop.queue.close();
-    await shop.end("fast");
-    await shop.end("fast");
-    expect(shop.at("slow")).toEqual(waiting);
-    await shop.end("slow");
-    await shop.end("slow");
+  test("waits for jobs in advance too, and revokes none of them", async () => {
+    const workers = new Workers("slow", "fast");
+    await workers.add("slow", ..."abcde");
+    const waiting = workers.at("slow");
+    const closing = workers.queue.close();
+    await workers.end("fast");
+    await workers.end("fast");
+    expect(workers.at("slow")).toEqual(waiting);
+    await workers.end("slow");
+    await workers.end("slow");
     await closing;
   });
 });

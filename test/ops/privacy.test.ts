@@ -51,7 +51,7 @@ beforeAll(async () => {
     VISAGE_FETCH_ALLOW: "127.0.0.1",
     VISAGE_FETCH_TIMEOUT_MS: "1000",
     VISAGE_MAX_REQUEST_BYTES: String(MAX_REQUEST_BYTES),
-    VISAGE_QUEUE: "1",
+    VISAGE_MAX_QUEUE_WAIT_MS: "1",
   };
   service = await startTestService(env, log);
 });
@@ -111,6 +111,7 @@ async function driveErrors(): Promise<void> {
     { path: "/face.v1.FaceService/GetFaceVec", "connect-timeout-ms": "5" },
   );
   await Promise.all(Array.from({ length: 4 }, () => post({ img: photo })));
+  await vi.waitFor(() => expect(service.pool.busy).toBe(0));
   const lost = post({ img: photo });
   await vi.waitFor(() => expect(service.pool.busy).toBe(1), { interval: 1 });
   process.kill(service.pool.pids[0]!, "SIGKILL");

@@ -16,7 +16,7 @@ const log = { info: () => {}, warn: () => {}, error: (line: unknown) => faults.p
 let server: RunningService;
 let pool: Pool;
 beforeAll(async () => {
-  server = await startTestService({ VISAGE_QUEUE: "10" }, log);
+  server = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "60000" }, log);
   pool = server.pool;
 });
 afterAll(() => server.close());

@@ -85,6 +85,7 @@ function logFault({ id, operation }: RequestContext, { cause, message }: Service
 function serviceErrorFromRest({ kind, message, field }: RestError): ServiceError {
   const kinds = {
     badRequest: "badRequest",
+    badBox: "badBox",
     unsupportedType: "badRequest",
     unsupportedEncoding: "unsupportedEncoding",
     tooLarge: "requestTooLarge",

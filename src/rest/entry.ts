@@ -1,8 +1,13 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import type { PartialJson } from "./json-message.ts";
+import type { TextBytes } from "./text-bytes.ts";
+
+/** The value of an entry: short text is a JSON string, long text TextBytes, and a file its bytes. */
+export type EntryValue = JsonValue | Uint8Array | TextBytes | PartialJson;
 
 /** One named value of a request as it was given, before it is known what the name means. */
 export interface Entry {
   readonly name: string;
-  /** Text is a JSON string, a file its bytes; nothing where a key stood alone, without `=`. */
-  readonly value: JsonValue | Uint8Array | undefined;
+  /** Nothing where a key stood alone, without `=`. */
+  readonly value: EntryValue | undefined;
 }

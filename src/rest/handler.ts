@@ -58,8 +58,8 @@ export function createRestHandler({ service, transport, textForms }: RestOptions
     routes,
     async call(route, { query, headers, body, signal, timeoutMs, values }) {
       const { read, write } = translators.get(route)!;
-      const entries = bodyEntries(body, headers["content-type"] ?? "");
-      const message = read(formEntries(query), entries);
+      const entries = await bodyEntries(body, headers["content-type"] ?? "");
+      const message = await read(formEntries(query), entries);
       const passed = headersForMethod(headers);
       const response = await transport.unary(route.method, signal, timeoutMs, passed, message, values);
       return {

@@ -1,6 +1,7 @@
 /** Everything that can be wrong with a request before it is a message. */
 export type RestErrorKind =
   | "badRequest"
+  | "badBox"
   | "tooLarge"
   | "noSuchPath"
   | "wrongMethod"

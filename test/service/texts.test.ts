@@ -14,16 +14,19 @@ describe("an image in text", () => {
     ["Base64 in lines", `${BASE64.slice(0, 4)}\r\n${BASE64.slice(4)}\n`],
     ["Base64 for URLs", BYTES.toString("base64url")],
     ["a data URI", `data:image/jpeg;base64,${BASE64}`],
-  ])("may be %s", (_, text) => {
-    expect(imageFromText(text).source).toEqual({ case: "content", value: BYTES });
+  ])("may be %s", async (_, text) => {
+    expect((await imageFromText(text)).source).toEqual({ case: "content", value: BYTES });
   });
 
-  test.each(["http://example.org/a.jpg", " https://example.org/a.jpg?b=c "])("may be the URL %s", (text) => {
-    expect(imageFromText(text).source).toEqual({ case: "url", value: text.trim() });
-  });
+  test.each(["http://example.org/a.jpg", " https://example.org/a.jpg?b=c "])(
+    "may be the URL %s",
+    async (text) => {
+      expect((await imageFromText(text)).source).toEqual({ case: "url", value: text.trim() });
+    },
+  );
 
-  test.each(["ftp://example.org/a.jpg", "what?", "{}"])("is refused as '%s'", (text) => {
-    expect(() => imageFromText(text)).toThrow(ServiceError);
+  test.each(["ftp://example.org/a.jpg", "what?", "{}"])("is refused as '%s'", async (text) => {
+    await expect(imageFromText(text)).rejects.toThrow(ServiceError);
   });
 });
 

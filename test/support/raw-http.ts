@@ -101,14 +101,16 @@ export const MAX_REQUEST_BYTES = 64 * 1024;
 /** Simple forms that stand for the service's: a URL or Base64, and four whole numbers. */
 export const textForms: TextForms = {
   "face.v1.Image": {
-    fromText: (text) =>
-      /^https?:/.test(text)
+    fromText: (given: string | Uint8Array) => {
+      const text = typeof given === "string" ? given : Buffer.from(given).toString();
+      return /^https?:/.test(text)
         ? create(ImageSchema, { source: { case: "url", value: text } })
-        : create(ImageSchema, { source: { case: "content", value: fromBase64(text.replaceAll(" ", "+")) } }),
-    fromBytes: (value) => create(ImageSchema, { source: { case: "content", value } }),
+        : create(ImageSchema, { source: { case: "content", value: fromBase64(text.replaceAll(" ", "+")) } });
+    },
+    fromBytes: (value: Uint8Array) => create(ImageSchema, { source: { case: "content", value } }),
   },
   "face.v1.BoundingBox": {
-    fromText: (text) => {
+    fromText: (text: string) => {
       const numbers = text.split(",").map((one) => (one.trim() === "" ? Number.NaN : Number(one)));
       if (numbers.length !== 4 || !numbers.every(Number.isInteger)) {
         throw new RestError("badRequest", `The box "${text}" is not four numbers.`);

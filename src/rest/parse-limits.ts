@@ -1,0 +1,30 @@
+import type { RestErrorKind } from "./rest-error.ts";
+
+// Limits on what a request body may hold, beside its size. They bound the time that parsing takes, so that no body
+// blocks the event loop.
+
+/** Fields of a form or query, or parts of a multipart body, whether they have a name or not. */
+export const MAX_FIELDS = 512;
+
+/** Bytes of a JSON body outside its long strings. */
+export const MAX_JSON_BYTES = 64 * 1024;
+/** Nesting of objects and lists in a JSON body. */
+export const MAX_JSON_DEPTH = 16;
+/** Values in a JSON body: objects, lists, strings, numbers and literals at any depth. */
+export const MAX_JSON_VALUES = 4096;
+
+/** Text of more bytes than this is parsed as bytes. Only an image may be that long. */
+export const LONG_TEXT_BYTES = 1024;
+/** Bytes of a text that is not an image. */
+export const MAX_TEXT_BYTES = 64 * 1024;
+
+/** Fields of a Protobuf message, known and unknown, at any depth. */
+export const MAX_PROTOBUF_FIELDS = 4096;
+/** Nesting of messages and groups in a Protobuf message. */
+export const MAX_PROTOBUF_DEPTH = 16;
+
+/** Values of a repeated field. */
+export const MAX_LIST_VALUES = 256;
+
+/** The errors that are more specific than `badRequest`, by the message type of the field at fault. */
+export const FIELD_ERRORS: Readonly<Record<string, RestErrorKind>> = { "face.v1.BoundingBox": "badBox" };

@@ -1,0 +1,118 @@
+import { FRAME, parseFrames } from "./http2-frames.ts";
+
+/** A JavaScript stack trace, or a path of Node's own modules. */
+const STACK_TRACE = /\n\s+at .+:\d+:\d+|node:internal|node_modules\//;
+
+/** HPACK's indexed field for `:status: 500`, after updates of the table size. */
+const STATUS_500 = /^[\x20-\x3f]*\x8e/;
+
+/** Types whose bodies are not JSON: streams of envelopes over HTTP/1.1. */
+const ENVELOPED = /^application\/(grpc|connect\+)/;
+
+/** Types of pages and their assets, which are served to browsers with 200 only. */
+const PAGES = /^(text\/(html|css|javascript|plain)|image\/|application\/javascript)/;
+
+/** Names what is wrong with the bytes that a service sent in answer to an HTTP/1.1 case. */
+export function http1Fault(bytes: Buffer): string | undefined {
+  let rest = bytes;
+  // A server that takes the first bytes for HTTP/2 answers with frames, which begin with SETTINGS.
+  if (isHttp2(bytes)) return http2Fault(bytes);
+  while (rest.length > 0) {
+    const headEnd = rest.indexOf("\r\n\r\n");
+    // The case ended before the head had arrived.
+    if (headEnd < 0)
+      return /^HTTP\/1\.1/.test(rest.toString("latin1", 0, 8).padEnd(8)) || rest.length < 8
+        ? undefined
+        : `not HTTP: ${excerpt(rest)}`;
+    const head = rest.toString("latin1", 0, headEnd);
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? Number.NaN);
+    if (!(status >= 100 && status < 600)) return `not HTTP: ${excerpt(rest)}`;
+    const body = bodyAfter(head, status, rest.subarray(headEnd + 4));
+    const fault =
+      statusFault(status, head) ?? (body.isComplete ? bodyFault(status, head, body.content) : undefined);
+    if (fault) return `${fault}: ${excerpt(rest)}`;
+    rest = body.rest;
+  }
+  return undefined;
+}
+
+/** Names what is wrong with the frames that a service sent. */
+export function http2Fault(bytes: Buffer): string | undefined {
+  if (bytes.length === 0) return undefined;
+  // Bytes that are no preface get an answer over HTTP/1.1.
+  if (!isHttp2(bytes))
+    return bytes.toString("latin1", 0, 5) === "HTTP/" ? http1Fault(bytes) : `not HTTP/2: ${excerpt(bytes)}`;
+  for (const { type, payload } of parseFrames(bytes)) {
+    const text = payload.toString("latin1");
+    if (type === FRAME.headers && STATUS_500.test(text)) return "status 500";
+    if ((type === FRAME.data || type === FRAME.goAway) && STACK_TRACE.test(text))
+      return `stack trace: ${excerpt(payload)}`;
+  }
+  return undefined;
+}
+
+function isHttp2(bytes: Buffer): boolean {
+  return bytes.length > 3 && bytes.readUInt8(0) === 0 && bytes.readUInt8(3) === FRAME.settings;
+}
+
+function statusFault(status: number, head: string): string | undefined {
+  if (status === 500) return "internal error";
+  return STACK_TRACE.test(head) ? "stack trace" : undefined;
+}
+
+interface Body {
+  readonly content: Buffer;
+  /** False where the connection ended first. */
+  readonly isComplete: boolean;
+  /** What follows on the connection. */
+  readonly rest: Buffer;
+}
+
+function bodyAfter(head: string, status: number, bytes: Buffer): Body {
+  const nothing = { content: Buffer.alloc(0), isComplete: true, rest: bytes };
+  if (status < 200 || status === 204 || status === 304) return nothing;
+  if (/^transfer-encoding: chunked$/im.test(head)) return chunkedBody(bytes) ?? nothing;
+  const length = /^content-length: (\d+)$/im.exec(head)?.[1];
+  if (length === undefined) return { content: bytes, isComplete: false, rest: Buffer.alloc(0) };
+  // The answer to HEAD announces a body that does not come.
+  if (bytes.length === 0 || bytes.toString("latin1", 0, 9) === "HTTP/1.1 ") return nothing;
+  const size = Number(length);
+  return { content: bytes.subarray(0, size), isComplete: bytes.length >= size, rest: bytes.subarray(size) };
+}
+
+/** Undefined for the answer to HEAD, which has no chunks. */
+function chunkedBody(bytes: Buffer): Body | undefined {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    const size = Number.parseInt(bytes.toString("latin1", at, Math.max(at, lineEnd)), 16);
+    if (Number.isNaN(size) && at === 0) return undefined;
+    const start = lineEnd + 2;
+    if (lineEnd < 0 || Number.isNaN(size) || start + size + 2 > bytes.length)
+      return { content: Buffer.concat(chunks), isComplete: false, rest: Buffer.alloc(0) };
+    chunks.push(bytes.subarray(start, start + size));
+    at = start + size + 2;
+    if (size === 0) return { content: Buffer.concat(chunks), isComplete: true, rest: bytes.subarray(at) };
+  }
+}
+
+function bodyFault(status: number, head: string, body: Buffer): string | undefined {
+  if (body.length === 0) return undefined;
+  const type = /^content-type: *(.*)$/im.exec(head)?.[1] ?? "";
+  if (ENVELOPED.test(type)) return STACK_TRACE.test(body.toString("latin1")) ? "stack trace" : undefined;
+  if (status === 200 && PAGES.test(type)) return undefined;
+  if (!/^application\/json/.test(type)) return `status ${status} with a body of type "${type}"`;
+  const text = body.toString();
+  // Documentation may contain anything, an error must not.
+  if (status !== 200 && STACK_TRACE.test(text)) return "stack trace";
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch {
+    return "malformed JSON";
+  }
+}
+
+function excerpt(bytes: Buffer): string {
+  return JSON.stringify(bytes.toString("latin1", 0, 400));
+}

@@ -1,0 +1,137 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { http1Fault, http2Fault } from "./answers.ts";
+import { FRAME, parseFrames } from "./http2-frames.ts";
+import type { EdgeCase, Step } from "./script.ts";
+
+/** How long a case waits for the server after its last step. */
+const TAIL_MS = 150;
+/** How long a server may take to accept a connection. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** A case whose answer is wrong. */
+export interface EdgeFailure {
+  readonly failed: EdgeCase;
+  readonly fault: string;
+}
+
+export interface EdgeRun {
+  readonly tried: number;
+  /** The cases that were in progress when the run stopped, if it was aborted. */
+  readonly inProgress: readonly EdgeCase[];
+}
+
+/** Runs cases in parallel until there are no more or the signal aborts. */
+export async function runEdgeCases(
+  port: number,
+  cases: Iterator<EdgeCase>,
+  parallel: number,
+  onFailure: (failure: EdgeFailure) => void,
+  signal?: AbortSignal,
+): Promise<EdgeRun> {
+  let tried = 0;
+  const running = new Set<EdgeCase>();
+  const aborted: EdgeCase[] = [];
+  signal?.addEventListener("abort", () => aborted.push(...running), { once: true });
+  const lane = async () => {
+    for (let next = cases.next(); !next.done && !signal?.aborted; next = cases.next()) {
+      running.add(next.value);
+      const fault = await edgeFault(port, next.value);
+      running.delete(next.value);
+      if (signal?.aborted) return;
+      tried++;
+      if (fault) onFailure({ failed: next.value, fault });
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, lane));
+  return { tried, inProgress: aborted };
+}
+
+/** Plays one case on a connection of its own; names what is wrong with the answer. */
+export async function edgeFault(port: number, { steps, protocol }: EdgeCase): Promise<string | undefined> {
+  const connection = new Connection(port);
+  try {
+    if (!(await connection.open())) return "the connection was not accepted";
+    for (const step of steps) {
+      if (connection.isClosed) break;
+      await connection.play(step, protocol);
+    }
+    const last = steps.at(-1);
+    if (last !== "reset" && last !== "close") await connection.closedWithin(TAIL_MS);
+  } finally {
+    connection.destroy();
+  }
+  return protocol === "http1" ? http1Fault(connection.received) : http2Fault(connection.received);
+}
+
+/** A client's TCP connection that keeps what it receives. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #chunks: Buffer[] = [];
+  readonly #closed: Promise<void>;
+  #notify: (() => void) | undefined;
+  isClosed = false;
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
+    this.#socket.on("data", (chunk) => {
+      this.#chunks.push(chunk);
+      this.#notify?.();
+    });
+    // A reset by the server is one way to reject a case.
+    this.#socket.on("error", () => {});
+    this.#socket.on("end", () => this.#socket.end());
+    this.#closed = new Promise((resolve) => {
+      this.#socket.on("close", () => {
+        this.isClosed = true;
+        this.#notify?.();
+        resolve();
+      });
+    });
+  }
+
+  get received(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  async open(): Promise<boolean> {
+    const opened = new Promise<boolean>((resolve) => this.#socket.once("connect", () => resolve(true)));
+    const failed = this.#closed.then(() => false);
+    return Promise.race([opened, failed, sleep(CONNECT_TIMEOUT_MS, false, { ref: false })]);
+  }
+
+  async play(step: Step, protocol: EdgeCase["protocol"]): Promise<void> {
+    if (step === "reset") this.#socket.resetAndDestroy();
+    else if (step === "close") this.#socket.destroy();
+    else if (step === "halfClose") this.#socket.end();
+    else if ("waitMs" in step) await sleep(step.waitMs);
+    else if ("awaitAnswerMs" in step) await this.#answerWithin(step.awaitAnswerMs, protocol);
+    else if (this.#socket.writable) this.#socket.write(step.write);
+  }
+
+  async closedWithin(ms: number): Promise<void> {
+    if (this.isClosed) return;
+    const waiting = new AbortController();
+    await Promise.race([this.#closed, sleep(ms, undefined, waiting).catch(() => {})]);
+    waiting.abort();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async #answerWithin(ms: number, protocol: EdgeCase["protocol"]): Promise<void> {
+    const deadline = performance.now() + ms;
+    while (!this.isClosed && !this.#hasAnswer(protocol) && performance.now() < deadline) {
+      const changed = new Promise<void>((resolve) => {
+        this.#notify = resolve;
+      });
+      await Promise.race([changed, sleep(deadline - performance.now())]);
+    }
+  }
+
+  #hasAnswer(protocol: EdgeCase["protocol"]): boolean {
+    if (protocol === "http1") return this.#chunks.length > 0;
+    return parseFrames(this.received).some(({ type }) => type === FRAME.headers);
+  }
+}

@@ -1,10 +1,31 @@
 import { defineConfig } from "vitest/config";
 
+const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
-    dir: "test",
-    include: ["**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          ...TIMEOUTS,
+          name: "tests",
+          dir: "test",
+          include: ["**/*.test.ts"],
+          exclude: ["edge/**"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Attacks on a service: they load the machine and measure time, so they run last and one file at a time.
+        test: {
+          ...TIMEOUTS,
+          name: "edge",
+          dir: "test/edge",
+          include: ["**/*.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

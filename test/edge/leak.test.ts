@@ -1,0 +1,206 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  data,
+  envelope,
+  type HeaderList,
+  headers,
+  PREFACE,
+  settings,
+  settingsAck,
+} from "../../bench/fuzz/edge/http2-frames.ts";
+import { MULTIPART_TYPE } from "../../bench/fuzz/edge/requests.ts";
+import { findUnavailable } from "../../bench/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../bench/fuzz/images.ts";
+import { USER } from "../../bench/service-process.ts";
+import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
+import { until } from "../support/until.ts";
+
+const CLIENTS = 1_000;
+/** Fewer, because each costs two handshakes of public-key cryptography. */
+const TLS_CLIENTS = 200;
+const PARALLEL = 100;
+/** Well below the idle timeout of 75 s: the service sees that each of these clients has left. */
+const SETTLE_MS = 10_000;
+/** Connections to the metrics port and files that a service opens on demand. */
+const SPARE_DESCRIPTORS = 6;
+
+const ANNOUNCED_BYTES = 1_000_000;
+const SENT_BYTES = 20_000;
+
+const rpcHead: HeaderList = [
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/face.v1.FaceService/GetFaceVec"],
+  [":authority", "a"],
+  ["content-type", "application/grpc"],
+  ["te", "trailers"],
+  ["user_id", USER],
+];
+const restHead: HeaderList = [
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/get_face_vec"],
+  [":authority", "a"],
+  ["content-type", MULTIPART_TYPE],
+  ["user_id", USER],
+];
+const opening = Buffer.concat([PREFACE, settings(), settingsAck()]);
+const part = Buffer.concat([
+  Buffer.from('--X\r\nContent-Disposition: form-data; name="img"; filename="a.jpg"\r\n\r\n'),
+  Buffer.alloc(SENT_BYTES),
+]);
+const grpcPart = envelope(Buffer.alloc(SENT_BYTES), 0, ANNOUNCED_BYTES);
+
+/** The beginning of an upload, by protocol. */
+const UPLOADS = {
+  "REST over HTTP/1.1": {
+    alpn: "http/1.1",
+    bytes: Buffer.concat([
+      Buffer.from(
+        [
+          "POST /get_face_vec HTTP/1.1",
+          "Host: a",
+          `user_id: ${USER}`,
+          `Content-Type: ${MULTIPART_TYPE}`,
+          `Content-Length: ${ANNOUNCED_BYTES}`,
+          "",
+          "",
+        ].join("\r\n"),
+      ),
+      part,
+    ]),
+  },
+  "chunked REST over HTTP/1.1": {
+    alpn: "http/1.1",
+    bytes: Buffer.concat([
+      Buffer.from(
+        [
+          "POST /get_face_vec HTTP/1.1",
+          "Host: a",
+          `user_id: ${USER}`,
+          `Content-Type: ${MULTIPART_TYPE}`,
+          "Transfer-Encoding: chunked",
+          "",
+          `${ANNOUNCED_BYTES.toString(16)}\r\n`,
+        ].join("\r\n"),
+      ),
+      part,
+    ]),
+  },
+  "gRPC over HTTP/2": {
+    alpn: "h2",
+    bytes: Buffer.concat([opening, headers(1, rpcHead), data(1, grpcPart, false)]),
+  },
+  "REST over HTTP/2": {
+    alpn: "h2",
+    bytes: Buffer.concat([opening, headers(1, restHead), data(1, part, false)]),
+  },
+  "ten streams over HTTP/2": {
+    alpn: "h2",
+    bytes: Buffer.concat([
+      opening,
+      ...Array.from({ length: 10 }, (_, i) => [
+        headers(2 * i + 1, i % 2 ? rpcHead : restHead),
+        data(2 * i + 1, (i % 2 ? grpcPart : part).subarray(0, 2_000), false),
+      ]).flat(),
+    ]),
+  },
+} as const;
+
+/** The ways in which a client leaves; with FIN alone it waits for the service to close its side. */
+const ENDINGS: readonly ((socket: Socket) => void)[] = [
+  (socket) => socket.destroy(),
+  (socket) => socket.resetAndDestroy(),
+  (socket) => socket.end(),
+];
+
+/** Connects, begins an upload, and leaves. */
+async function vanish(
+  service: EdgeService,
+  { alpn, bytes }: { readonly alpn: string; readonly bytes: Buffer },
+  leave: (socket: Socket) => void,
+): Promise<Socket> {
+  const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  if (service.isTls) {
+    const secured = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: [alpn] });
+    secured.on("error", () => {}).resume();
+    await once(secured, "secureConnect");
+    secured.write(bytes);
+  } else {
+    socket.resume().write(bytes);
+  }
+  // Time for the service to begin with the request.
+  await sleep(20);
+  leave(socket);
+  return socket;
+}
+
+interface Level {
+  readonly connections: number;
+  readonly descriptors: number;
+  readonly requests: number;
+  readonly closeWait: number;
+}
+
+async function levelOf(service: EdgeService): Promise<Level> {
+  return {
+    requests: await service.requestsInFlight(),
+    connections: await service.connections(),
+    descriptors: service.descriptors(),
+    closeWait: service.closeWaitSockets(),
+  };
+}
+
+describe.each([
+  ["in clear text", { tls: false }, CLIENTS],
+  ["under TLS", { tls: true }, TLS_CLIENTS],
+])("%s", (_name, options, count) => {
+  let service: EdgeService;
+  let mostDescriptors: number;
+  beforeAll(async () => {
+    service = await startEdgeService({}, options);
+    mostDescriptors = service.descriptors() + SPARE_DESCRIPTORS;
+  });
+  afterAll(() => service.stop("SIGKILL"));
+
+  test.each(Object.entries(UPLOADS))(
+    "clients that vanish while they send %s leave nothing behind",
+    async (_, upload) => {
+      const sockets: Socket[] = [];
+      let started = 0;
+      const lane = async () => {
+        while (started < count) {
+          const leave = ENDINGS[started++ % ENDINGS.length]!;
+          sockets.push(await vanish(service, upload, leave));
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL }, lane));
+      const isFree = ({ requests, connections, closeWait, descriptors }: Level) =>
+        requests + connections + closeWait === 0 && descriptors <= mostDescriptors;
+      const { descriptors, ...open } = await until(() => levelOf(service), isFree, SETTLE_MS);
+      for (const socket of sockets) socket.destroy();
+      expect(open).toEqual({ requests: 0, connections: 0, closeWait: 0 });
+      expect(descriptors).toBeLessThanOrEqual(mostDescriptors);
+      expect(service.isAlive).toBe(true);
+    },
+  );
+
+  test.runIf(!options.tls)("the service works as before", async () => {
+    const [, photo] = await makeImages();
+    expect(await findUnavailable(service.port, USER, photo!)).toEqual([]);
+  });
+
+  test("SIGTERM ends the service in less than 10 s", async () => {
+    const endings = Array.from({ length: 30 }, (_, i) => ENDINGS[i % ENDINGS.length]!);
+    const uploads = Object.values(UPLOADS);
+    await Promise.all(endings.map((leave, i) => vanish(service, uploads[i % uploads.length]!, leave)));
+    expect(await service.terminate(10_000), "milliseconds until its end").toBeDefined();
+    expect(await service.exitCode).toBe(0);
+  });
+});

@@ -63,7 +63,7 @@ export async function startService(
     const metrics = createMetrics(() => ({
       identity: pool.identity,
       workers: pool,
-      connections: server.status().connections,
+      ...server.status(),
       hasAccounts: gate.hasAccounts,
     }));
     const traces = parts.addIf(await openTracesOf(config));

@@ -14,6 +14,11 @@ export interface Watched {
     readonly restarts: number;
   };
   readonly connections: { readonly http1: number; readonly http2: number };
+  readonly requestsInFlight: number;
+  /** Bytes of request bodies in memory. */
+  readonly bodyBytes: number;
+  /** Connections that were closed at once, by the limit that was reached. */
+  readonly rejectedConnections: Readonly<Record<string, number>>;
   /** Whether accounts can be read and usage can be written. */
   readonly hasAccounts: boolean;
 }
@@ -93,6 +98,12 @@ export function createMetrics(watch: () => Watched): Metrics {
   gauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers.pids.length);
   gauge("visage_workers_busy", "Worker processes that are at work", ({ workers }) => workers.busy);
   gauge("visage_queue_depth", "Images that wait for a worker", ({ workers }) => workers.waiting);
+  gauge(
+    "visage_requests_in_flight",
+    "Requests that have not ended",
+    ({ requestsInFlight }) => requestsInFlight,
+  );
+  gauge("visage_body_bytes", "Bytes of request bodies in memory", ({ bodyBytes }) => bodyBytes);
   gauge("visage_accounts_available", "1 while accounts can be read and usage can be written", (watched) =>
     Number(watched.hasAccounts),
   );
@@ -114,6 +125,16 @@ export function createMetrics(watch: () => Watched): Metrics {
       const { http1, http2 } = watch().connections;
       this.set({ protocol: "http1" }, http1);
       this.set({ protocol: "http2" }, http2);
+    },
+  });
+  new Counter({
+    name: "visage_connections_rejected_total",
+    help: "Connections that were closed at once because too many were open, by the limit that was reached",
+    labelNames: ["limit"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [limit, count] of Object.entries(watch().rejectedConnections)) this.inc({ limit }, count);
     },
   });
   new Gauge({

@@ -249,7 +249,7 @@ describe("JSON bodies", () => {
 
   test("are refused with several boxes for one", async () => {
     const answer = await post("/get_face_vec", [JSON_TYPE], '{"bboxes": ["1,2,3,4"]}');
-    expect(answer).toMatchObject({ httpStatus: 400, kind: "badBox", field: "bboxes" });
+    expect(answer).toMatchObject({ httpStatus: 400, reason: "BAD_BOX", field: "bboxes" });
   });
 
   test("do not touch prototypes", async () => {

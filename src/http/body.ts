@@ -39,7 +39,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const finish = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", leave);
-      request.off("data", take).off("end", end).off("error", fail).off("close", close);
+      request.off("data", take).off("end", end).off("error", close).off("close", close);
     };
     const fail = (cause: unknown) => {
       finish();
@@ -67,7 +67,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const timer = setTimeout(late, Math.max(0, endsMs - performance.now()));
     signal.addEventListener("abort", leave, { once: true });
     // Not `for await`: leaving it early would destroy the request, and with it the socket for the response.
-    request.on("data", take).on("end", end).on("error", fail).on("close", close);
+    request.on("data", take).on("end", end).on("error", close).on("close", close);
     if (signal.aborted) leave();
   });
 }

@@ -28,6 +28,13 @@ export function isGone(response: Response): boolean {
   return response.destroyed || response.writableEnded;
 }
 
+/** Calls back when the response has ended or cannot be sent any more. */
+export function onClose(response: Response, callback: () => void): void {
+  // An HTTP/2 response does not emit `close` for every HEAD request; its stream does.
+  if ("stream" in response) response.stream.once("close", callback);
+  else response.once("close", callback);
+}
+
 /** Ends the request's connection, or its stream where the connection has others. */
 export function destroy(response: Response, code: number = constants.NGHTTP2_CANCEL): void {
   if ("stream" in response) response.stream?.close(code);
@@ -129,7 +136,7 @@ function discardBody(request: IncomingMessage, onEnd: (isComplete: boolean) => v
 /** Ends a response that the client does not read. */
 function limitResponse(response: Response): void {
   const timer = setTimeout(() => destroy(response), LIMITS.responseMs);
-  response.once("close", () => clearTimeout(timer));
+  onClose(response, () => clearTimeout(timer));
 }
 
 /**

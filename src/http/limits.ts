@@ -15,8 +15,11 @@ export const LIMITS = {
   headBytes: 16 * KIB,
   /** A connection without an open request is closed after this long. */
   idleMs: 75_000,
-  /** HTTP/2: a ping is sent this often; a peer that has not answered by the next one is gone. */
-  pingMs: 30_000,
+  /** HTTP/2: a silent peer is pinged after this long, sooner while it has open requests. */
+  pingIdleMs: 30_000,
+  pingBusyMs: 5_000,
+  /** HTTP/2: a peer that stays silent for this long after a ping is gone. */
+  pingTimeoutMs: 10_000,
   /** From the end of a connection's age to its end: requests that are in flight may finish. */
   ageGraceMs: 30_000,
   streamsPerConnection: 256,

@@ -24,8 +24,11 @@ export interface PortLimits {
   readonly headBytes: number;
   /** A connection without an open request is closed after this long. */
   readonly idleMs: number;
-  /** How often an HTTP/2 peer is pinged; one that has not answered by the next ping is gone. */
-  readonly pingMs: number;
+  /** An HTTP/2 peer that is silent for this long is pinged, sooner while it has open requests. */
+  readonly pingIdleMs: number;
+  readonly pingBusyMs: number;
+  /** A peer that stays silent for this long after a ping is gone. */
+  readonly pingTimeoutMs: number;
   readonly streamsPerConnection: number;
   /** A connection of this age, give or take a tenth, takes no more requests, so that clients spread anew. */
   readonly maxConnectionAgeMs: number;
@@ -205,7 +208,7 @@ class Sessions {
   }
 
   #watch(session: ServerHttp2Session): void {
-    const { idleMs, pingMs } = this.#limits;
+    const { idleMs } = this.#limits;
     this.#open.add(session);
     // By open requests, not by bytes: pings and unfinished heads must not keep a connection alive.
     let openStreams = 0;
@@ -220,23 +223,48 @@ class Sessions {
         idle = setTimeout(() => session.close(), idleMs);
       });
     });
-    const ping = setInterval(() => pingOrDestroy(session, pingMs), pingMs);
+    const stopPings = destroyWhenSilent(session, this.#limits, () => openStreams > 0);
     const age = setTimeout(() => session.close(), ageFrom(this.#limits));
     session.once("close", () => {
       this.#open.delete(session);
       clearTimeout(idle);
       clearTimeout(age);
-      clearInterval(ping);
+      stopPings();
     });
   }
 }
 
-function pingOrDestroy(session: ServerHttp2Session, timeoutMs: number): void {
-  if (session.destroyed || session.closed) return;
-  const gone = setTimeout(() => session.destroy(), timeoutMs - 1);
-  const isSent = session.ping(() => clearTimeout(gone));
-  if (!isSent) clearTimeout(gone);
-  session.once("close", () => clearTimeout(gone));
+/**
+ * Destroys a session whose peer is gone. Node does not notice all of them: after a protocol error it stops reading and
+ * keeps the socket, even when the peer has closed it. Any byte that comes counts as a sign of life, as the answer to a
+ * ping may wait behind a large body. Returns a function that ends the watch.
+ */
+function destroyWhenSilent(
+  session: ServerHttp2Session,
+  { pingIdleMs, pingBusyMs, pingTimeoutMs }: PortLimits,
+  isBusy: () => boolean,
+): () => void {
+  let bytesRead = 0;
+  let silentSinceMs = performance.now();
+  let pingedMs: number | undefined;
+  const check = () => {
+    if (session.destroyed) return;
+    const nowMs = performance.now();
+    const { bytesRead: newBytesRead } = session.socket;
+    if (newBytesRead !== bytesRead) {
+      bytesRead = newBytesRead;
+      silentSinceMs = nowMs;
+      pingedMs = undefined;
+    } else if (pingedMs !== undefined) {
+      if (nowMs - pingedMs >= pingTimeoutMs) session.destroy();
+    } else if (nowMs - silentSinceMs >= (isBusy() ? pingBusyMs : pingIdleMs)) {
+      pingedMs = nowMs;
+      // A session that is closing sends no more pings; then silence alone decides.
+      if (!session.closed) session.ping(() => {});
+    }
+  };
+  const interval = setInterval(check, Math.min(1_000, pingBusyMs / 2));
+  return () => clearInterval(interval);
 }
 
 /** The HTTP/1.1 connections of a server, and which of them have a request in flight. */

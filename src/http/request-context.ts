@@ -3,7 +3,7 @@ import type { Protocol, RequestEnd } from "../ops/request-end.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { RequestRecord } from "../service/record.ts";
 import type { BodyLease } from "./byte-budget.ts";
-import { type Exchange, isGone, type Request, type Response } from "./exchange.ts";
+import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";
 
 /** The outcome of a request whose client did not wait for the response. */
@@ -47,9 +47,11 @@ export class RequestContext implements Exchange {
     // An error of either is followed by `close`, which is what counts.
     request.on("error", () => {});
     response.on("error", () => {});
-    response.once("close", () => this.#end());
+    onClose(response, this.#end);
+    // The response to a pipelined request that waits for its turn is not told of its socket's end.
+    if (request.httpVersionMajor === 1) request.socket?.setMaxListeners(0).once("close", this.#end);
     // A stream that was reset together with its head may have closed before anyone could listen.
-    if (isGone(response)) setImmediate(() => this.#end());
+    if (isGone(response)) setImmediate(this.#end);
   }
 
   get isDraining(): boolean {
@@ -108,9 +110,10 @@ export class RequestContext implements Exchange {
     };
   }
 
-  #end(): void {
+  readonly #end = (): void => {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.request.socket?.off("close", this.#end);
     clearTimeout(this.#timer);
     // A request that was answered has no more work to abort.
     if (this.record.outcome === undefined)
@@ -118,5 +121,5 @@ export class RequestContext implements Exchange {
     this.#lease?.release();
     this.#caller?.finish(this.operation, this.record.outcome ?? CANCELED);
     this.#events.onEnd(this);
-  }
+  };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../service/service-error.ts";
+import { onClose } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -16,7 +17,7 @@ export class WatchLimiter {
       throw new ServiceError("tooManyInFlight", "The connection has too many streams that watch health.");
     this.#total++;
     this.#byConnection.set(connection, ofConnection + 1);
-    response.once("close", () => {
+    onClose(response, () => {
       this.#total--;
       this.#byConnection.set(connection, this.#byConnection.get(connection)! - 1);
     });

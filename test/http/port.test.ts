@@ -11,7 +11,9 @@ const LIMITS = {
   headMs: 700,
   headBytes: 4_096,
   idleMs: 5_000,
-  pingMs: 60_000,
+  pingIdleMs: 60_000,
+  pingBusyMs: 60_000,
+  pingTimeoutMs: 60_000,
   streamsPerConnection: 10,
   maxConnectionAgeMs: 1_000,
   ageGraceMs: 2_000,
@@ -175,7 +177,9 @@ test("an HTTP/2 connection without a request is closed when idle, however much i
 });
 
 test("an HTTP/2 peer that does not answer a ping is gone", async () => {
-  const other = await open({ limits: { ...LIMITS, pingMs: 200, maxConnectionAgeMs: 60_000 } });
+  const other = await open({
+    limits: { ...LIMITS, pingIdleMs: 200, pingTimeoutMs: 200, pingBusyMs: 50, maxConnectionAgeMs: 60_000 },
+  });
   const socket = connect(other.number, "127.0.0.1").on("error", () => {});
   socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "latin1");
   socket.resume();

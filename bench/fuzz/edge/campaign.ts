@@ -11,9 +11,14 @@ import { findUnavailable } from "./valid-calls.ts";
 /** Connections at a time: enough to keep a server busy while most of them wait. */
 const PARALLEL = 96;
 /** How long the last requests may take to end once their clients have left. */
-const SETTLE_MS = 10_000;
+const SETTLE_MS = 30_000;
 const CHECK_INTERVAL_MS = 2_000;
-const SETTINGS = { VISAGE_WORKERS: "1", VISAGE_REQUEST_TIMEOUT_MS: "5000" };
+const SETTINGS = {
+  VISAGE_WORKERS: "1",
+  VISAGE_REQUEST_TIMEOUT_MS: "5000",
+  // All cases come from one address, and broken connections linger for some seconds.
+  VISAGE_MAX_CONNECTIONS_PER_ADDRESS: "4096",
+};
 
 export interface Campaign {
   readonly seed: number;

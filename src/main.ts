@@ -22,6 +22,9 @@ export interface RunningService extends RunningServer {
   reload(): Promise<void>;
 }
 
+/** The most that one log line has of what a worker prints. */
+const MAX_OUTPUT_CHARACTERS = 4096;
+
 /** Opens what the service needs and starts it; it is ready when this resolves. */
 export async function startService(
   config: Config,
@@ -41,6 +44,7 @@ export async function startService(
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
         onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
+        onOutput: (text) => log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
       }),
     );
     const { createImageFetcher, createMetrics, openMetricsPort, startServer } = await loadServer();
@@ -65,6 +69,7 @@ export async function startService(
       workers: pool,
       ...server.status(),
       hasAccounts: gate.hasAccounts,
+      droppedLogLines: log.droppedLines,
     }));
     const traces = parts.addIf(await openTracesOf(config));
     const server = parts.add(

@@ -43,7 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "src/http",
     "src/ops",
   ],
-  "src/commands": ["src/core", "src/accounts", "src/config.ts", "src/main.ts", "models"],
+  "src/commands": ["src/core", "src/accounts", "src/ops", "src/config.ts", "src/main.ts", "models"],
   "src/cli.ts": ["src/commands", "models"],
   bench: [
     "gen",

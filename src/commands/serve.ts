@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../config.ts";
 import { startService } from "../main.ts";
+import { createLog } from "../ops/log.ts";
 
 /** What `visage serve --help` prints. */
 export const help = `Usage: visage serve
@@ -25,12 +26,16 @@ the certificate again.
  */
 const HEAP_GROWTH = "--heap-growing-percent=200";
 
+/** The longest wait for the reader of the log before the process ends. */
+const FLUSH_MS = 1000;
+
 /** Starts the service, says how to reach it, and stops it on a signal. */
 export async function run(args: readonly string[]): Promise<void> {
   parseArgs({ args, options: {} });
   const config = readConfig();
   setFlagsFromString(HEAP_GROWTH);
-  const service = await startService(config);
+  const log = createLog(config.logLevel);
+  const service = await startService(config, log);
   // Before anyone is told that it runs, and may want to stop it.
   const stopped = Promise.race([signalled("SIGINT"), signalled("SIGTERM")]);
   process.on("SIGHUP", () => void service.reload());
@@ -41,6 +46,7 @@ export async function run(args: readonly string[]): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   if (!isHurried) await service.drain(config.drainMs);
   await service.close();
+  await log.flush(FLUSH_MS);
 }
 
 async function signalled(signal: NodeJS.Signals): Promise<NodeJS.Signals> {

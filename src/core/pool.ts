@@ -20,6 +20,8 @@ export interface PoolOptions extends AnalyzerOptions {
   readonly maxQueueWaitMs?: number | undefined;
   /** Is told of every worker that was lost or could not be started anew, with the cause and the count so far. */
   readonly onLoss?: ((loss: WorkerLoss) => void) | undefined;
+  /** Gets what workers print on standard error, such as warnings of native code; printed here unless given. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 /** A worker that ended without being told to. */
@@ -72,11 +74,12 @@ export async function openPool({
   workers: size,
   maxQueueWaitMs = MAX_QUEUE_WAIT_MS,
   onLoss,
+  onOutput = (text) => process.stderr.write(text),
   ...options
 }: PoolOptions): Promise<Pool> {
   checkCount("workers", size, 1);
   checkCount("maxQueueWaitMs", maxQueueWaitMs, 1);
-  const workers = await startAll(size, options);
+  const workers = await startAll(size, options, onOutput);
   const queue = new Queue<WorkerProcess>(maxQueueWaitMs, (child) => child.takeBackLast());
   const ready = new Set<WorkerProcess>();
   const closing = new AbortController();
@@ -103,7 +106,7 @@ export async function openPool({
   async function replacement(): Promise<Worker | undefined> {
     for (let pauseMs = RESTART_PAUSE_MS.first; !closing.signal.aborted; pauseMs *= 2) {
       restarts++;
-      const worker = await startWorker(options).catch((fault: Error) => tellLoss(fault.message));
+      const worker = await startWorker(options, onOutput).catch((fault: Error) => tellLoss(fault.message));
       if (worker) return worker;
       const boundedMs = Math.min(pauseMs, RESTART_PAUSE_MS.longest);
       await sleep(boundedMs, undefined, { signal: closing.signal }).catch(() => {});
@@ -170,13 +173,15 @@ export async function openPool({
   };
 }
 
+type OnOutput = (text: string) => void;
+
 function checkCount(name: string, count: number, least: number): void {
   if (Number.isInteger(count) && count >= least) return;
   throw new RangeError(`${name} must be a whole number of at least ${least}, not ${count}`);
 }
 
-async function startAll(size: number, options: AnalyzerOptions): Promise<Worker[]> {
-  const starts = await Promise.allSettled(Array.from({ length: size }, () => startWorker(options)));
+async function startAll(size: number, options: AnalyzerOptions, onOutput: OnOutput): Promise<Worker[]> {
+  const starts = await Promise.allSettled(Array.from({ length: size }, () => startWorker(options, onOutput)));
   const workers = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   const failed = starts.find((start) => start.status === "rejected");
   if (!failed) return workers;
@@ -188,8 +193,8 @@ async function startAll(size: number, options: AnalyzerOptions): Promise<Worker[
 const START_TIMEOUT_MS = 60_000;
 
 /** Starts a process and waits until it has tried its networks; throws what it could not do once it has ended. */
-async function startWorker(options: AnalyzerOptions): Promise<Worker> {
-  const child = new WorkerProcess();
+async function startWorker(options: AnalyzerOptions, onOutput: OnOutput): Promise<Worker> {
+  const child = new WorkerProcess(onOutput);
   try {
     // Begins at once, so there is a reply.
     const reply = (await child.ask({ type: "open", options }, AbortSignal.timeout(START_TIMEOUT_MS)).reply)!;

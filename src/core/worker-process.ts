@@ -52,13 +52,16 @@ export class WorkerProcess {
   #asked: readonly Asking[] = [];
   #askedCount = 0;
 
-  constructor() {
+  /** `onOutput` gets what the process prints on standard error. */
+  constructor(onOutput: (text: string) => void) {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
       execArgv: YOUNG_HEAP,
       env: { ...process.env, ...ONE_THREAD },
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      // Read here: a process that shared our standard error would block when nobody reads that.
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
+    this.#process.stderr?.setEncoding("utf8").on("data", onOutput);
     this.#process.on("message", ({ number, reply }: Answer) => this.#askingOf(number)?.resolve(reply));
     this.gone = new Promise((resolve) => {
       const end = (how: string) => {

@@ -1,23 +1,31 @@
-import { destination, pino } from "pino";
+import { pino } from "pino";
+import { LineWriter, writeToStandardError } from "./line-writer.ts";
 import type { RequestEnd } from "./request-end.ts";
 
-/** How much is told: more than anyone needs, every request, what is worth a look, what went wrong, or nothing. */
+/** From the most detailed to none. `info` has a line for each request. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "off"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Writes what happened, a JSON object a line. What is given must hold no image, vector, id or header. */
+/** Writes events, a JSON object per line. A line must hold no image, vector, user id or header. */
 export interface Log {
   info(line: Line): void;
   warn(line: Line): void;
   error(line: Line): void;
+  /** How many lines were dropped because the reader did not keep up. */
+  readonly droppedLines: number;
+  /** Waits until every line is written, but not longer than this. */
+  flush(timeoutMs: number): Promise<void>;
 }
 
-/** A log of this much, line by line, to standard error unless said otherwise. */
-export function createLog(level: LogLevel, to: { write(line: string): void } = standardError()): Log {
-  return pino(
+/** Where the lines of a log are written. */
+export type LogOutput = Pick<LineWriter, "write" | "dropped" | "flush">;
+
+/** Creates a log of this level, to standard error unless given. Writing never blocks. */
+export function createLog(level: LogLevel, output: LogOutput = standardError()): Log {
+  const logger = pino(
     {
       level: level === "off" ? "silent" : level,
       // The process and host are for whoever collects the lines to add.
@@ -25,16 +33,30 @@ export function createLog(level: LogLevel, to: { write(line: string): void } = s
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    to,
+    output,
   );
+  return {
+    info: (line) => logger.info(line),
+    warn: (line) => logger.warn(line),
+    error: (line) => logger.error(line),
+    get droppedLines() {
+      return output.dropped;
+    },
+    flush: (timeoutMs) => output.flush(timeoutMs),
+  };
 }
 
-/** Written at once: what was said last before a crash is what one wants to read. */
-function standardError() {
-  return destination({ dest: 2, sync: true });
+function standardError(): LineWriter {
+  return new LineWriter(writeToStandardError(), noticeOf);
 }
 
-/** What is told of a request: who asked what, how it ended and how long each step took. */
+/** Reports dropped lines in the format of all others. */
+function noticeOf(lines: number): string {
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level: "warn", time, event: "log lines dropped", lines })}\n`;
+}
+
+/** The log line of a request: the user, the operation, the outcome and the time of each stage. */
 export function lineFrom(end: RequestEnd): Line {
   const { requestId, user, operation, wire, outcome, milliseconds, imageBytes, faces } = end;
   const stages: Record<string, number> = {};

@@ -21,6 +21,8 @@ export interface Watched {
   readonly rejectedConnections: Readonly<Record<string, number>>;
   /** Whether accounts can be read and usage can be written. */
   readonly hasAccounts: boolean;
+  /** Lines that the log dropped because nobody read it fast enough. */
+  readonly droppedLogLines: number;
 }
 
 /** The metrics of one service, for Prometheus. */
@@ -114,6 +116,15 @@ export function createMetrics(watch: () => Watched): Metrics {
     collect() {
       this.reset();
       this.inc(watch().workers.restarts);
+    },
+  });
+  new Counter({
+    name: "visage_log_lines_dropped_total",
+    help: "Log lines that were dropped because their reader did not keep up",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(watch().droppedLogLines);
     },
   });
   new Gauge({

@@ -27,6 +27,7 @@ test("deploy/ names metrics that are told", async () => {
     workers: { size: 1, pids: [], busy: 0, waiting: 0, restarts: 0 },
     connections: { http1: 0, http2: 0 },
     hasAccounts: true,
+    droppedLogLines: 0,
   }));
   const told = [...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
   const named = namesLike(/\b(?:visage|process|nodejs)_[a-z_]+\b/g);

@@ -11,7 +11,13 @@ import { startTestService, USER } from "../support/service.ts";
 const photo = photograph(5);
 
 const faults: unknown[] = [];
-const log = { info: () => {}, warn: () => {}, error: (line: unknown) => faults.push(line) };
+const log = {
+  info: () => {},
+  warn: () => {},
+  error: (line: unknown) => faults.push(line),
+  droppedLines: 0,
+  flush: async () => {},
+};
 
 let server: RunningService;
 let pool: Pool;

@@ -128,16 +128,13 @@ const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
 
 /** Advances by about one step, or to the closing quote; reports whether it was reached. Throws if there is none. */
 function scanString(bytes: Buffer, position: StringPosition): boolean {
+  const end = Math.min(position.at + STEP_BYTES, bytes.length);
   let { at } = position;
-  for (const end = at + STEP_BYTES; at < end; at++) {
-    if (at >= bytes.length) throw invalidJson();
-    const byte = bytes[at]!;
-    if (BYTE_CLASSES[byte] === PLAIN) continue;
-    if (byte !== BACKSLASH) {
-      if (byte !== QUOTE) throw invalidJson();
-      position.at = at;
-      return true;
-    }
+  for (; at < end; at++) {
+    while (at < end && BYTE_CLASSES[bytes[at]!] === PLAIN) at++;
+    const byte = bytes[at];
+    if (at >= end || byte === QUOTE) break;
+    if (byte !== BACKSLASH) throw invalidJson();
     position.isEscaped = true;
     const escaped = bytes[++at];
     if (escaped === LETTER_U) {
@@ -145,8 +142,9 @@ function scanString(bytes: Buffer, position: StringPosition): boolean {
       at += 4;
     } else if (escaped === undefined || !ESCAPED.has(escaped)) throw invalidJson();
   }
+  if (at >= bytes.length) throw invalidJson();
   position.at = at;
-  return false;
+  return bytes[at] === QUOTE && at < end;
 }
 
 const PLACEHOLDER_PREFIX = randomBytes(18);

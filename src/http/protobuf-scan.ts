@@ -1,0 +1,167 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import {
+  FIELD_ERRORS,
+  MAX_LIST_VALUES,
+  MAX_PROTOBUF_DEPTH,
+  MAX_PROTOBUF_FIELDS,
+} from "../rest/parse-limits.ts";
+import { RestError } from "../rest/rest-error.ts";
+
+/**
+ * Checks a Protobuf message against the limits of parse-limits.ts, before it is parsed: the number of its fields at any
+ * depth, known and unknown, the values of each repeated field, and its depth. Rejects known fields of the wrong wire
+ * type too, which the parser of protobuf-es would misread. Messages in maps are taken for bytes: no request has any.
+ *
+ * Stops at the first excess, so that its cost does not grow with the size of the message. Throws RestError
+ * `badRequest`, or the more specific kind of the field with too many values.
+ */
+export function checkProtobuf(bytes: Uint8Array, schema: DescMessage): void {
+  try {
+    new ProtobufScan(bytes).message(bytes.length, schema, 1);
+  } catch (cause) {
+    if (cause instanceof RestError) throw cause;
+    throw new RestError("badRequest", "The message is not valid Protobuf.", { cause });
+  }
+}
+
+/** One walk over the wire format of a message. */
+class ProtobufScan {
+  private readonly reader: BinaryReader;
+  private fields = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.reader = new BinaryReader(bytes);
+  }
+
+  /** Walks over the fields up to `end`; without a schema all are unknown. */
+  message(end: number, schema: DescMessage | undefined, depth: number): void {
+    checkDepth(depth);
+    const counts = new Map<DescField, number>();
+    while (this.reader.pos < end) {
+      const [number, wireType] = this.reader.tag();
+      const field = schema && fieldsOf(schema).get(number);
+      if (field) checkWireType(field, wireType);
+      const values = this.value(field, wireType, number, depth);
+      if (field?.fieldKind === "list") {
+        const count = (counts.get(field) ?? 0) + values;
+        if (count > MAX_LIST_VALUES) throw tooManyValues(field);
+        counts.set(field, count);
+      }
+      if (this.reader.pos > end) throw new RangeError("a field reaches beyond its message");
+    }
+  }
+
+  /** Walks over the value of a field and returns how many values it is: several where they are packed. */
+  private value(field: DescField | undefined, wireType: WireType, number: number, depth: number): number {
+    this.countField();
+    const { reader } = this;
+    switch (wireType) {
+      case WireType.Varint:
+        // Not `skip`, which reads a varint of any length.
+        reader.uint64();
+        return 1;
+      case WireType.LengthDelimited: {
+        const length = reader.uint32();
+        const end = reader.pos + length;
+        if (field?.fieldKind === "map") this.message(end, undefined, depth + 1);
+        else if (field?.message) this.message(end, field.message, depth + 1);
+        else if (field && isPackable(field)) return this.packed(field, end);
+        reader.pos = end;
+        return 1;
+      }
+      case WireType.StartGroup:
+        this.group(number, depth + 1);
+        return 1;
+      default:
+        reader.skip(wireType, number);
+        return 1;
+    }
+  }
+
+  private group(number: number, depth: number): void {
+    checkDepth(depth);
+    for (;;) {
+      const [inner, wireType] = this.reader.tag();
+      if (wireType === WireType.EndGroup) {
+        if (inner !== number) throw new RangeError("invalid end group tag");
+        return;
+      }
+      this.value(undefined, wireType, inner, depth);
+    }
+  }
+
+  private packed(field: DescField, end: number): number {
+    const { reader } = this;
+    const wireType = wireTypeOf(field);
+    const start = this.fields;
+    while (reader.pos < end) {
+      this.countField();
+      if (wireType === WireType.Varint) reader.uint64();
+      else reader.skip(wireType);
+    }
+    return this.fields - start;
+  }
+
+  private countField(): void {
+    if (++this.fields > MAX_PROTOBUF_FIELDS)
+      throw new RestError("badRequest", `The message has more than ${MAX_PROTOBUF_FIELDS} fields.`);
+  }
+}
+
+function checkDepth(depth: number): void {
+  if (depth > MAX_PROTOBUF_DEPTH)
+    throw new RestError("badRequest", `The message is nested more than ${MAX_PROTOBUF_DEPTH} levels deep.`);
+}
+
+function tooManyValues(field: DescField): RestError {
+  const kind = FIELD_ERRORS[field.message?.typeName ?? ""] ?? "badRequest";
+  return new RestError(kind, `The field ${field.name} has more than ${MAX_LIST_VALUES} values.`, {
+    field: field.name,
+  });
+}
+
+const FIELDS = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
+
+/** The fields of a message type by their numbers. */
+function fieldsOf(schema: DescMessage): ReadonlyMap<number, DescField> {
+  let fields = FIELDS.get(schema);
+  if (!fields) {
+    fields = new Map(schema.fields.map((field) => [field.number, field]));
+    FIELDS.set(schema, fields);
+  }
+  return fields;
+}
+
+function checkWireType(field: DescField, wireType: WireType): void {
+  if (wireType === wireTypeOf(field)) return;
+  if (wireType === WireType.LengthDelimited && isPackable(field)) return;
+  throw new RestError("badRequest", `The field ${field.name} has the wrong wire type.`, {
+    field: field.name,
+  });
+}
+
+/** Numbers of a repeated field may come packed, whatever the schema says. */
+function isPackable(field: DescField): boolean {
+  return field.fieldKind === "list" && wireTypeOf(field) !== WireType.LengthDelimited;
+}
+
+/** The wire type of one value. Groups are unknown fields: no message of ours has any. */
+function wireTypeOf(field: DescField): WireType {
+  if (field.message || field.fieldKind === "map") return WireType.LengthDelimited;
+  switch (field.scalar) {
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited;
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return WireType.Bit64;
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return WireType.Bit32;
+    default:
+      return WireType.Varint;
+  }
+}

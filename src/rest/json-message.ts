@@ -1,10 +1,12 @@
 import {
   type DescMessage,
   fromJson,
+  fromJsonString,
   type JsonObject,
   type JsonValue,
   type Message,
   ScalarType,
+  toBinary,
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { decodeBase64 } from "../bytes/base64.ts";
@@ -62,6 +64,23 @@ export async function messageFromJson(
   const message = fromJson(schema, json);
   await fillIn(reflect(schema, message, false), longStrings);
   return message;
+}
+
+/**
+ * Converts a message from the JSON form of Protobuf to its binary form, without blocking the event loop where it holds
+ * large images. Unknown members are ignored and duplicate ones rejected, as Connect does it. The given bytes are
+ * overwritten. Throws RestError `badRequest`.
+ */
+export async function binaryFromJson(bytes: Buffer, schema: DescMessage): Promise<Uint8Array> {
+  const { text, longStrings } = await scanJson(bytes);
+  let message: Message;
+  try {
+    message = fromJsonString(schema, text.replace(/^\uFEFF/, ""), { ignoreUnknownFields: true });
+  } catch (cause) {
+    throw new RestError("badRequest", "The body is not the JSON form of the request.", { cause });
+  }
+  await fillIn(reflect(schema, message, false), longStrings);
+  return toBinary(schema, message);
 }
 
 /** Replaces placeholders by the strings they stand for. Requests have no maps, where placeholders would stay. */

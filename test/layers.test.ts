@@ -12,7 +12,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/core": ["src/wasm"],
   "src/bytes": [],
   "src/rest": ["gen", "src/bytes"],
-  "src/http": ["src/rest"],
   "src/service": ["gen", "src/bytes", "src/core", "src/fetch"],
   "src/fetch": [],
   "src/accounts": [],

@@ -26,7 +26,7 @@ import {
   type Target,
   targetOf,
 } from "./router.ts";
-import { clientTimeoutMs, createRpcHandlers, type MessageCheck, serveOpen, serveUnary } from "./rpc.ts";
+import { clientTimeoutMs, createRpcHandlers, serveOpen, serveUnary } from "./rpc.ts";
 import type { WatchLimiter } from "./watch-limiter.ts";
 
 /** What the edge serves, and how. */
@@ -45,7 +45,6 @@ export interface LifecycleOptions {
   /** For an operation, from the end of its body. */
   readonly timeoutMs: number;
   readonly corsOrigins: CorsOrigins;
-  readonly checkMessage: MessageCheck;
   /** The HTTP status that plain HTTP is given in place of an error's own. */
   readonly httpStatus: (status: number) => number;
   readonly log: Log;
@@ -147,7 +146,6 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     await serveUnary(context, handler, body, {
       maxBytes: options.maxRequestBytes,
       timeoutMs: options.timeoutMs,
-      check: options.checkMessage,
     });
   }
 

@@ -28,6 +28,8 @@ export const LIMITS = {
   discardMs: 2_000,
   /** A message to the health or reflection service. */
   openMessageBytes: 4 * KIB,
+  /** JSON in gRPC and gRPC-Web. In Connect, a larger message is converted before it is parsed. */
+  plainJsonBytes: 1024 * KIB,
   /** A stream without a message in either direction ends after this long, unless it watches health. */
   streamIdleMs: 30_000,
   /** Streams that watch health: on one connection, and in all. */

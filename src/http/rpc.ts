@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, fromBinary, toJsonString } from "@bufbuild/protobuf";
 import {
   Code,
   type ConnectRouter,
@@ -18,6 +18,8 @@ import {
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { compressionGzip } from "@connectrpc/connect-node";
+import { binaryFromJson } from "../rest/json-message.ts";
+import { checkJson } from "../rest/json-scan.ts";
 import { reasonOf } from "../service/error-table.ts";
 import { contextWith, noteOutcome } from "../service/record.ts";
 import { connectErrorFrom, ServiceError, serviceErrorFrom } from "../service/service-error.ts";
@@ -25,6 +27,7 @@ import { type Body, bodyParts } from "./body.ts";
 import { explainEarlyErrors } from "./early-errors.ts";
 import { send, sendStream } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
+import { checkProtobuf } from "./protobuf-scan.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** What is served as RPCs. */
@@ -83,19 +86,16 @@ function explanationIn(values: ContextValues) {
   };
 }
 
-/** Checks the bytes of a message before they are parsed; throws where parsing them would cost too much. */
-export type MessageCheck = (message: Uint8Array, schema: DescMessage, isJson: boolean) => void;
-
 /** Serves a unary RPC whose body has been read. */
 export async function serveUnary(
   context: RequestContext,
   handler: UniversalHandler,
   body: Body,
-  options: { readonly maxBytes: number; readonly timeoutMs: number; readonly check: MessageCheck },
+  options: { readonly maxBytes: number; readonly timeoutMs: number },
 ): Promise<void> {
   const { request } = context;
   const header = headersFrom(request.headers);
-  const bytes = await preparedBody(context, handler.method, body, header, options);
+  const { bytes, isConverted } = await preparedBody(context, handler.method, body, header, options.maxBytes);
   setTimeoutHeader(context, header, options.timeoutMs);
   const answer = await handler({
     httpVersion: request.httpVersion,
@@ -108,12 +108,18 @@ export async function serveUnary(
   });
   throwIfUnsupported(answer);
   const content = answer.body && (await readAllBytes(answer.body, Number.MAX_SAFE_INTEGER));
+  const { "content-length": _, ...headers } = nodeHeadersFrom(answer.header);
+  const isJson = isConverted && answer.status === 200;
   send(context, {
     status: answer.status,
-    headers: nodeHeadersFrom(answer.header),
-    body: content,
+    headers: isJson ? { ...headers, "content-type": "application/json" } : headers,
+    body: isJson ? jsonFromBinary(handler.method.output, content!) : content,
     trailers: answer.trailer && nodeHeadersFrom(answer.trailer),
   });
+}
+
+function jsonFromBinary(schema: DescMessage, bytes: Uint8Array): string {
+  return toJsonString(schema, fromBinary(schema, bytes));
 }
 
 /** Serves an RPC of a service that anyone may call, which may be a stream in either direction. */
@@ -143,30 +149,61 @@ function throwIfUnsupported({ status }: UniversalServerResponse): void {
   if (status === 505) throw new ServiceError("badRequest", "This method needs HTTP/2.");
 }
 
-/** Decompresses the message of a body where it is compressed, and checks it; the result is what Connect is to read. */
+/** What Connect is to read in place of a body. */
+interface PreparedBody {
+  readonly bytes: Uint8Array;
+  /** Whether JSON became binary, so that the response has to become JSON. */
+  readonly isConverted: boolean;
+}
+
+/** Decompresses the message of a body where it is compressed, and checks it before Connect parses it. */
 async function preparedBody(
   context: RequestContext,
   { input }: DescMethod,
   body: Body,
   header: Headers,
-  { maxBytes, check }: { readonly maxBytes: number; readonly check: MessageCheck },
-): Promise<Uint8Array> {
-  const isJson = /json/.test(header.get("content-type") ?? "");
+  maxBytes: number,
+): Promise<PreparedBody> {
   const isEnveloped = context.protocol !== "connect";
-  const message = isEnveloped ? messageIn(body.bytes) : { bytes: body.bytes, isCompressed: true };
   const encodingHeader = isEnveloped ? "grpc-encoding" : "content-encoding";
   const encoding = header.get(encodingHeader) ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") throw new ServiceError("unsupportedEncoding");
   header.delete(encodingHeader);
-  if (encoding === "identity" && isEnveloped && message.isCompressed)
+  const message = isEnveloped
+    ? messageIn(body.bytes)
+    : { bytes: body.bytes, isCompressed: encoding === "gzip" };
+  if (message.isCompressed && encoding !== "gzip")
     throw new ServiceError("badRequest", "The message is compressed in an encoding that is not named.");
-  const isCompressed = encoding === "gzip" && message.isCompressed;
-  const bytes = isCompressed ? await decompressed(context, body, message.bytes, maxBytes) : message.bytes;
+  const bytes = message.isCompressed
+    ? await decompressed(context, body, message.bytes, maxBytes)
+    : message.bytes;
   body.lease.complete();
-  check(bytes, input, isJson);
-  if (!isCompressed) return body.bytes;
+  const isJson = /json/.test(header.get("content-type") ?? "");
+  if (isJson && bytes.length > LIMITS.plainJsonBytes) return converted(bytes, input, header, isEnveloped);
+  if (isJson) await checkJson(bytes);
+  else checkProtobuf(bytes, input);
+  if (!message.isCompressed) return { bytes: body.bytes, isConverted: false };
   header.delete("content-length");
-  return isEnveloped ? encodeEnvelope(0, bytes) : bytes;
+  return { bytes: isEnveloped ? encodeEnvelope(0, bytes) : bytes, isConverted: false };
+}
+
+/** Converts a large JSON message, as Connect's own parser would block the event loop for too long. */
+async function converted(
+  json: Buffer,
+  schema: DescMessage,
+  header: Headers,
+  isEnveloped: boolean,
+): Promise<PreparedBody> {
+  if (isEnveloped)
+    throw new ServiceError(
+      "requestTooLarge",
+      `A JSON message is larger than ${LIMITS.plainJsonBytes} bytes.`,
+    );
+  header.set("content-type", "application/proto");
+  header.delete("content-length");
+  // The response is converted, too, which it could not be in compressed form.
+  header.delete("accept-encoding");
+  return { bytes: await binaryFromJson(json, schema), isConverted: true };
 }
 
 /** The one message in the body of a unary call. */

@@ -88,9 +88,6 @@ export interface RunningServer {
 /** A few times what a worker serves in a second: rejecting them takes about a fortieth of a core. */
 const REJECTIONS_PER_WORKER = 100;
 
-/** Replaced by the scanners of JSON and Protobuf. */
-const checkMessage = () => {};
-
 /** How text becomes a message in plain HTTP. */
 const TEXT_FORMS = {
   "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
@@ -116,7 +113,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     maxRequestBytes: config.maxRequestBytes,
     timeoutMs: config.requestTimeoutMs,
     corsOrigins: config.corsOrigins,
-    checkMessage,
     // Clients of the original service know errors by the envelope alone.
     httpStatus: (status) => (config.legacy ? 200 : status),
     log,

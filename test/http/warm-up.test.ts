@@ -70,7 +70,6 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 10_000,
     corsOrigins: [],
-    checkMessage: () => {},
     httpStatus: (status) => status,
     log: createLog("off"),
   });

@@ -221,7 +221,6 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
     maxRequestBytes: MAX_REQUEST_BYTES,
     timeoutMs: changes.timeoutMs ?? 30_000,
     corsOrigins: changes.corsOrigins ?? "*",
-    checkMessage: () => {},
     httpStatus: (status) => status,
     log,
   });

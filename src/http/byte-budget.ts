@@ -116,16 +116,18 @@ export class ByteBudget {
       const timer = setTimeout(() => waiting.reject(this.#rejectionOf(lease)), this.#options.maxWaitMs);
       signal.addEventListener("abort", abort, { once: true });
       this.#waiting.push(waiting);
-      this.#makeRoomFor(waiting);
       this.#admitWaiting();
+      this.#makeRoomFor(waiting);
     });
   }
 
   /** Rejects bodies of users that hold more than their share, newest first, until there is room. */
-  #makeRoomFor({ lease, bytes }: Waiting): void {
+  #makeRoomFor(waiting: Waiting): void {
+    const { lease, bytes } = waiting;
     const share = this.#shareWith(lease.user);
     if ((this.#usedBy.get(lease.user) ?? 0) + bytes > share) return;
-    while (!this.#hasRoomFor(bytes)) {
+    // Each eviction admits bodies that wait, this one among them once there is room for it.
+    while (this.#waiting.includes(waiting)) {
       const victim = this.#newestOfHeaviest(lease.user, share);
       if (!victim) return;
       victim.evict();

@@ -1,5 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { LIMITS } from "./limits.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -72,12 +77,15 @@ function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, w
     stream.respond(all, { endStream: isEmpty });
     if (!isEmpty) stream.end(body);
   }
-  if (isUnread) {
-    stream.close(constants.NGHTTP2_NO_ERROR);
-    // Node closes a stream only when what has come of it has been read.
-    request.resume();
-  }
+  if (isUnread) stopReading(request, stream);
   limitResponse(response);
+}
+
+/** Tells an HTTP/2 client that has its response to stop sending, without calling that an error. */
+function stopReading(request: Http2ServerRequest, stream: ServerHttp2Stream): void {
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  // Node closes a stream only when what has come of it has been read.
+  request.resume();
 }
 
 function sendHttp1(
@@ -144,7 +152,7 @@ function limitResponse(response: Response): void {
  * that is aborted. The trailers are read when the last part has come.
  */
 export async function sendStream(
-  { response }: Exchange,
+  { request, response }: Exchange,
   head: Omit<WholeResponse, "body" | "trailers">,
   parts: AsyncIterable<Uint8Array>,
   trailers: () => OutgoingHttpHeaders,
@@ -165,6 +173,8 @@ export async function sendStream(
     target.addTrailers(trailers());
     limitResponse(response);
     target.end();
+    if ("stream" in response && !request.readableEnded)
+      stopReading(request as Http2ServerRequest, response.stream);
   } finally {
     await iterator.return?.();
   }

@@ -1,0 +1,341 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import { HealthCheckRequestSchema } from "../../gen/ts/health/v1/health_pb.ts";
+import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
+import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/limits.ts";
+import type { RunningService } from "../../src/main.ts";
+import * as PARSE_LIMITS from "../../src/rest/parse-limits.ts";
+import { photograph } from "../support/images.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const MIB = 1024 * 1024;
+const HEALTH = "/grpc.health.v1.Health/Check";
+const VECTOR = "/face.v1.FaceService/GetFaceVec";
+
+let service: RunningService;
+let origin: string;
+beforeAll(async () => {
+  service = await startTestService();
+  origin = `http://127.0.0.1:${service.port}`;
+});
+afterAll(() => service.close());
+
+function openSession(): ClientHttp2Session {
+  // Otherwise Node's client resets its own streams when it has much to send.
+  const session = connectHttp2(origin, { maxSessionMemory: 1_000 }).on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** The status of a gRPC call, wherever it stands, after sending these bytes as its body. */
+async function grpcStatusOf(
+  path: string,
+  body: Uint8Array,
+  headers: Record<string, string> = {},
+  session = openSession(),
+): Promise<string | undefined> {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc",
+    te: "trailers",
+    ...headers,
+  });
+  let status: string | undefined;
+  const take = (received: IncomingHttpHeaders) => {
+    status = (received["grpc-status"] as string | undefined) ?? status;
+  };
+  stream
+    .on("response", take)
+    .on("trailers", take)
+    .on("error", () => {});
+  stream.resume().end(body);
+  await once(stream, "close");
+  return status;
+}
+
+const [INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNIMPLEMENTED] = ["3", "4", "8", "12"];
+
+describe("health and reflection", () => {
+  test("take messages of 4 KiB and no more", async () => {
+    const message = (bytes: number) =>
+      encodeEnvelope(
+        0,
+        toBinary(HealthCheckRequestSchema, create(HealthCheckRequestSchema, { service: "x".repeat(bytes) })),
+      );
+    // NOT_FOUND: the message was read.
+    expect(await grpcStatusOf(HEALTH, message(LIMITS.openMessageBytes - 10))).toBe("5");
+    expect(await grpcStatusOf(HEALTH, message(LIMITS.openMessageBytes + 10))).toBe(RESOURCE_EXHAUSTED);
+  });
+
+  test("take no compression", async () => {
+    const bomb = encodeEnvelope(1, gzipSync(Buffer.alloc(30 * MIB)));
+    expect(await grpcStatusOf(HEALTH, bomb, { "grpc-encoding": "gzip" })).toBe(UNIMPLEMENTED);
+  });
+
+  test("keep 16 watches on a connection, and no more", async () => {
+    const session = openSession();
+    const watch = () => {
+      const headers = { "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request({
+        ":method": "POST",
+        ":path": HEALTH.replace("Check", "Watch"),
+        ...headers,
+      });
+      stream.on("error", () => {});
+      stream.end(encodeEnvelope(0, new Uint8Array()));
+      return stream;
+    };
+    const watches = Array.from({ length: LIMITS.watchesPerConnection }, watch);
+    await Promise.all(watches.map((stream) => once(stream, "data")));
+    const [refused] = (await once(watch(), "response")) as [IncomingHttpHeaders];
+    expect(refused["grpc-status"]).toBe(RESOURCE_EXHAUSTED);
+    watches[0]!.close();
+    await vi.waitFor(async () => {
+      const [headers] = (await once(watch(), "response")) as [IncomingHttpHeaders];
+      expect(headers["grpc-status"]).toBeUndefined();
+    });
+  });
+
+  test("keep 1,024 watches in all", async () => {
+    const sessions = Array.from({ length: LIMITS.watches / LIMITS.watchesPerConnection + 1 }, openSession);
+    const open = (session: ClientHttp2Session) => {
+      const headers = { "content-type": "application/grpc", te: "trailers" };
+      const stream = session.request({
+        ":method": "POST",
+        ":path": HEALTH.replace("Check", "Watch"),
+        ...headers,
+      });
+      stream.on("error", () => {}).end(encodeEnvelope(0, new Uint8Array()));
+      return once(stream, "response") as Promise<[IncomingHttpHeaders]>;
+    };
+    const answers = await Promise.all(
+      sessions.flatMap((session) => Array.from({ length: LIMITS.watchesPerConnection }, () => open(session))),
+    );
+    const refused = answers.filter(([headers]) => headers["grpc-status"] === "14");
+    expect(refused.length).toBe(LIMITS.watchesPerConnection);
+  });
+});
+
+describe("compressed requests of FaceService", () => {
+  const messageOf = (content: Uint8Array) =>
+    toBinary(
+      GetFaceVecRequestSchema,
+      create(GetFaceVecRequestSchema, { img: { source: { case: "content", value: content } } }),
+    );
+
+  test("are served", async () => {
+    const body = encodeEnvelope(1, gzipSync(messageOf(photograph(3))));
+    const headers = { user_id: USER, "grpc-encoding": "gzip" };
+    expect(await grpcStatusOf(VECTOR, body, headers)).toBe("0");
+    const connect = await fetch(origin + VECTOR, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/proto", "content-encoding": "gzip" },
+      body: new Uint8Array(gzipSync(messageOf(photograph(3)))),
+    });
+    expect(connect.status).toBe(200);
+  });
+
+  test.each([
+    ["beyond the limit", gzipSync(Buffer.alloc(40 * MIB)), RESOURCE_EXHAUSTED],
+    ["larger than they announce", lyingGzip(30 * MIB, 100), INVALID_ARGUMENT],
+    ["broken", Buffer.from("no gzip at all\x09\0\0\0"), INVALID_ARGUMENT],
+  ])("are rejected %s", async (_, bytes, status) => {
+    const headers = { user_id: USER, "grpc-encoding": "gzip" };
+    expect(await grpcStatusOf(VECTOR, encodeEnvelope(1, bytes), headers)).toBe(status);
+  });
+
+  test("are rejected in an encoding that is not known, or not named", async () => {
+    const body = encodeEnvelope(1, gzipSync(messageOf(photograph(3))));
+    expect(await grpcStatusOf(VECTOR, body, { user_id: USER, "grpc-encoding": "br" })).toBe(UNIMPLEMENTED);
+    expect(await grpcStatusOf(VECTOR, body, { user_id: USER })).toBe(INVALID_ARGUMENT);
+  });
+
+  /** Gzip whose trailer announces another size than its content has. */
+  function lyingGzip(bytes: number, announced: number): Buffer {
+    const packed = gzipSync(Buffer.alloc(bytes));
+    packed.writeUInt32LE(announced, packed.length - 4);
+    return packed;
+  }
+});
+
+test("a unary call has exactly one message", async () => {
+  const one = encodeEnvelope(0, new Uint8Array());
+  const headers = { user_id: USER };
+  for (const body of [new Uint8Array(), Buffer.concat([one, one]), Buffer.from([0, 0, 0, 0, 9, 1])])
+    expect(await grpcStatusOf(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
+});
+
+test("a large Connect JSON message is served like a small one, and rejected in gRPC", async () => {
+  // More than 1 MiB of Base64 from a photo with bytes behind its end.
+  const content = Buffer.concat([photograph(3), Buffer.alloc(2 * MIB)]);
+  const img = { source: { case: "content", value: content } as const };
+  const transport = createConnectTransport({ baseUrl: origin, httpVersion: "2", useBinaryFormat: false });
+  const { data } = await createClient(FaceService, transport).getFaceVec(
+    { img, detail: true },
+    { headers: { user_id: USER } },
+  );
+  const binary = await createClient(FaceService, createGrpcTransport({ baseUrl: origin })).getFaceVec(
+    { img },
+    { headers: { user_id: USER } },
+  );
+  expect(data!.vector).toEqual(binary.data!.vector);
+  const json = toJsonString(GetFaceVecRequestSchema, create(GetFaceVecRequestSchema, { img }));
+  const headers = { user_id: USER, "content-type": "application/grpc+json" };
+  expect(await grpcStatusOf(VECTOR, encodeEnvelope(0, Buffer.from(json)), headers)).toBe(RESOURCE_EXHAUSTED);
+});
+
+test("more streams than a connection may have do not end it", async () => {
+  const session = openSession();
+  await once(session, "remoteSettings");
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(LIMITS.streamsPerConnection);
+  const statuses = await Promise.all(
+    Array.from({ length: 3 * LIMITS.streamsPerConnection }, () =>
+      grpcStatusOf(VECTOR, Buffer.alloc(200_000), {}, session),
+    ),
+  );
+  // Rejected at the head, for want of a user or too many failures, while their bodies are on the way.
+  for (const status of statuses) expect(["8", "16"]).toContain(status);
+  expect(session.destroyed).toBe(false);
+});
+
+test.each(["99999999H", "99999999M", "99999999S"])(
+  "a deadline of %s does not overflow a timer",
+  async (timeout) => {
+    const body = encodeEnvelope(0, new Uint8Array());
+    const headers = { user_id: USER, "grpc-timeout": timeout };
+    expect(await grpcStatusOf(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
+    expect(await grpcStatusOf(HEALTH, body, { "grpc-timeout": timeout })).toBe("0");
+  },
+);
+
+test("a deadline that passes while the body is read ends the call", async () => {
+  const session = openSession();
+  const stream = session.request({
+    ":method": "POST",
+    ":path": VECTOR,
+    "content-type": "application/grpc",
+    user_id: USER,
+    "grpc-timeout": "200m",
+  });
+  stream.on("error", () => {}).write(Buffer.from([0, 0, 0, 0, 9]));
+  const [headers] = (await once(stream.resume(), "response")) as [IncomingHttpHeaders];
+  expect(headers["grpc-status"]).toBe(DEADLINE_EXCEEDED);
+});
+
+describe.concurrent("limits of half a minute", () => {
+  const longer = LIMITS.streamIdleMs + 10_000;
+
+  test(
+    "a stream of messages without one for 30 s ends",
+    async () => {
+      const session = connectHttp2(origin).on("error", () => {});
+      const start = performance.now();
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "content-type": "application/grpc",
+      });
+      stream.on("error", () => {}).resume();
+      await once(stream, "close");
+      expect(performance.now() - start).toBeGreaterThan(LIMITS.streamIdleMs - 1_000);
+      session.destroy();
+    },
+    longer,
+  );
+
+  test(
+    "a response that the client does not read ends",
+    async () => {
+      const session = connectHttp2(origin, { settings: { initialWindowSize: 0 } }).on("error", () => {});
+      const stream = session.request({ ":path": "/docs/swagger-ui-bundle.js" }).on("error", () => {});
+      await once(stream, "response");
+      await once(stream, "close");
+      session.destroy();
+    },
+    longer,
+  );
+
+  test(
+    "a unary body that drips ends, over HTTP/1.1 and HTTP/2",
+    async () => {
+      const slow = await startTestService({ VISAGE_REQUEST_TIMEOUT_MS: "1000" });
+      const socket = connect(slow.port, "127.0.0.1").on("error", () => {});
+      socket.write(
+        `POST /get_face_vec HTTP/1.1\r\nHost: a\r\nuser_id: ${USER}\r\nContent-Length: 9999\r\n\r\n`,
+      );
+      const session = connectHttp2(`http://127.0.0.1:${slow.port}`).on("error", () => {});
+      const stream = session.request({ ":method": "POST", ":path": "/get_face_vec", user_id: USER });
+      const drip = setInterval(() => {
+        if (!socket.destroyed) socket.write("x");
+        if (!stream.destroyed) stream.write("x");
+      }, 200);
+      stream.on("error", () => {});
+      const [[headers], plain] = await Promise.all([once(stream, "response"), text(socket)]);
+      expect(headers[":status"]).toBe(408);
+      expect(plain).toMatch(/^HTTP\/1.1 408 .*"5004"/s);
+      clearInterval(drip);
+      session.destroy();
+      await slow.close();
+    },
+    longer,
+  );
+});
+
+test("the number of connections follows the limit on open files", () => {
+  const folder = join(PACKAGE_ROOT, "test/support");
+  expect(defaultMaxConnections(join(folder, "no-such-file"))).toBe(MAX_CONNECTIONS.total);
+  expect(defaultMaxConnections("/proc/self/limits")).toBeGreaterThan(0);
+});
+
+/** How SECURITY.md writes each limit, by its first column. */
+const DOCUMENTED: Readonly<Record<string, string>> = {
+  "connections in total": `${MAX_CONNECTIONS.total.toLocaleString("en")} or the limit on open files less 64 (\`VISAGE_MAX_CONNECTIONS\`)`,
+  "connections of one address": `${MAX_CONNECTIONS.perAddress} (\`VISAGE_MAX_CONNECTIONS_PER_ADDRESS\`)`,
+  "first byte, TLS handshake": seconds(LIMITS.firstByteMs),
+  "head of an HTTP/1.1 request": `${seconds(LIMITS.headMs)}, ${LIMITS.headBytes / 1024} KiB`,
+  "idle connection": seconds(LIMITS.idleMs),
+  "silent HTTP/2 peer": `pinged after ${seconds(LIMITS.pingIdleMs)}, with open requests ${seconds(LIMITS.pingBusyMs)}`,
+  "answer to a ping": seconds(LIMITS.pingTimeoutMs),
+  "age of a connection": `\`VISAGE_MAX_CONNECTION_AGE_MS\` and ${seconds(LIMITS.ageGraceMs)}`,
+  "HTTP/2 streams of one connection": String(LIMITS.streamsPerConnection),
+  "rest of a rejected HTTP/1.1 body": `${LIMITS.discardBytes / MIB} MiB, ${seconds(LIMITS.discardMs)}`,
+  "body, from head to end": "`VISAGE_REQUEST_TIMEOUT_MS`, at least 10 s",
+  "size of a body, also decompressed": "`VISAGE_MAX_REQUEST_BYTES`",
+  "bodies in memory": "`VISAGE_MAX_BODY_BYTES_IN_FLIGHT`; an equal share for each user while users wait",
+  "message to health or reflection": `${LIMITS.openMessageBytes / 1024} KiB, not compressed`,
+  "JSON in gRPC and gRPC-Web": `${LIMITS.plainJsonBytes / MIB} MiB`,
+  "stream without a message": seconds(LIMITS.streamIdleMs),
+  "streams that watch health": `${LIMITS.watchesPerConnection} a connection, ${LIMITS.watches.toLocaleString("en")} in all`,
+  "deadline of a health or reflection call": `${LIMITS.clientDeadlineMs / 3_600_000} hours`,
+  "reading a response": seconds(LIMITS.responseMs),
+  "parts, fields and separators of a body or query": String(PARSE_LIMITS.MAX_FIELDS),
+  "JSON outside image strings": `${PARSE_LIMITS.MAX_JSON_BYTES / 1024} KiB, ${PARSE_LIMITS.MAX_JSON_DEPTH} levels, ${PARSE_LIMITS.MAX_JSON_VALUES.toLocaleString("en")} values`,
+  "text that is no image": `${PARSE_LIMITS.MAX_TEXT_BYTES / 1024} KiB`,
+  "Protobuf message": `${PARSE_LIMITS.MAX_PROTOBUF_FIELDS.toLocaleString("en")} fields, ${PARSE_LIMITS.MAX_PROTOBUF_DEPTH} levels`,
+  "boxes of one request": String(PARSE_LIMITS.MAX_LIST_VALUES),
+  "URL fetches in flight": `${MAX_FETCHES} in all, ${MAX_FETCHES_PER_CALLER} of one user`,
+};
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1000} s`;
+}
+
+test("SECURITY.md lists the limits as the code has them", () => {
+  const text = readFileSync(join(PACKAGE_ROOT, "SECURITY.md"), "utf8");
+  const rows = [...text.matchAll(/^\| ([^|]+?) \| ([^|]+?) \| [^|]+? \|$/gm)].slice(1);
+  const written = Object.fromEntries(rows.map(([, what, limit]) => [what!, limit!]));
+  expect(written).toEqual(DOCUMENTED);
+});

@@ -1,0 +1,116 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { GetFaceVecRequestSchema, GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import { checkProtobuf } from "../../src/http/protobuf-scan.ts";
+import { bodyEntries } from "../../src/rest/body.ts";
+import { createMessageReader } from "../../src/rest/fields.ts";
+import { formEntries } from "../../src/rest/form.ts";
+import { binaryFromJson } from "../../src/rest/json-message.ts";
+import { RestError } from "../../src/rest/rest-error.ts";
+import { ServiceError } from "../../src/service/service-error.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/texts.ts";
+import {
+  FORM_BODIES,
+  IMAGE_TEXTS,
+  JSON_BODIES,
+  JSON_MESSAGES,
+  MULTIPART_BODIES,
+  PROTOBUF_BODIES,
+  type SampleBodies,
+  type SampleBody,
+} from "../support/hostile-bodies.ts";
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** The target line and headers of a request are limited to this. */
+const MAX_QUERY_BYTES = 16 * 1024;
+/** A hostile body may block the event loop for as long as the worst legitimate body, times this. */
+const MAX_RATIO = 3;
+/** Shorter stretches are noise. */
+const FLOOR_MS = 30;
+const MAX_BLOCKED_MS = 100;
+/** The shortest of so many runs counts, because other processes make some of them slow. */
+const RUNS = 5;
+
+type Parser = (body: Buffer, contentType: string) => unknown;
+
+const readMessage = createMessageReader(GetFaceVecRequestSchema, {
+  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
+  "face.v1.BoundingBox": { fromText: boxFromText },
+});
+
+const readBody: Parser = async (body, contentType) => readMessage([], await bodyEntries(body, contentType));
+const readQuery: Parser = (query) => readMessage(formEntries(query.toString()), []);
+const readImage: Parser = (text) => imageFromText(text);
+const readProtobuf: Parser = (bytes) => {
+  checkProtobuf(bytes, GetImageAttrRequestSchema);
+  fromBinary(GetImageAttrRequestSchema, bytes, { readUnknownFields: false });
+};
+const readJsonMessage: Parser = async (json) => {
+  const bytes = await binaryFromJson(json, GetFaceVecRequestSchema);
+  checkProtobuf(bytes, GetFaceVecRequestSchema);
+  fromBinary(GetFaceVecRequestSchema, bytes, { readUnknownFields: false });
+};
+
+/** Measures the longest time, in milliseconds, that parsing keeps the event loop from running anything else. */
+async function blockedMs(parse: Parser, body: Buffer, contentType: string): Promise<number> {
+  // Parsers overwrite the body.
+  const copy = Buffer.from(body);
+  let longest = 0;
+  let last = performance.now();
+  const tick = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  let isDone = false;
+  const watch = () => {
+    tick();
+    if (!isDone) setImmediate(watch);
+  };
+  setImmediate(watch);
+  try {
+    await parse(copy, contentType);
+  } catch (fault) {
+    if (!(fault instanceof RestError || fault instanceof ServiceError)) throw fault;
+  }
+  tick();
+  isDone = true;
+  return longest;
+}
+
+/** The shortest of several runs, or the first that is short enough. */
+async function bestOf(
+  parse: Parser,
+  { build, contentType }: SampleBody,
+  size: number,
+  enoughMs: number,
+): Promise<number> {
+  const body = build(size);
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS && best > enoughMs; run++)
+    best = Math.min(best, await blockedMs(parse, body, contentType));
+  return best;
+}
+
+describe.each<[string, Parser, SampleBodies, number]>([
+  ["JSON", readBody, JSON_BODIES, MAX_BODY_BYTES],
+  ["JSON with an image as a message", readBody, JSON_MESSAGES, MAX_BODY_BYTES],
+  ["the JSON form of Protobuf", readJsonMessage, JSON_MESSAGES, MAX_BODY_BYTES],
+  ["a form", readBody, FORM_BODIES, MAX_BODY_BYTES],
+  ["a query", readQuery, FORM_BODIES, MAX_QUERY_BYTES],
+  ["multipart", readBody, MULTIPART_BODIES, MAX_BODY_BYTES],
+  ["the text of an image", readImage, IMAGE_TEXTS, MAX_BODY_BYTES],
+  ["Protobuf", readProtobuf, PROTOBUF_BODIES, MAX_BODY_BYTES],
+])("parsing %s", (_, parse, { legitimate, hostile }, size) => {
+  let allowedMs = FLOOR_MS;
+
+  test.each(legitimate)("does not block the event loop for $name", async (sample) => {
+    const ms = await bestOf(parse, sample, size, 0);
+    expect(ms).toBeLessThan(MAX_BLOCKED_MS);
+    allowedMs = Math.max(allowedMs, MAX_RATIO * ms);
+  });
+
+  test.each(hostile)("does not block the event loop for $name", async (sample) => {
+    expect(await bestOf(parse, sample, size, allowedMs)).toBeLessThanOrEqual(allowedMs);
+  });
+});

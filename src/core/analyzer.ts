@@ -1,6 +1,6 @@
 import { align } from "./align.ts";
 import { type Attributes, readAttributes } from "./attributes.ts";
-import { chooseFaces, type Selection } from "./choose.ts";
+import { type Chosen, type ChosenFace, chooseFaces, type Selection } from "./choose.ts";
 import { decode } from "./decode.ts";
 import { embed, type Vector } from "./embed.ts";
 import { FaceError } from "./face-error.ts";
@@ -9,11 +9,20 @@ import { intersectionOf, scaleBox } from "./geometry.ts";
 import { identityOf } from "./identity.ts";
 import { landmarks68 } from "./landmarks68.ts";
 import { measureLight } from "./light.ts";
-import { DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
+import { checkBoxCount, DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
 import type { Drawing, Network, Networks } from "./networks.ts";
 import { givePixelsBack } from "./pixel-memory.ts";
 import { measurePose, type Pose } from "./pose.ts";
+import { FACES_PER_TURN, ONE_TURN, type Progress, type TurnLimits } from "./progress.ts";
+import { byRank } from "./rank.ts";
 import { forget } from "./sample.ts";
+import {
+  type AnalyzeTurn,
+  analysisFromTurns,
+  type EmbedTurn,
+  embeddingFromTurns,
+  type RankedFace,
+} from "./turns.ts";
 import type { Box, Photo, Point } from "./types.ts";
 
 /** A step whose time is told; `queue` is the wait for a worker, where there are any. */
@@ -72,6 +81,8 @@ export interface Analysis {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;
+  /** Number of faces in the image; only the 256 most prominent are in `faces`. */
+  readonly facesFound: number;
   readonly faces: readonly Face[];
 }
 
@@ -80,7 +91,7 @@ export interface Embedding extends FaceBasics {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;
-  /** How many faces there were to choose from. */
+  /** Number of faces in the image; the 256 most prominent are considered. */
   readonly facesFound: number;
   readonly vector: Vector;
 }
@@ -99,61 +110,109 @@ export interface Analyzer {
 
 /** An analyzer of networks that are loaded already, which it closes in the end. */
 export function analyzerFromNetworks(networks: Networks, limits: Partial<ImageLimits> = {}): Analyzer {
-  const allLimits = { ...DEFAULT_LIMITS, ...limits };
+  const turns = turnsFromNetworks(networks, limits, ONE_TURN);
   return {
     identity: identityOf(networks.digests),
-    analyze: (image, options = {}) =>
-      withFaces(networks, allLimits, image, options, (faces) => analyze(networks, faces, options)),
-    embed: (image, options = {}) =>
-      withFaces(networks, allLimits, image, options, (faces) => embedOne(networks, faces, options)),
+    analyze: async (image, options) => analysisFromTurns([await turns.analyze(image, options)]),
+    embed: async (image, options) => embeddingFromTurns([await turns.embed(image, options)]),
     close: () => networks.close(),
+  };
+}
+
+/** An analyzer that does its work in turns. */
+export interface TurnAnalyzer {
+  /** Does the next turn of `analyze`, from the beginning or from the `next` of the turn before. */
+  analyze(image: Uint8Array, options?: AnalyzeOptions, progress?: Progress): Promise<AnalyzeTurn>;
+  /** Does the next turn of `embed`; throws FaceError `noFace` in the last one if there is none. */
+  embed(image: Uint8Array, options?: CallOptions, progress?: Progress): Promise<EmbedTurn>;
+}
+
+/** An analyzer whose turns have these limits. */
+export function turnsFromNetworks(
+  networks: Networks,
+  imageLimits: Partial<ImageLimits>,
+  turnLimits: TurnLimits,
+): TurnAnalyzer {
+  const limits = { ...DEFAULT_LIMITS, ...imageLimits };
+  return {
+    analyze: async (image, options = {}, progress) => {
+      checkBoxCount("analyze", options.boxes);
+      return withFaces(networks, limits, image, options, { progress, limits: turnLimits }, (chosen) =>
+        analyze(networks, chosen, options),
+      );
+    },
+    embed: async (image, options = {}, progress) => {
+      checkBoxCount("embed", options.boxes);
+      return withFaces(networks, limits, image, options, { progress, limits: turnLimits }, (chosen) =>
+        embedOne(networks, chosen, options),
+      );
+    },
   };
 }
 
 async function analyze(
   networks: Networks,
-  { photo, found }: Faces,
+  { photo, chosen }: ChosenIn,
   options: AnalyzeOptions,
-): Promise<Analysis> {
+): Promise<AnalyzeTurn> {
+  const faces: RankedFace[] = [];
+  // In groups as large as a worker's turn, so that the networks see the same batches however many turns there are.
+  for (let start = 0; start < chosen.faces.length || start === 0; start += FACES_PER_TURN) {
+    const group = byRank(chosen.faces.slice(start, start + FACES_PER_TURN));
+    faces.push(...(await describe(networks, photo, group, options)));
+  }
+  const { width, height } = photo;
+  return { width, height, ...turnOf(chosen), faces };
+}
+
+async function describe(
+  networks: Networks,
+  photo: Photo,
+  found: readonly ChosenFace[],
+  options: AnalyzeOptions,
+): Promise<RankedFace[]> {
   const meshes = found.map(({ mesh }) => mesh.points);
   const attributes = await timed("attributes", options, () =>
     readAttributes(networks.attributes, photo.pixels, meshes),
   );
   const vectors = options.vectors ? await vectorsOf(networks, photo, found, options) : [];
-  const faces = found.map((face, i) => {
+  return found.map((face, i) => {
     const basics = basicsOf(photo, face);
     const landmarks = landmarks68(face.mesh.points, basics.pose.yawDegrees);
     return {
+      rank: face.rank,
       ...basics,
       ...attributes[i]!,
       landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
       ...(vectors[i] && { vector: vectors[i] }),
     };
   });
-  return { width: photo.width, height: photo.height, faces };
 }
 
 async function embedOne(
   networks: Networks,
-  { photo, found }: Faces,
+  { photo, chosen }: ChosenIn,
   options: CallOptions,
-): Promise<Embedding> {
-  const [face] = found;
-  if (!face) throw new FaceError("noFace", "No face was found in the image.");
+): Promise<EmbedTurn> {
+  const [face] = byRank(chosen.faces);
+  const { width, height } = photo;
+  if (!face) {
+    if (!chosen.next) throw new FaceError("noFace", "No face was found in the image.");
+    return { width, height, ...turnOf(chosen), faces: [] };
+  }
   const [vector] = await vectorsOf(networks, photo, [face], options);
-  return {
-    width: photo.width,
-    height: photo.height,
-    facesFound: found.length,
-    ...basicsOf(photo, face),
-    vector: vector!,
-  };
+  const best = { rank: face.rank, ...basicsOf(photo, face), vector: vector! };
+  return { width, height, ...turnOf(chosen), faces: [best] };
 }
 
-/** A photo, and the faces that are meant in it. */
-interface Faces {
+function turnOf({ facesFound, next }: Chosen) {
+  return { facesFound, ...(next && { next }) };
+}
+
+/** A photo, and the faces of a turn. */
+interface ChosenIn {
   readonly photo: Photo;
-  readonly found: readonly FoundFace[];
+  readonly chosen: Chosen;
 }
 
 /** Decodes an image and finds its faces, for whatever is asked about them. */
@@ -162,25 +221,31 @@ async function withFaces<T>(
   limits: ImageLimits,
   bytes: Uint8Array,
   options: CallOptions,
-  ask: (faces: Faces) => Promise<T>,
+  turn: { readonly progress: Progress | undefined; readonly limits: TurnLimits },
+  ask: (chosen: ChosenIn) => Promise<T>,
 ): Promise<T> {
   const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
   try {
-    return await ask({ photo, found: await findIn(photo, networks, options) });
+    return await ask({ photo, chosen: await chooseIn(photo, networks, options, turn) });
   } finally {
     forget(photo.pixels);
     givePixelsBack(photo.pixels);
   }
 }
 
-async function findIn(photo: Photo, networks: Networks, options: CallOptions): Promise<FoundFace[]> {
-  // To look and to lay meshes take turns, so their times are added up.
+async function chooseIn(
+  photo: Photo,
+  networks: Networks,
+  options: CallOptions,
+  turn: { readonly progress: Progress | undefined; readonly limits: TurnLimits },
+): Promise<Chosen> {
+  // Detection and meshes alternate, so their times are added up.
   const [detect, mesh] = [new TimedNetwork(networks.detect), new TimedNetwork(networks.mesh)];
-  const found = await chooseFaces({ ...networks, detect, mesh }, photo, options, options.signal);
+  const chosen = await chooseFaces({ ...networks, detect, mesh }, photo, options, turn, options.signal);
   if (detect.milliseconds > 0) options.onStage?.("detect", detect.milliseconds);
   if (mesh.milliseconds > 0) options.onStage?.("mesh", mesh.milliseconds);
   options.signal?.throwIfAborted();
-  return found;
+  return chosen;
 }
 
 /** A network that knows how long it ran, the making of its images included. */

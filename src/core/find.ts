@@ -10,6 +10,14 @@ import {
 } from "./geometry.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import type { Networks } from "./networks.ts";
+import {
+  type LookProgress,
+  ONE_TURN,
+  type Progress,
+  packMesh,
+  type TurnLimits,
+  unpackMesh,
+} from "./progress.ts";
 import type { Box, Pixels } from "./types.ts";
 
 /** A face that was found, with its surface. */
@@ -49,6 +57,9 @@ const CLOSE_UP_MARGIN = 2;
 /** Two meshes of which one shares more than this part of its own area are one face. */
 const NESTED_FACE_OVERLAP = 0.5;
 
+/** A look follows up the best detections only. There are more in a crowd of far more faces than are processed. */
+const MOST_DETECTIONS = 512;
+
 /** A detection with the mesh that was laid on it. */
 export interface Candidate extends Detection {
   readonly mesh: Mesh;
@@ -64,17 +75,56 @@ export async function findFaces(
   image: Pixels,
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
-  const first = await look(networks, image, [wholeView(image)], signal);
-  const faces = first.filter(isFace);
-  const views = furtherViews(image, first, faces);
-  const second = views.length === 0 ? [] : await look(networks, image, views, signal);
-  const kept = distinct([...faces, ...second.filter(isFaceAtSecondLook)]);
+  const search = await continueSearch(networks, image, undefined, ONE_TURN, signal);
+  return refineFaces(networks, image, "found" in search ? search.found : []);
+}
+
+/** A search that is over, with a mesh that is not refined yet for each face, or one that goes on in the next turn. */
+export type SearchResult = { readonly found: readonly UnrefinedFace[] } | { readonly next: SearchProgress };
+
+type SearchProgress = Extract<Progress, { stage: "search" }>;
+
+/** A face whose place and mesh are known roughly. */
+export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
+
+/** Looks for faces for one turn, from the beginning or from where the search stood after the last turn. */
+export async function continueSearch(
+  networks: Networks,
+  image: Pixels,
+  progress: SearchProgress | undefined,
+  limits: TurnLimits,
+  signal?: AbortSignal,
+): Promise<SearchResult> {
+  const beginning = progress
+    ? unpackLook(progress.first)
+    : await beginLook(networks, image, [wholeView(image)]);
+  signal?.throwIfAborted();
+  const first = await continueLook(networks, image, beginning, limits, signal);
+  if (!isOver(first)) return { next: { stage: "search", first: packLook(first) } };
+  const candidates = candidatesOf(first);
+  const faces = candidates.filter(isFace);
+
+  const going = progress?.second
+    ? unpackLook(progress.second)
+    : await beginLook(networks, image, furtherViews(image, candidates, faces));
+  signal?.throwIfAborted();
+  const second = await continueLook(networks, image, going, limits, signal);
+  if (!isOver(second)) return { next: { stage: "search", first: packLook(first), second: packLook(second) } };
+  return { found: distinct([...faces, ...candidatesOf(second).filter(isFaceAtSecondLook)]) };
+}
+
+/** Refines the meshes of faces that were found, and places the faces by them. */
+export async function refineFaces(
+  networks: Networks,
+  image: Pixels,
+  faces: readonly UnrefinedFace[],
+): Promise<FoundFace[]> {
   const meshes = await refineMeshes(
     networks.mesh,
     image,
-    kept.map(({ mesh }) => mesh),
+    faces.map(({ mesh }) => mesh),
   );
-  return kept.map(({ box, score, mesh }, i) => foundFace(box, score, betterOf(mesh, meshes[i]!)));
+  return faces.map(({ box, score, mesh }, i) => placedFace(box, score, betterOf(mesh, meshes[i]!)));
 }
 
 /** What a look at some views shows, faces or not. */
@@ -84,14 +134,54 @@ export async function look(
   views: readonly Square[],
   signal?: AbortSignal,
 ): Promise<Candidate[]> {
-  const detections = await detect(networks.detect, image, views);
+  const begun = await beginLook(networks, image, views);
   signal?.throwIfAborted();
-  const squares = detections.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
+  return candidatesOf(await continueLook(networks, image, begun, ONE_TURN, signal));
+}
+
+/** A look at some views of an image: what was detected, and the meshes of the first detections. */
+interface Look {
+  readonly detections: readonly Detection[];
+  readonly meshes: readonly Mesh[];
+}
+
+async function beginLook(networks: Networks, image: Pixels, views: readonly Square[]): Promise<Look> {
+  if (views.length === 0) return { detections: [], meshes: [] };
+  const detections = await detect(networks.detect, image, views);
+  return { detections: detections.slice(0, MOST_DETECTIONS), meshes: [] };
+}
+
+/** Lays the meshes of the next detections. */
+async function continueLook(
+  networks: Networks,
+  image: Pixels,
+  { detections, meshes }: Look,
+  limits: TurnLimits,
+  signal?: AbortSignal,
+): Promise<Look> {
+  const next = detections.slice(meshes.length, meshes.length + limits.detections);
+  const squares = next.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
   const first = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
   const second = await fitMeshes(networks.mesh, image, first.map(squareAround));
   signal?.throwIfAborted();
-  return detections.map((detection, i) => ({ ...detection, mesh: betterOf(first[i]!, second[i]!) }));
+  return { detections, meshes: [...meshes, ...first.map((mesh, i) => betterOf(mesh, second[i]!))] };
+}
+
+function isOver({ detections, meshes }: Look): boolean {
+  return meshes.length === detections.length;
+}
+
+function candidatesOf({ detections, meshes }: Look): Candidate[] {
+  return detections.map((detection, i) => ({ ...detection, mesh: meshes[i]! }));
+}
+
+function packLook({ detections, meshes }: Look): LookProgress {
+  return { detections, meshes: meshes.map(packMesh) };
+}
+
+function unpackLook({ detections, meshes }: LookProgress): Look {
+  return { detections, meshes: meshes.map(unpackMesh) };
 }
 
 /** The later of two meshes, unless it slid off a face that the earlier one was on. */
@@ -100,7 +190,7 @@ function betterOf(earlier: Mesh, later: Mesh): Mesh {
 }
 
 /** A face is where its mesh is; where the mesh is not sure, it is where the detector saw it. */
-function foundFace(box: Box, score: number, mesh: Mesh): FoundFace {
+export function placedFace(box: Box, score: number, mesh: Mesh): FoundFace {
   return { box: mesh.presence >= LEAST_PRESENCE ? boundsOf(mesh.points) : box, score, mesh };
 }
 
@@ -147,16 +237,25 @@ function centersAlong(length: number, side: number): number[] {
 
 /** Each face once, the best detection of it: tiles see a face twice, or half of it beside the whole. */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
-  const kept: Candidate[] = [];
-  for (const candidate of candidates.toSorted((one, other) => other.score - one.score))
-    if (!kept.some((other) => isSameFace(candidate, other))) kept.push(candidate);
-  return kept;
+  const kept: Bounded[] = [];
+  for (const candidate of candidates.toSorted((one, other) => other.score - one.score)) {
+    const bounds = boundsOf(candidate.mesh.points);
+    if (!kept.some((other) => isSameFace({ candidate, bounds }, other))) kept.push({ candidate, bounds });
+  }
+  return kept.map(({ candidate }) => candidate);
+}
+
+interface Bounded {
+  readonly candidate: Candidate;
+  /** Of the mesh. */
+  readonly bounds: Box;
 }
 
 /** Boxes that overlap are one face, and so are meshes of which one lies in the other: a part beside the whole. */
-function isSameFace(one: Candidate, other: Candidate): boolean {
-  const here = boundsOf(one.mesh.points);
-  const there = boundsOf(other.mesh.points);
+function isSameFace(
+  { candidate: one, bounds: here }: Bounded,
+  { candidate: other, bounds: there }: Bounded,
+): boolean {
   const nested = areaOf(intersectionOf(here, there)) / Math.min(areaOf(here), areaOf(there));
   return nested > NESTED_FACE_OVERLAP || overlapOf(one.box, other.box) > SAME_FACE_OVERLAP;
 }

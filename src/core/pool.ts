@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AnalyzeOptions, Analyzer, AnalyzerOptions } from "./analyzer.ts";
+import type { AnalyzeOptions, Analyzer, AnalyzerOptions, CallOptions } from "./analyzer.ts";
 import type { Vector } from "./embed.ts";
+import { checkBoxCount } from "./limits.ts";
+import type { Progress } from "./progress.ts";
 import { type JobOptions, Queue, type Rejection } from "./queue.ts";
+import { analysisFromTurns, embeddingFromTurns } from "./turns.ts";
 import {
-  analysisFromSent,
   errorFromPlain,
   type Job,
   type Operation,
   type Reply,
   type Results,
+  turnFromSent,
 } from "./worker-messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -114,15 +117,32 @@ export async function openPool({
     return undefined;
   }
 
+  /** Runs all turns of a call. The call queues again before each, so that other callers have theirs. */
   async function call<Name extends Operation>(
     operation: Name,
     image: Uint8Array,
-    { signal, onStage, boxes, detect, vectors = false, caller, deadlineMs }: AnalyzeOptions = {},
+    { boxes, detect, vectors = false, ...options }: AnalyzeOptions = {},
+  ): Promise<Results[Name][]> {
+    checkBoxCount(operation, boxes);
+    const turns: Results[Name][] = [];
+    let progress: Progress | undefined;
+    do {
+      const job: Job<Name> = { operation, image, options: { boxes, detect, vectors }, progress };
+      const turn = await runTurn(job, options, turns.length === 0 ? "new" : "continued");
+      turns.push(turn);
+      progress = turn.next;
+    } while (progress);
+    return turns;
+  }
+
+  async function runTurn<Name extends Operation>(
+    job: Job<Name>,
+    { signal, onStage, caller, deadlineMs }: CallOptions,
+    firstState: JobOptions["state"],
   ): Promise<Results[Name]> {
     const startMs = performance.now();
-    const job: Job = { operation, image, options: { boxes, detect, vectors } };
     let reply: Reply | undefined;
-    for (let state: JobOptions["state"] = "new"; !reply; state = "revoked") {
+    for (let state = firstState; !reply; state = "revoked") {
       const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
       const { worker } = assignment;
       const asked = worker.ask({ type: "run", job }, signal);
@@ -149,11 +169,11 @@ export async function openPool({
   return {
     identity: workers[0]!.identity,
     async analyze(image, options) {
-      const analysis = analysisFromSent(await call("analyze", image, options));
+      const analysis = analysisFromTurns((await call("analyze", image, options)).map(turnFromSent));
       return { ...analysis, faces: analysis.faces.map(withOwnVector) };
     },
     async embed(image, options) {
-      return withOwnVector(await call("embed", image, options));
+      return withOwnVector(embeddingFromTurns(await call("embed", image, options)));
     },
     close,
     size,

@@ -39,7 +39,7 @@ export interface JobOptions {
    * `new` jobs may be rejected. `continued` ones were accepted earlier and have had a turn: only their deadline counts.
    * `revoked` ones lost a turn before it had started: they are never rejected and go before all others.
    */
-  readonly state?: "new" | "continued" | "revoked";
+  readonly state?: "new" | "continued" | "revoked" | undefined;
 }
 
 interface Waiting<Worker> {

@@ -1,21 +1,23 @@
-import type { Analysis, AnalyzerOptions, Embedding, Face, Stage } from "./analyzer.ts";
+import type { AnalyzerOptions, Stage } from "./analyzer.ts";
 import type { Selection } from "./choose.ts";
 import { FaceError, type FaceErrorKind } from "./face-error.ts";
+import type { Progress } from "./progress.ts";
+import type { AnalyzeTurn, EmbedTurn, RankedFace } from "./turns.ts";
 import type { Box, Point } from "./types.ts";
 
-/** What a worker sends as the result of each operation of an analyzer. */
+/** What a worker sends for a turn of each operation of an analyzer. */
 export interface Results {
-  readonly analyze: SentAnalysis;
-  readonly embed: Embedding;
+  readonly analyze: SentAnalyzeTurn;
+  readonly embed: EmbedTurn;
 }
 
-/** An analysis as it is sent. */
-export interface SentAnalysis extends Omit<Analysis, "faces"> {
+/** A turn of `analyze` as it is sent. */
+export interface SentAnalyzeTurn extends Omit<AnalyzeTurn, "faces"> {
   readonly faces: readonly SentFace[];
 }
 
 /** A face as it is sent: to read 68 points one by one would take longer than all else of a message. */
-interface SentFace extends Omit<Face, "landmarks"> {
+interface SentFace extends Omit<RankedFace, "landmarks"> {
   /** Of each point x, then y. */
   readonly landmarks: Float64Array;
 }
@@ -23,11 +25,13 @@ interface SentFace extends Omit<Face, "landmarks"> {
 /** The operations of an analyzer by name. */
 export type Operation = keyof Results;
 
-/** One call of an analyzer without what cannot be sent: the signal and the function that is told the stages. */
+/** One turn of a call, without what cannot be sent: the signal and the function that is told the stages. */
 export interface Job<Name extends Operation = Operation> {
   readonly operation: Name;
   readonly image: Uint8Array;
   readonly options: Selection & { readonly vectors?: boolean };
+  /** Where the turn before ended; missing in the first. */
+  readonly progress?: Progress | undefined;
 }
 
 /** What a worker is asked to do. It does one after another, in the order in which they come. */
@@ -52,14 +56,14 @@ export type Reply =
   | { readonly ok: true; readonly value: unknown; readonly stages: Stages }
   | { readonly ok: false; readonly error: PlainError; readonly stages: Stages };
 
-/** Makes of an analysis what is sent of it. */
-export function sentFromAnalysis({ faces, ...rest }: Analysis): SentAnalysis {
+/** Converts a turn of `analyze` to what is sent. */
+export function sentFromTurn({ faces, ...rest }: AnalyzeTurn): SentAnalyzeTurn {
   const sent = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: numbersOf(landmarks) }));
   return { ...rest, faces: sent };
 }
 
-/** Makes an analysis of what was sent of it. */
-export function analysisFromSent({ faces, ...rest }: SentAnalysis): Analysis {
+/** Converts what was sent back to a turn of `analyze`. */
+export function turnFromSent({ faces, ...rest }: SentAnalyzeTurn): AnalyzeTurn {
   const whole = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: pointsOf(landmarks) }));
   return { ...rest, faces: whole };
 }

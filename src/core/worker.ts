@@ -1,8 +1,9 @@
 // The program of a worker process: an analyzer that is told its tasks by messages, and does one at a time.
 // It is started by the pool, and by nothing else.
-import type { Analyzer, AnalyzerOptions, Stage } from "./analyzer.ts";
+import type { Analyzer, AnalyzerOptions, Stage, TurnAnalyzer } from "./analyzer.ts";
 import { drawnFace } from "./drawn-face.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
+import { WORKER_TURN } from "./progress.ts";
 import {
   type Answer,
   type Job,
@@ -11,7 +12,7 @@ import {
   type Reply,
   type Request,
   type Results,
-  sentFromAnalysis,
+  sentFromTurn,
   type Task,
 } from "./worker-messages.ts";
 
@@ -34,7 +35,7 @@ const DECODINGS = 8;
 /** What is to be done; the first has begun. */
 const tasks: { readonly number: number; readonly task: Task }[] = [];
 
-let analyzer: Analyzer | undefined;
+let turns: TurnAnalyzer | undefined;
 let stopping = new AbortController();
 
 type OnStage = (stage: Stage, milliseconds: number) => void;
@@ -78,31 +79,34 @@ function send(answer: Answer): void {
 
 async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
-  const { analyzerFromNetworks } = await import("./analyzer.ts");
+  const { analyzerFromNetworks, turnsFromNetworks } = await import("./analyzer.ts");
   const { openNetworks } = await import("./networks.ts");
   const { decode } = await import("./decode.ts");
   const { givePixelsBack } = await import("./pixel-memory.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir, digests);
-  analyzer = analyzerFromNetworks(networks, limits);
+  turns = turnsFromNetworks(networks, limits ?? {}, WORKER_TURN);
   const drawing = drawnFace();
   // As large as a photo, so that the first one's memory has been taken.
   const frame = sharp(drawing).resize({ width: 640, height: 480, fit: "contain" });
   const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
   // Whatever the limits are for others' pictures.
-  await warmUp(analyzerFromNetworks(networks), [drawing, photo]);
+  const analyzer = analyzerFromNetworks(networks);
+  await warmUp(analyzer, [drawing, photo]);
   for (let time = 0; time < DECODINGS; time++) givePixelsBack((await decode(photo, DEFAULT_LIMITS)).pixels);
   return analyzer.identity;
 }
 
 async function run(
-  { operation, image, options }: Job,
+  { operation, image, options, progress }: Job,
   signal: AbortSignal,
   onStage: OnStage,
 ): Promise<Results[Operation]> {
-  if (!analyzer) throw new Error("a job came before the analyzer was open");
-  const result = await analyzer[operation](image, { ...options, signal, onStage });
-  return "faces" in result ? sentFromAnalysis(result) : result;
+  if (!turns) throw new Error("a job came before the analyzer was open");
+  const callOptions = { ...options, signal, onStage };
+  return operation === "analyze"
+    ? sentFromTurn(await turns.analyze(image, callOptions, progress))
+    : turns.embed(image, callOptions, progress);
 }
 
 /** Runs every decoder, step and network, as the first time is slower: memory is taken, code compiled. */

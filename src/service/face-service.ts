@@ -167,7 +167,7 @@ class Call {
         await this.bytesOf(field, image),
         this.options(field, boxes, detect),
       );
-      this.noteImage(field, analysis.faces.length, analysis.faces);
+      this.noteImage(field, analysis.facesFound, analysis.faces);
       return analysis;
     });
   }

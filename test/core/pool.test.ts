@@ -23,8 +23,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const LONG_MS = 600_000;
 const WAIT = { timeout: 20_000, interval: 20 };
 
-/** Many more boxes than a test has time for: a call that runs until it is stopped. */
-const ENDLESS = { boxes: Array.from({ length: 2000 }, () => FACES[3][0]!) };
+/** As many boxes as a call may have: it takes some seconds, in turns of a fraction of a second. */
+const LONG_CALL = { boxes: Array.from({ length: 256 }, () => FACES[3][0]!) };
 
 let pool: Pool;
 let analyzer: Analyzer;
@@ -44,11 +44,11 @@ function thrownBy(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Starts a call that never ends on each worker; gives what ends and awaits them. */
+/** Starts a long call on each worker; returns a function that cancels and awaits them. */
 function occupy(workers: number): () => Promise<void> {
   const controller = new AbortController();
   const calls = Array.from({ length: workers }, () =>
-    pool.analyze(photograph(3), { ...ENDLESS, signal: controller.signal }).catch(() => {}),
+    pool.analyze(photograph(3), { ...LONG_CALL, signal: controller.signal }).catch(() => {}),
   );
   return async () => {
     controller.abort(REASON);
@@ -199,56 +199,55 @@ describe("when all workers are busy", () => {
   });
 });
 
-describe("a call that was given to a busy worker ahead", () => {
-  /** One worker with an endless call, and behind it so many that the first of them is ahead and others wait. */
-  async function ahead(workers: number, others: number) {
+describe("a call that was assigned to a busy worker in advance", () => {
+  /** A pool whose first worker is stopped in a call, and so many others that one is assigned to it in advance. */
+  async function inAdvance(workers: number, others: number) {
     const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
-    const stopping = new AbortController();
-    const endless = thrownBy(own.analyze(photograph(3), { ...ENDLESS, signal: stopping.signal }));
+    const [stopped] = own.pids as [number];
+    process.kill(stopped, "SIGSTOP");
+    const held = own.embed(photograph(3)).catch((fault: unknown) => fault);
     const leaving = new AbortController();
     const calls = Array.from({ length: others }, (_, i) =>
       own.embed(photograph(3), i === 0 ? { signal: leaving.signal } : {}).catch((fault: unknown) => fault),
     );
-    await sleep(300);
+    await sleep(50);
     return {
       own,
       calls,
-      endless,
+      held,
       leave: () => leaving.abort(REASON),
       end: async () => {
-        stopping.abort(REASON);
-        await Promise.all([endless, ...calls]);
+        if (own.pids.includes(stopped)) process.kill(stopped, "SIGCONT");
+        await Promise.all([held, ...calls]);
         await own.close();
       },
     };
   }
 
-  test("is done by another that has nothing to do", async () => {
-    const { own, calls, end } = await ahead(2, 6);
+  test("is done by another worker that is idle", async () => {
+    const { own, calls, end } = await inAdvance(2, 6);
     const expected = await analyzer.embed(photograph(3));
     expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
     expect([own.busy, own.waiting]).toEqual([1, 0]);
     await end();
   });
 
-  test("is done by another when its worker dies", async () => {
-    const { own, calls, endless, end } = await ahead(1, 3);
+  test("is done by another worker when its own dies", async () => {
+    const { own, calls, held, end } = await inAdvance(1, 3);
     expect(own.waiting).toBe(3);
     process.kill(own.pids[0]!, "SIGKILL");
-    expect(await endless).toMatchObject({ name: "QueueError", kind: "workerLost" });
+    expect(await held).toMatchObject({ name: "QueueError", kind: "workerLost" });
     const expected = await analyzer.embed(photograph(3));
     expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
     expect(own.restarts).toBe(1);
     await end();
   });
 
-  test("is left when its signal is aborted, and costs nothing", async () => {
-    const { own, calls, leave, end } = await ahead(1, 3);
+  test("is dropped when its signal is aborted, and costs nothing", async () => {
+    const { own, calls, leave, end } = await inAdvance(1, 3);
     leave();
     expect(await calls[0]).toBe(REASON);
-    // The worker has said so, though it is still at the endless call: the next is ahead in its place.
-    await vi.waitFor(() => expect(own.waiting).toBe(2), WAIT);
-    expect(own.busy).toBe(1);
+    expect([own.busy, own.waiting]).toEqual([1, 2]);
     await end();
   });
 
@@ -267,16 +266,15 @@ describe("a call that was given to a busy worker ahead", () => {
 });
 
 describe("a running call whose signal is aborted", () => {
-  test("ends at once, and its worker goes on when it has come to the end of a step", async () => {
+  test("ends at once, and its worker goes on at the end of a step", async () => {
     const endOther = occupy(1);
     const controller = new AbortController();
-    const call = thrownBy(pool.analyze(photograph(3), { ...ENDLESS, signal: controller.signal }));
-    await sleep(300);
+    const call = thrownBy(pool.analyze(photograph(3), { ...LONG_CALL, signal: controller.signal }));
+    await sleep(20);
     const next = pool.embed(photograph(3));
     controller.abort(REASON);
     expect(await call).toBe(REASON);
     expect([pool.busy, pool.waiting]).toEqual([2, 1]);
-    // The endless call would take minutes: that the next one is served shows that the worker was told.
     expect(await next).toStrictEqual(await analyzer.embed(photograph(3)));
     await endOther();
     expect(pool.restarts).toBe(0);
@@ -301,8 +299,9 @@ describe("a worker", () => {
   test("that dies takes its own job along, and another takes its place", async () => {
     const expected = await analyzer.embed(photograph(3));
     const [killed, spared] = pool.pids as [number, number];
-    const calls = [1, 2].map(() => thrownBy(pool.analyze(photograph(3), ENDLESS)));
-    await sleep(200);
+    // A worker that is stopped stays busy with its job.
+    for (const pid of [killed, spared]) process.kill(pid, "SIGSTOP");
+    const calls = [1, 2].map(() => thrownBy(pool.embed(photograph(3))));
     const waiting = pool.embed(photograph(3));
     process.kill(killed, "SIGKILL");
     expect(await Promise.race(calls)).toMatchObject({ name: "QueueError", kind: "workerLost" });
@@ -363,7 +362,7 @@ describe("a worker", () => {
       import { openPool } from "./dist/src/core/index.js";
       const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1 });
       const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
-      pool.analyze(photograph, ${JSON.stringify(ENDLESS)});
+      pool.analyze(photograph, ${JSON.stringify(LONG_CALL)});
       setTimeout(() => console.log(pool.pids[0]), 300);`;
     const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
       cwd: ROOT,

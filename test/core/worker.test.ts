@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import type { Answer, Request } from "../../src/core/worker-messages.ts";
+import { FACES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 const PROGRAM = new URL("../../dist/src/core/worker.js", import.meta.url);
 
-test("a worker answers for every task in its order, but at once for one that it leaves before it has begun", async () => {
+/** Starts a worker as the pool does; returns how to send to it, and its answers so far. */
+function startWorker() {
   const worker = fork(PROGRAM, { serialization: "advanced" });
   onTestFinished(async () => {
     worker.disconnect();
@@ -15,7 +17,17 @@ test("a worker answers for every task in its order, but at once for one that it 
   });
   const answers: Answer[] = [];
   worker.on("message", (answer: Answer) => answers.push(answer));
-  const send = (request: Request) => worker.send(request);
+  return {
+    answers,
+    send: (request: Request) => worker.send(request),
+    untilAnswers: async (count: number) => {
+      while (answers.length < count) await once(worker, "message");
+    },
+  };
+}
+
+test("a worker answers for every task in its order, but at once for one that it leaves before it has begun", async () => {
+  const { answers, send, untilAnswers } = startWorker();
   const job = { operation: "embed", image: photograph(3), options: {} } as const;
 
   send({ number: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
@@ -23,7 +35,7 @@ test("a worker answers for every task in its order, but at once for one that it 
   send({ number: 3, type: "leave" });
   // Left already: there is nothing more to say of it.
   send({ number: 3, type: "leave" });
-  while (answers.length < 4) await once(worker, "message");
+  await untilAnswers(4);
 
   expect(answers.map(({ number, reply }) => [number, reply?.ok])).toEqual([
     [3, undefined],
@@ -31,4 +43,15 @@ test("a worker answers for every task in its order, but at once for one that it 
     [2, true],
     [4, true],
   ]);
+});
+
+test("a worker leaves a task that it has begun at the end of a step", async () => {
+  const { answers, send, untilAnswers } = startWorker();
+  send({ number: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
+  await untilAnswers(1);
+  const options = { boxes: Array.from({ length: 16 }, () => FACES[3][0]!) };
+  send({ number: 2, type: "run", job: { operation: "analyze", image: photograph(3), options } });
+  send({ number: 2, type: "leave" });
+  await untilAnswers(2);
+  expect(answers[1]).toMatchObject({ number: 2, reply: { ok: false, error: { face: undefined } } });
 });

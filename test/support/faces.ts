@@ -162,3 +162,19 @@ export const MIRRORED_LANDMARKS: readonly number[] = [
   54, 53, 52, 51, 50, 49, 48, 59, 58, 57, 56, 55,
   64, 63, 62, 61, 60, 67, 66, 65,
 ];
+
+/** A photograph with this many of the known faces side by side, each in a square of so many pixels. */
+export async function crowd(count: number, side = 128): Promise<Buffer> {
+  const columns = Math.ceil(Math.sqrt(count));
+  const faces = await Promise.all(
+    ALL_FACES.map(({ sample, box }) => cut(sample, grown(box, 1.5)).resize(side, side).png().toBuffer()),
+  );
+  const tiles = Array.from({ length: count }, (_, i) => ({
+    input: faces[i % faces.length]!,
+    left: (i % columns) * side,
+    top: Math.floor(i / columns) * side,
+  }));
+  const [width, height] = [columns * side, Math.ceil(count / columns) * side];
+  const ground = sharp({ create: { width, height, channels: 3, background: "#808080" } });
+  return encoded(sharp(await ground.composite(tiles).png().toBuffer()));
+}

@@ -14,6 +14,9 @@ const STOP_GRACE_MS = 3000;
  */
 const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
 
+/** Variables of this process that Node and the dynamic loader of a worker may need. No settings, no secrets. */
+const PASSED_VARIABLES = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_[A-Z]+|LD_LIBRARY_PATH)$/;
+
 /**
  * A quarter of what Node lets the heap's young part grow to, in MiB. Pixels that are no longer needed stay in memory
  * until it is collected, and so fewer of them do.
@@ -57,7 +60,7 @@ export class WorkerProcess {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
       execArgv: YOUNG_HEAP,
-      env: { ...process.env, ...ONE_THREAD },
+      env: { ...passedVariables(process.env), ...ONE_THREAD },
       // Read here: a process that shared our standard error would block when nobody reads that.
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -166,6 +169,10 @@ export class WorkerProcess {
     // What cannot be sent was meant for a process that is dying, and its exit tells the rest.
     this.#process.send(message, () => {});
   }
+}
+
+function passedVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_VARIABLES.test(name)));
 }
 
 /** The program of a worker. Node runs only what is compiled: from source, as in tests, it is the one in dist/. */

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import {
   type Analyzer,
@@ -375,6 +375,33 @@ describe("a worker", () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
   });
 });
+
+test.runIf(process.platform === "linux")(
+  "a worker gets no settings and no secrets from the environment",
+  async () => {
+    const variables = {
+      VISAGE_DATABASE_URL: "postgres://visage:secret@database/visage",
+      VISAGE_TRIAL_USER: "secret-user",
+      PGPASSWORD: "secret",
+      NODE_OPTIONS: "--no-warnings",
+      LC_TIME: "C",
+      TZ: "UTC",
+    };
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1 });
+    const text = await readFile(`/proc/${own.pids[0]}/environ`, "utf8");
+    await own.close();
+    const names = text.split("\0").map((line) => line.split("=")[0]);
+    expect(text).not.toMatch(/VISAGE|secret|postgres|NODE_OPTIONS/);
+    expect(names).toEqual(
+      expect.arrayContaining(["PATH", "LC_TIME", "TZ", "UV_THREADPOOL_SIZE", "MALLOC_ARENA_MAX"]),
+    );
+    const allowed =
+      /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_\w+|)$/;
+    expect(names.filter((name) => !allowed.test(name!))).toEqual([]);
+  },
+);
 
 describe("opening a pool", () => {
   test("without models says so and leaves no process behind", async () => {

@@ -107,6 +107,7 @@ export async function startServiceProcess(
       VISAGE_DATA_DIR: dataDir,
       VISAGE_TRIAL_USER: USER,
       VISAGE_LOG_LEVEL: "error",
+      VISAGE_METRICS_PORT: "off",
       ...settings,
     },
   });

@@ -52,8 +52,9 @@ export interface Config {
   /** Whether the pages for people are served. */
   readonly web: boolean;
   readonly logLevel: LogLevel;
-  /** A port for the metrics alone; without one they are at `/metrics` of the service's own. */
-  readonly metricsPort: number | undefined;
+  /** The address and port of the metrics; undefined for none. */
+  readonly metricsHost: string;
+  readonly metricsPort: MetricsPortSetting | undefined;
   /** Address of a collector of traces, and what the service is called there. */
   readonly tracesEndpoint: string | undefined;
   readonly tracesName: string;
@@ -62,6 +63,12 @@ export interface Config {
   /** PEM files of a certificate and its key; with both the port speaks TLS. */
   readonly tlsCert: string | undefined;
   readonly tlsKey: string | undefined;
+}
+
+/** The port of the metrics, and whether nobody has chosen it. */
+interface MetricsPortSetting {
+  readonly port: number;
+  readonly isDefault: boolean;
 }
 
 /** One variable: what it gives when it is unset, and how its text is read. */
@@ -131,7 +138,12 @@ const SETTINGS: Settings<Config> = {
   reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },
   web: { name: "VISAGE_WEB", default: true, parse: onOrOff },
   logLevel: { name: "VISAGE_LOG_LEVEL", default: "info", parse: oneOf(LOG_LEVELS) },
-  metricsPort: { name: "VISAGE_METRICS_PORT", default: undefined, parse: wholeNumber(0, 65_535) },
+  metricsHost: { name: "VISAGE_METRICS_HOST", default: "127.0.0.1", parse: (text) => text },
+  metricsPort: {
+    name: "VISAGE_METRICS_PORT",
+    default: { port: 9464, isDefault: true },
+    parse: portOrOff,
+  },
   drainMs: { name: "VISAGE_DRAIN_MS", default: 2_000, parse: wholeNumber(0, 600_000) },
   tracesEndpoint: { name: "OTEL_EXPORTER_OTLP_ENDPOINT", default: undefined, parse: httpUrl },
   tracesName: { name: "OTEL_SERVICE_NAME", default: "visage", parse: (text) => text },
@@ -146,6 +158,10 @@ function wholeNumber(least: number, most: number): (text: string) => number {
       throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
     return value;
   };
+}
+
+function portOrOff(text: string): MetricsPortSetting | undefined {
+  return text === "off" ? undefined : { port: wholeNumber(0, 65_535)(text), isDefault: false };
 }
 
 function httpUrl(text: string): string {

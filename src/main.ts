@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { digestsOf, readManifest } from "../models/manifest.ts";
-import { createGate } from "./accounts/gate.ts";
+import { createGate, type Gate } from "./accounts/gate.ts";
 import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
@@ -9,6 +9,8 @@ import { countCpus } from "./cpu-count.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
 import { createLog, type Log, lineFrom } from "./ops/log.ts";
+import type { Metrics, Watched } from "./ops/metrics.ts";
+import type { MetricsPort, openMetricsPort } from "./ops/metrics-port.ts";
 
 /** A service with all that it needs behind it. */
 export interface RunningService extends RunningServer {
@@ -16,7 +18,7 @@ export interface RunningService extends RunningServer {
   readonly userId: string | undefined;
   /** The workers, for those who watch them. */
   readonly pool: Pool;
-  /** Where the metrics are, if they have a port of their own. */
+  /** The port of the metrics, if there is one. */
   readonly metricsPort: number | undefined;
   /** Reads the certificate and its key again. */
   reload(): Promise<void>;
@@ -48,6 +50,10 @@ export async function startService(
       }),
     );
     const { createImageFetcher, createMetrics, openMetricsPort, startServer } = await loadServer();
+    // Open from the start: what has not started yet has no samples.
+    const started: Started = {};
+    const metrics = createMetrics(() => watchedOf(started, log));
+    const metricsPort = parts.addIf(await openMetrics(config, metrics, openMetricsPort, log));
     const store = parts.add(await openStore(config));
     const userId = await openTrialUser({
       store,
@@ -56,6 +62,7 @@ export async function startService(
     });
     const onTrouble = (fault: unknown) => log.error({ event: "accounts away", cause: String(fault) });
     const gate = parts.add(createGate({ store, graceMs: config.accountsGraceMs, onTrouble }));
+    started.gate = gate;
     const fetcher = parts.add(
       createImageFetcher({
         allow: config.fetchAllow,
@@ -64,13 +71,7 @@ export async function startService(
       }),
     );
     const pool = await opening;
-    const metrics = createMetrics(() => ({
-      identity: pool.identity,
-      workers: pool,
-      ...server.status(),
-      hasAccounts: gate.hasAccounts,
-      droppedLogLines: log.droppedLines,
-    }));
+    started.pool = pool;
     const traces = parts.addIf(await openTracesOf(config));
     const server = parts.add(
       await startServer({
@@ -83,10 +84,7 @@ export async function startService(
         credentials,
       }),
     );
-    const metricsPort =
-      config.metricsPort === undefined
-        ? undefined
-        : parts.add(await openMetricsPort(metrics, config.host, config.metricsPort));
+    started.server = server;
     const reload = async () => {
       const renewed = await readCredentials(config);
       if (renewed) server.renew?.(renewed);
@@ -95,6 +93,47 @@ export async function startService(
   } catch (fault) {
     await parts.close();
     throw fault;
+  }
+}
+
+/** The parts of a service that have started. */
+interface Started {
+  pool?: Pool;
+  gate?: Gate;
+  server?: RunningServer;
+}
+
+function watchedOf({ pool, gate, server }: Started, log: Log): Watched {
+  return {
+    identity: pool?.identity,
+    workers: pool,
+    server: server?.status(),
+    hasAccounts: gate?.hasAccounts,
+    droppedLogLines: log.droppedLines,
+  };
+}
+
+/** Opens the port of the metrics, if there is to be one. Only the default port may be taken by others. */
+async function openMetrics(
+  { metricsHost: host, metricsPort }: Config,
+  metrics: Metrics,
+  open: typeof openMetricsPort,
+  log: Log,
+): Promise<MetricsPort | undefined> {
+  if (!metricsPort) return undefined;
+  const { port, isDefault } = metricsPort;
+  const onError = (fault: unknown) => log.error({ event: "metrics failed", cause: String(fault) });
+  try {
+    return await open({ metrics, host, port, onError });
+  } catch (fault) {
+    const { code, message } = fault as NodeJS.ErrnoException;
+    if (!isDefault || code !== "EADDRINUSE")
+      throw new Error(
+        `VISAGE_METRICS_PORT and VISAGE_METRICS_HOST must name a port to listen at: ${message}`,
+        { cause: fault },
+      );
+    log.warn({ event: "no metrics", cause: message });
+    return undefined;
   }
 }
 

@@ -25,6 +25,7 @@ beforeAll(async () => {
     VISAGE_HOST: "127.0.0.1",
     VISAGE_DATA_DIR: dataDir,
     VISAGE_WORKERS: "1",
+    VISAGE_METRICS_PORT: "off",
   };
   server = spawn(process.execPath, [CLI, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   for await (const chunk of server.stdout!) {
@@ -99,7 +100,13 @@ test("a bad setting stops the start with every fault named", () => {
 test.skipIf(!canPin && !isCi)("more workers than cores are warned of, once", async () => {
   const [core] = /(?<=^Cpus_allowed_list:\s+)\d+/m.exec(readFileSync("/proc/self/status", "utf8"))!;
   const folder = mkdtempSync(join(tmpdir(), "visage-data-"));
-  const env = { VISAGE_PORT: "0", VISAGE_HOST: "127.0.0.1", VISAGE_DATA_DIR: folder, VISAGE_WORKERS: "2" };
+  const env = {
+    VISAGE_PORT: "0",
+    VISAGE_HOST: "127.0.0.1",
+    VISAGE_METRICS_PORT: "off",
+    VISAGE_DATA_DIR: folder,
+    VISAGE_WORKERS: "2",
+  };
   const pinned = spawn("taskset", ["--cpu-list", core, process.execPath, CLI, "serve"], { env });
   let log = "";
   pinned.stderr.on("data", (text) => {

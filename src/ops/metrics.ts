@@ -1,26 +1,33 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RequestObserver } from "./request-end.ts";
 
-/** What is looked at whenever the metrics are asked for. */
+/** The state that is read whenever the metrics are collected. A part that is undefined has not started yet. */
 export interface Watched {
   /** Networks and preprocessing behind the vectors. */
-  readonly identity: string;
-  readonly workers: {
-    readonly size: number;
-    /** Process ids of those that are ready. */
-    readonly pids: readonly number[];
-    readonly busy: number;
-    readonly waiting: number;
-    readonly restarts: number;
-  };
-  readonly connections: { readonly http1: number; readonly http2: number };
-  readonly requestsInFlight: number;
-  /** Bytes of request bodies in memory. */
-  readonly bodyBytes: number;
-  /** Connections that were closed at once, by the limit that was reached. */
-  readonly rejectedConnections: Readonly<Record<string, number>>;
+  readonly identity: string | undefined;
+  readonly workers:
+    | {
+        readonly size: number;
+        /** Process ids of those that are ready. */
+        readonly pids: readonly number[];
+        readonly busy: number;
+        readonly waiting: number;
+        readonly restarts: number;
+      }
+    | undefined;
+  readonly server:
+    | {
+        /** Open connections. */
+        readonly connections: { readonly http1: number; readonly http2: number };
+        readonly requestsInFlight: number;
+        /** Bytes of request bodies in memory. */
+        readonly bodyBytes: number;
+        /** Connections that were closed at once, by the limit that was reached. */
+        readonly rejectedConnections: Readonly<Record<string, number>>;
+      }
+    | undefined;
   /** Whether accounts can be read and usage can be written. */
-  readonly hasAccounts: boolean;
+  readonly hasAccounts: boolean | undefined;
   /** Lines that the log dropped because nobody read it fast enough. */
   readonly droppedLogLines: number;
 }
@@ -46,7 +53,7 @@ const REFUSALS = [
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const FACES = [0, 1, 2, 3, 5, 10, 20, 50];
 
-/** Counts requests and their stages; the rest is read from `watch` when the metrics are asked for. */
+/** Counts requests and their stages; the rest is read by `watch` when the metrics are collected. */
 export function createMetrics(watch: () => Watched): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -87,27 +94,30 @@ export function createMetrics(watch: () => Watched): Metrics {
   // So that a rate can be taken from the first refusal on.
   for (const reason of REFUSALS) refusals.inc({ reason }, 0);
 
-  const gauge = (name: string, help: string, read: (watched: Watched) => number) =>
+  // A gauge without a value has no sample: 0 would be a claim.
+  const gauge = (name: string, help: string, read: (watched: Watched) => number | undefined) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        this.set(read(watch()));
+        const value = read(watch());
+        if (value === undefined) this.remove();
+        else this.set(value);
       },
     });
-  gauge("visage_workers", "Worker processes that there should be", ({ workers }) => workers.size);
-  gauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers.pids.length);
-  gauge("visage_workers_busy", "Worker processes that are at work", ({ workers }) => workers.busy);
-  gauge("visage_queue_depth", "Images that wait for a worker", ({ workers }) => workers.waiting);
+  gauge("visage_workers", "Worker processes that there should be", ({ workers }) => workers?.size);
+  gauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers?.pids.length);
+  gauge("visage_workers_busy", "Worker processes that are at work", ({ workers }) => workers?.busy);
+  gauge("visage_queue_depth", "Images that wait for a worker", ({ workers }) => workers?.waiting);
   gauge(
     "visage_requests_in_flight",
     "Requests that have not ended",
-    ({ requestsInFlight }) => requestsInFlight,
+    ({ server }) => server?.requestsInFlight,
   );
-  gauge("visage_body_bytes", "Bytes of request bodies in memory", ({ bodyBytes }) => bodyBytes);
+  gauge("visage_body_bytes", "Bytes of request bodies in memory", ({ server }) => server?.bodyBytes);
   gauge("visage_accounts_available", "1 while accounts can be read and usage can be written", (watched) =>
-    Number(watched.hasAccounts),
+    watched.hasAccounts === undefined ? undefined : Number(watched.hasAccounts),
   );
   new Counter({
     name: "visage_worker_restarts_total",
@@ -115,7 +125,7 @@ export function createMetrics(watch: () => Watched): Metrics {
     registers,
     collect() {
       this.reset();
-      this.inc(watch().workers.restarts);
+      this.inc(watch().workers?.restarts ?? 0);
     },
   });
   new Counter({
@@ -133,7 +143,9 @@ export function createMetrics(watch: () => Watched): Metrics {
     labelNames: ["protocol"],
     registers,
     collect() {
-      const { http1, http2 } = watch().connections;
+      const { server } = watch();
+      if (!server) return;
+      const { http1, http2 } = server.connections;
       this.set({ protocol: "http1" }, http1);
       this.set({ protocol: "http2" }, http2);
     },
@@ -145,7 +157,8 @@ export function createMetrics(watch: () => Watched): Metrics {
     registers,
     collect() {
       this.reset();
-      for (const [limit, count] of Object.entries(watch().rejectedConnections)) this.inc({ limit }, count);
+      for (const [limit, count] of Object.entries(watch().server?.rejectedConnections ?? {}))
+        this.inc({ limit }, count);
     },
   });
   new Gauge({
@@ -154,7 +167,8 @@ export function createMetrics(watch: () => Watched): Metrics {
     labelNames: ["identity"],
     registers,
     collect() {
-      this.set({ identity: watch().identity }, 1);
+      const { identity } = watch();
+      if (identity !== undefined) this.set({ identity }, 1);
     },
   });
 

@@ -25,10 +25,12 @@ test("deploy/ names metrics that are told", async () => {
   const metrics = createMetrics(() => ({
     identity: "some",
     workers: { size: 1, pids: [], busy: 0, waiting: 0, restarts: 0 },
-    connections: { http1: 0, http2: 0 },
-    requestsInFlight: 0,
-    bodyBytes: 0,
-    rejectedConnections: {},
+    server: {
+      connections: { http1: 0, http2: 0 },
+      requestsInFlight: 0,
+      bodyBytes: 0,
+      rejectedConnections: {},
+    },
     hasAccounts: true,
     droppedLogLines: 0,
   }));

@@ -161,7 +161,7 @@ test("nothing that was sent or answered is in a log, a metric or a trace", async
 
   await driveErrors();
 
-  const metrics = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
   await service.close();
   const seen = `${lines.join("")}${metrics}${JSON.stringify(collector.spans)}`;
   const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));

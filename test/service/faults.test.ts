@@ -99,8 +99,10 @@ test.skipIf(!canMount)("a full disk loses no request and, once it has room again
     expect(await statusOf(service)).toBe(200);
     expect(() => writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))).toThrow("ENOSPC");
     for (let i = 0; i < 3; i++) expect(await statusOf(service)).toBe(200);
-    await sleep(1000);
+    const metrics = async () => (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
+    await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 0"), 5_000);
     rmSync(filler);
+    await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 1"), 5_000);
     const store = await openStore({ databaseUrl: undefined, dataDir });
     await vi.waitFor(async () => expect(await storedCount(store)).toBe(4), { timeout: 10_000 });
     await store.close();
@@ -122,7 +124,8 @@ test.skipIf(!hasPostgres)(
       await postgres.remove();
     });
     const probe = async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${service.port}${path}`);
+      const port = path === "/metrics" ? service.metricsPort : service.port;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
       return { status: response.status, text: await response.text() };
     };
     expect(await statusOf(service)).toBe(200);

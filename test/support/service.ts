@@ -20,6 +20,7 @@ export async function startTestService(env: Environment = {}, log?: Log): Promis
     VISAGE_HOST: "127.0.0.1",
     VISAGE_PORT: "0",
     VISAGE_WORKERS: "1",
+    VISAGE_METRICS_PORT: "0",
     ...env,
   });
   const service = await startService(config, log);

@@ -7,6 +7,7 @@ export const JPEG_SIGNATURE = [0xff, 0xd8, 0xff];
 const FRAMES = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 const SEQUENTIAL_FRAMES = [0xc0, 0xc1];
 const PROGRESSIVE_FRAMES = [0xc2, 0xca];
+const START = 0xd8;
 const END = 0xd9;
 export const SCAN = 0xda;
 export const JFIF = 0xe0;
@@ -71,13 +72,18 @@ function neededSegments(view: DataView, bytes: Uint8Array): Segment[] {
   return needed;
 }
 
-/** The segments up to the first scan, that one included. */
+/** The segments up to the first scan, that one included. Markers without a length are skipped, as by libjpeg. */
 export function* headerSegments(view: DataView): Generator<Segment> {
   for (let at = 2, marker = 0; marker !== SCAN; ) {
     if (view.getUint8(at) !== 0xff) throw new RangeError("JPEG header is out of step");
     // Any number of 0xff may stand before a marker.
     while (view.getUint8(at + 1) === 0xff) at++;
     marker = view.getUint8(at + 1);
+    if (marker === START || marker === END) throw new RangeError("JPEG header holds another image, or none");
+    if (isStandalone(marker)) {
+      at += 2;
+      continue;
+    }
     const end = at + 2 + view.getUint16(at + 2);
     yield { marker, start: at, content: at + 4, end };
     at = end;
@@ -133,9 +139,14 @@ function checkScans(view: DataView, from: number): void {
   }
 }
 
-/** After 0xff: not a zero, which makes it data, not a restart, not one more 0xff. */
+/** Whether a byte after 0xff is a marker with a length: not a zero, which makes it data, and not one more 0xff. */
 function beginsSegment(marker: number): boolean {
-  return marker >= 0xc0 && marker !== 0xff && !(marker >= 0xd0 && marker <= 0xd7);
+  return marker >= 0xc0 && marker !== 0xff && marker !== START && !isStandalone(marker);
+}
+
+/** Whether a marker (TEM, RST0 to RST7) has neither a length nor content, wherever it stands. */
+function isStandalone(marker: number): boolean {
+  return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 }
 
 function orientationOf(bytes: Uint8Array, segments: readonly Segment[]): number {

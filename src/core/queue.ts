@@ -289,12 +289,10 @@ export class Queue<Worker> {
   /** Estimates for each worker when it will be free. */
   #freeInMs(): number[] {
     const nowMs = performance.now();
-    const { meanMs } = this.#cost;
     return [
       ...Array.from(this.#idle, () => 0),
-      // A job that has run for longer than usual is expected to run for as much longer again.
-      ...this.#assignments.startTimes().map((startMs) => meanMs && Math.abs(meanMs - (nowMs - startMs))),
-      // Likewise a replacement: it is expected at first, and less the longer it takes.
+      ...this.#assignments.startTimes().map((startMs) => this.#cost.leftMs(nowMs - startMs)),
+      // A replacement is expected soon at first, and later the longer it takes.
       ...this.#lostAtMs.map((lostMs) => nowMs - lostMs),
     ];
   }

@@ -34,6 +34,12 @@ export class JobCost {
     this.#deviationMs = Math.sqrt(meanOf(times.map((ms) => (ms - this.#meanMs) ** 2)));
   }
 
+  /** Time until a job ends that has run for so long. One that is overdue is expected to take half as long again. */
+  leftMs(elapsedMs: number): number {
+    if (this.#meanMs === 0) return 0;
+    return elapsedMs < this.#meanMs ? this.#meanMs - elapsedMs : (elapsedMs - this.#meanMs) / 2;
+  }
+
   /** Time that a number of jobs will not exceed in most cases, one after another. */
   ofJobs(count: number): number {
     return count * this.#meanMs + DEVIATIONS * Math.sqrt(count) * this.#deviationMs;

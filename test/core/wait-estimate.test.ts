@@ -39,6 +39,12 @@ describe("the estimated cost of jobs", () => {
     expect(costOf(...many(64, 10), ...many(40, 300)).meanMs).toBeGreaterThan(150);
   });
 
+  test("tells how much of a running one is left, and more the longer it is overdue", () => {
+    const cost = costOf(...many(8, 100));
+    expect([0, 60, 100, 140, 1100].map((ms) => cost.leftMs(ms))).toEqual([100, 40, 0, 20, 500]);
+    expect(costOf(...many(7, 100)).leftMs(1100)).toBe(0);
+  });
+
   test("is higher where jobs differ", () => {
     const times = Array.from({ length: 64 }, (_, i) => (i % 2 ? 50 : 150));
     expect(costOf(...times).ofJobs(16)).toBeGreaterThan(1900);

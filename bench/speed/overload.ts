@@ -10,11 +10,14 @@ import { type Probe, startProbes } from "./probes.ts";
 /** What parts of its capacity the service is asked for, in phases of equal length. */
 export const PARTS = [0.5, 2, 0.5];
 
-/** How often a closed loop, half and twice the capacity take turns: the machine may be slower in one minute than in another. */
-const TURNS = 5;
+/** Clients of a closed loop in which no request may be rejected. */
+export const CLIENTS = 32;
 
-/** One turn: what was answered at twice the capacity, as a part of what a closed loop was right before, and all samples. */
-export interface Turn {
+/** Repetitions of a closed loop, half and twice the capacity: the machine may be slower in one minute than in another. */
+const ROUNDS = 5;
+
+/** One repetition: the throughput at twice the capacity as a share of a closed loop's right before, and all samples. */
+export interface Round {
   readonly throughput: number;
   readonly samples: readonly Sample[];
 }
@@ -23,13 +26,17 @@ export interface Turn {
 export interface Overload {
   /** The most requests a second that it answered in a closed loop. */
   readonly capacity: number;
-  readonly turns: readonly Turn[];
+  /** The time of one request in a worker at that capacity, in milliseconds. */
+  readonly serviceMs: number;
+  /** Those of the closed loop of many clients. */
+  readonly ofClients: readonly Sample[];
+  readonly rounds: readonly Round[];
   readonly samples: readonly Sample[];
   /** Those of the overloaded phase. */
   readonly probes: readonly Probe[];
 }
 
-/** Finds the service's capacity, then sends half of it, twice of it, and half again, whatever it answers. */
+/** Finds the service's capacity, runs a closed loop of many clients, then sends half, twice and half the capacity. */
 export async function measureOverload({ port }: ServiceProcess, photos: Photos): Promise<Overload> {
   const load: Omit<Load, "arrivals"> = {
     port,
@@ -44,25 +51,30 @@ export async function measureOverload({ port }: ServiceProcess, photos: Photos):
   const capacity = Math.max(...rates);
   const inFlight = tries[rates.indexOf(capacity)]!;
 
+  const clients = runLoad({ ...load, arrivals: { inFlight: CLIENTS, seconds: PHASE_SECONDS } });
+  const { samples: ofClients } = await waitWithProgress(`${CLIENTS} clients`, PHASE_SECONDS, clients);
+
   const probing = startProbes(port);
   const phases = PARTS.map((part) => ({ perSecond: part * capacity, seconds: PHASE_SECONDS }));
   const running = runLoad({ ...load, arrivals: { phases } });
   const { startedAt, samples } = await waitWithProgress("overload", PARTS.length * PHASE_SECONDS, running);
   const probes = await probing.stop();
 
-  const turns = await mapWithProgress("turns", Array.from({ length: TURNS }), async () => {
+  const rounds = await mapWithProgress("rounds", Array.from({ length: ROUNDS }), async () => {
     const { perSecond } = await measureSpeed(load, { inFlight, seconds: SECONDS });
-    return takeTurn(load, capacity, perSecond);
+    return runRound(load, capacity, perSecond);
   });
   return {
     capacity,
-    turns,
+    serviceMs: (1000 * availableParallelism()) / capacity,
+    ofClients,
+    rounds,
     samples,
     probes: probes.filter(({ at }) => phaseAt(at - startedAt) === 1),
   };
 }
 
-async function takeTurn(load: Omit<Load, "arrivals">, capacity: number, atMost: number): Promise<Turn> {
+async function runRound(load: Omit<Load, "arrivals">, capacity: number, atMost: number): Promise<Round> {
   const phases = [
     { perSecond: capacity / 2, seconds: SECONDS },
     { perSecond: 2 * capacity, seconds: WARM_UP_SECONDS + SECONDS },
@@ -73,15 +85,15 @@ async function takeTurn(load: Omit<Load, "arrivals">, capacity: number, atMost: 
   return { throughput: answers.length / SECONDS / atMost, samples };
 }
 
-/** The requests of a turn that were due at half the capacity, and at twice it after the queue had filled. */
-export function splitTurn({ samples }: Turn): { atHalf: Sample[]; atTwice: Sample[] } {
+/** The requests of a round that were due at half the capacity, and at twice it after the queue had filled. */
+export function splitRound({ samples }: Round): { atHalf: Sample[]; atTwice: Sample[] } {
   return {
     atHalf: samples.filter(({ dueMs }) => dueMs < 1000 * SECONDS),
     atTwice: samples.filter(({ dueMs }) => isLate(dueMs)),
   };
 }
 
-/** Whether a moment of a turn, in milliseconds, lies in the last of its seconds, which count for twice the capacity. */
+/** Whether a moment of a round, in milliseconds, lies in the last of its seconds, which count for twice the capacity. */
 function isLate(ms: number): boolean {
   const from = SECONDS + WARM_UP_SECONDS;
   return ms >= 1000 * from && ms < 1000 * (from + SECONDS);

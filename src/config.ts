@@ -154,7 +154,7 @@ const SETTINGS: Settings<Config> = {
 function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least || value > most)
+    if (!/^\d+$/.test(text) || value < least || value > most)
       throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
     return value;
   };
@@ -244,6 +244,7 @@ export function readSettings<C extends object>(
     const text = env[setting.name];
     if (!text) return setting.default;
     try {
+      if (text !== text.trim()) throw new Error("must not begin or end with white space");
       return setting.parse(text);
     } catch (fault) {
       faults.push(`${setting.name} ${(fault as Error).message}`);

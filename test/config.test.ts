@@ -30,6 +30,28 @@ describe("readConfig", () => {
     },
   );
 
+  it.each([" ", "\t", " 8080", "8080 ", "8080\n", "1e3", "0x10", "80.0", "+80", "-0", "٣"])(
+    "rejects the port %j and names the variable",
+    (port) => {
+      expect(() => readConfig({ VISAGE_PORT: port })).toThrow(/^VISAGE_PORT must /);
+      expect(() => readConfig({ VISAGE_METRICS_PORT: port })).toThrow(/^VISAGE_METRICS_PORT must /);
+    },
+  );
+
+  it.each(["VISAGE_HOST", "VISAGE_DATA_DIR", "VISAGE_TRIAL_USER", "VISAGE_LEGACY", "OTEL_SERVICE_NAME"])(
+    "rejects white space around the value of %s",
+    (name) => {
+      expect(() => readConfig({ [name]: "on " })).toThrow(`${name} must not begin or end with white space`);
+      expect(() => readConfig({ [name]: " " })).toThrow(`${name} must not begin or end with white space`);
+    },
+  );
+
+  it("takes a port for the metrics, or none", () => {
+    expect(readConfig({}).metricsPort).toEqual({ port: 9464, isDefault: true });
+    expect(readConfig({ VISAGE_METRICS_PORT: "9464" }).metricsPort).toEqual({ port: 9464, isDefault: false });
+    expect(readConfig({ VISAGE_METRICS_PORT: "off" }).metricsPort).toBeUndefined();
+  });
+
   it("cannot be changed afterwards", () => {
     expect(readConfig({})).toSatisfy(Object.isFrozen);
   });

@@ -1,4 +1,6 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import { digestsOf, readManifest } from "../models/manifest.ts";
 import { createGate, type Gate } from "./accounts/gate.ts";
 import { openStore } from "./accounts/open-store.ts";
@@ -20,7 +22,7 @@ export interface RunningService extends RunningServer {
   readonly pool: Pool;
   /** The port of the metrics, if there is one. */
   readonly metricsPort: number | undefined;
-  /** Reads the certificate and its key again. */
+  /** Reads the certificate and its key again. If they cannot be used the old ones stay. Never rejects. */
   reload(): Promise<void>;
 }
 
@@ -85,9 +87,11 @@ export async function startService(
       }),
     );
     started.server = server;
-    const reload = async () => {
-      const renewed = await readCredentials(config);
-      if (renewed) server.renew?.(renewed);
+    let reloading = Promise.resolve();
+    // One after the other, so that the last one decides.
+    const reload = () => {
+      reloading = reloading.then(() => renewCredentials(config, server, log));
+      return reloading;
     };
     return { ...server, userId, pool, metricsPort: metricsPort?.port, reload, close: () => parts.close() };
   } catch (fault) {
@@ -178,8 +182,30 @@ async function openTracesOf({ tracesEndpoint: endpoint, tracesName: serviceName 
   return openTraces({ endpoint, serviceName });
 }
 
+/** Takes the certificate as it is on the disk now. Logs why where that fails, and keeps the present one. */
+async function renewCredentials(config: Config, server: RunningServer, log: Log): Promise<void> {
+  try {
+    const renewed = await readCredentials(config);
+    if (!renewed) return;
+    server.renew?.(renewed);
+    log.info({ event: "certificate renewed", validTo: new X509Certificate(renewed.cert).validTo });
+  } catch (fault) {
+    log.error({ event: "certificate kept", cause: (fault as Error).message });
+  }
+}
+
+/** Reads the certificate and its key, if they are set. Throws unless both can be parsed and belong together. */
 async function readCredentials({ tlsCert, tlsKey }: Config): Promise<Credentials | undefined> {
   if (!tlsCert || !tlsKey) return undefined;
-  const [cert, key] = await Promise.all([readFile(tlsCert, "utf8"), readFile(tlsKey, "utf8")]);
-  return { cert, key };
+  try {
+    const [cert, key] = await Promise.all([readFile(tlsCert, "utf8"), readFile(tlsKey, "utf8")]);
+    // The context would take an empty file for none that was given.
+    new X509Certificate(cert);
+    createPrivateKey(key);
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (fault) {
+    const { message } = fault as Error;
+    throw new Error(`VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ${message}`, { cause: fault });
+  }
 }

@@ -1,18 +1,22 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { connect } from "node:http2";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { generate } from "selfsigned";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
+import { createLog } from "../../src/ops/log.ts";
 import { startTestService } from "../support/service.ts";
 
 let service: RunningService;
 let first: string;
 let files: { cert: string; key: string };
+const lines: string[] = [];
 
 async function writeCertificate(): Promise<string> {
   const pems = await generate([{ name: "commonName", value: "localhost" }], {
@@ -27,7 +31,12 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "visage-tls-"));
   files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   first = await writeCertificate();
-  service = await startTestService({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key });
+  const log = createLog("info", {
+    write: (line) => void lines.push(line),
+    dropped: 0,
+    flush: async () => {},
+  });
+  service = await startTestService({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key }, log);
 });
 afterAll(() => service.close());
 
@@ -76,6 +85,70 @@ test("gRPC is served under TLS", async () => {
   client.close();
   // HealthCheckResponse { status: SERVING }
   expect(answer).toEqual(Buffer.from([0x08, 0x01]));
+});
+
+describe("a certificate that cannot be used", () => {
+  let cert: string;
+  let key: string;
+  beforeAll(() => {
+    cert = readFileSync(files.cert, "utf8");
+    key = readFileSync(files.key, "utf8");
+  });
+  afterEach(() => {
+    writeFileSync(files.cert, cert);
+    writeFileSync(files.key, key);
+  });
+
+  const FAULTS: readonly [string, () => Promise<unknown> | unknown][] = [
+    ["half a certificate", () => writeFileSync(files.cert, cert.slice(0, cert.length / 2))],
+    ["an empty certificate", () => writeFileSync(files.cert, "")],
+    ["no certificate", () => rmSync(files.cert)],
+    ["a chain cut short", () => writeFileSync(files.cert, cert + cert.slice(0, cert.length / 2))],
+    ["half a key", () => writeFileSync(files.key, key.slice(0, key.length / 2))],
+    ["an empty key", () => writeFileSync(files.key, "")],
+    [
+      "the key of another",
+      async () => {
+        await writeCertificate();
+        writeFileSync(files.cert, cert);
+      },
+    ],
+  ];
+
+  test.each(FAULTS)("leaves the old one in place: %s", async (_, spoil) => {
+    lines.splice(0);
+    await spoil();
+    await service.reload();
+    expect(await statusOver11(cert)).toBe(200);
+    expect(lines.join("")).toMatch(
+      /"level":"error".*"event":"certificate kept","cause":"VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ./,
+    );
+    expect(lines.join("")).not.toContain("PRIVATE KEY");
+  });
+
+  test.each(FAULTS)("stops the start: %s", async (_, spoil) => {
+    await spoil();
+    const starting = startTestService({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key });
+    await expect(starting).rejects.toThrow("VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ");
+  });
+});
+
+test("reloads that overlap end with what was written last", async () => {
+  const old = readFileSync(files.cert, "utf8");
+  // The first reload reads its certificate from a pipe, and so later than the second one could.
+  rmSync(files.cert);
+  execFileSync("mkfifo", [files.cert]);
+  const pipe = openSync(files.cert, constants.O_RDWR);
+  const first = service.reload();
+  await sleep(100);
+  rmSync(files.cert);
+  const last = await writeCertificate();
+  const second = service.reload();
+  await sleep(200);
+  writeSync(pipe, old);
+  closeSync(pipe);
+  await Promise.all([first, second]);
+  expect(await statusOver11(last)).toBe(200);
 });
 
 test("a renewed certificate is taken without a restart", async () => {

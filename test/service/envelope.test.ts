@@ -126,6 +126,8 @@ describe("the envelope of an error", () => {
     ["/get_face_vec", {}, 400, "2001", "The field img is missing."],
     ["/get_face_vec", { img: "http://me:secret@images.test/" }, 400, "2001", /URL/],
     ["/get_face_vec?bboxes=1,2,3", { img: photo1 }, 400, "2002", /1,2,3/],
+    ["/get_face_vec?bboxes=1,2,3,4&bboxes=5,6,7,8", { img: photo1 }, 400, "2002", /bboxes/],
+    ["/get_image_attr", { bboxes: Array(257).fill("1,2,3,4") }, 400, "2002", /more than 256/],
     ["/get_face_vec?bboxes=9,9,9,90", { img: photo1 }, 400, "2002", "The box from 9 9 to 9 90 is empty."],
     [
       "/get_face_vec?bboxes=2000,9,2100,90",

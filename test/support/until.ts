@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const INTERVAL_MS = 50;
+const INTERVAL_MS = 20;
 
 /** Reads a value until it fulfils a condition or the time is over; gives the last value in either case. */
 export async function until<T>(

@@ -1,0 +1,360 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  data,
+  envelope,
+  FRAME,
+  type HeaderList,
+  headers,
+  PREFACE,
+  parseFrames,
+  rstStream,
+  SETTING,
+  settings,
+  settingsAck,
+} from "../../bench/fuzz/edge/http2-frames.ts";
+import { MULTIPART_TYPE, multipart, OPERATIONS } from "../../bench/fuzz/edge/requests.ts";
+import { findUnavailable } from "../../bench/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../bench/fuzz/images.ts";
+import { USER } from "../../bench/service-process.ts";
+import { GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import type { AccountStore } from "../../src/accounts/account-store.ts";
+import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
+import { addTestUser } from "../support/accounts.ts";
+import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
+import { photograph } from "../support/images.ts";
+import { execute, hasPostgres, lockTables, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
+
+const REQUESTS_PER_MONTH = 20;
+const SETTLE_MS = 5_000;
+const REACH_MS = 5_000;
+/** Long jobs that keep the only worker busy while a call waits behind them. */
+const BLOCKERS = 3;
+
+/** A large photo, so that its upload and its job take a while. */
+const photo = photograph(5);
+const message = toBinary(
+  GetImageAttrRequestSchema,
+  create(GetImageAttrRequestSchema, { imageAttr: { source: { case: "content", value: photo } } }),
+);
+const REST_PATH = "/get_image_attr";
+const RPC_PATH = "/face.v1.FaceService/GetImageAttr";
+const restBody = multipart(OPERATIONS[1], photo);
+
+/** A GetImageAttr call as the bytes of its head and its body. */
+interface Call {
+  readonly isHttp2: boolean;
+  readonly path: string;
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const CALLS: Readonly<Record<string, Call>> = {
+  "gRPC over HTTP/2": { isHttp2: true, path: RPC_PATH, type: "application/grpc", body: envelope(message) },
+  "Connect over HTTP/2": {
+    isHttp2: true,
+    path: RPC_PATH,
+    type: "application/proto",
+    body: Buffer.from(message),
+  },
+  "Connect over HTTP/1.1": {
+    isHttp2: false,
+    path: RPC_PATH,
+    type: "application/proto",
+    body: Buffer.from(message),
+  },
+  "gRPC-Web over HTTP/1.1": {
+    isHttp2: false,
+    path: RPC_PATH,
+    type: "application/grpc-web+proto",
+    body: envelope(message),
+  },
+  "REST over HTTP/1.1": { isHttp2: false, path: REST_PATH, type: MULTIPART_TYPE, body: restBody },
+  "REST over HTTP/2": { isHttp2: true, path: REST_PATH, type: MULTIPART_TYPE, body: restBody },
+};
+
+/** The ways in which a client cancels. Over HTTP/1.1 it can only end its connection. */
+const CANCELLATIONS: Readonly<Record<string, (client: Client) => void>> = {
+  RST_STREAM: ({ socket }) => socket.write(rstStream(1)),
+  close: ({ socket }) => socket.destroy(),
+  RST: ({ socket }) => socket.resetAndDestroy(),
+};
+
+/** One call on a connection of its own, sent in parts. */
+class Client {
+  readonly socket: Socket;
+  readonly #call: Call;
+  readonly #user: string;
+  readonly #chunks: Buffer[] = [];
+  readonly #connected: Promise<unknown>;
+
+  constructor(port: number, call: Call, user: string) {
+    this.#call = call;
+    this.#user = user;
+    this.socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    this.socket.on("error", () => {}).on("data", (chunk) => this.#chunks.push(chunk));
+    this.#connected = once(this.socket, "connect");
+  }
+
+  async sendHead(initialWindow = 0xffff): Promise<void> {
+    await this.#connected;
+    const { isHttp2, path, type, body } = this.#call;
+    if (!isHttp2) {
+      const lines = [
+        `POST ${path} HTTP/1.1`,
+        "Host: a",
+        `user_id: ${this.#user}`,
+        `Content-Type: ${type}`,
+        `Content-Length: ${body.length}`,
+      ];
+      this.socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+      return;
+    }
+    const list: HeaderList = [
+      [":method", "POST"],
+      [":scheme", "http"],
+      [":path", path],
+      [":authority", "a"],
+      ["content-type", type],
+      ["te", "trailers"],
+      ["user_id", this.#user],
+    ];
+    const opening = [PREFACE, settings([[SETTING.initialWindowSize, initialWindow]]), settingsAck()];
+    this.socket.write(Buffer.concat([...opening, headers(1, list)]));
+  }
+
+  /** Sends half of the body, or the first part that the window of a stream admits. */
+  sendHalf(): void {
+    const { isHttp2, body } = this.#call;
+    const part = body.subarray(0, Math.min(30_000, body.length / 2));
+    this.socket.write(isHttp2 ? data(1, part, false) : part);
+  }
+
+  /** Sends the whole body, as fast as flow control admits. */
+  async sendBody(): Promise<void> {
+    const { isHttp2, body } = this.#call;
+    if (!isHttp2) {
+      this.socket.write(body);
+      return;
+    }
+    for (let sent = 0; sent < body.length; ) {
+      const window = await until(
+        () => this.#window() - sent,
+        (bytes) => bytes > 0,
+        REACH_MS,
+      );
+      if (window <= 0) throw new Error("The service does not open its window.");
+      const part = body.subarray(sent, sent + window);
+      sent += part.length;
+      this.socket.write(data(1, part, sent === body.length));
+    }
+  }
+
+  hasAnswer(): boolean {
+    const received = Buffer.concat(this.#chunks);
+    if (!this.#call.isHttp2) return received.length > 0;
+    return parseFrames(received).some(({ type }) => type === FRAME.headers);
+  }
+
+  /** The bytes that the service has admitted so far: the smaller of the windows of connection and stream. */
+  #window(): number {
+    let [connection, stream] = [0xffff, 0xffff];
+    for (const { type, stream: id, flags, payload } of parseFrames(Buffer.concat(this.#chunks))) {
+      if (type === FRAME.windowUpdate && id === 0) connection += payload.readUInt32BE(0);
+      if (type === FRAME.windowUpdate && id === 1) stream += payload.readUInt32BE(0);
+      if (type === FRAME.settings && flags === 0)
+        for (let at = 0; at < payload.length; at += 6)
+          if (payload.readUInt16BE(at) === SETTING.initialWindowSize)
+            stream += payload.readUInt32BE(at + 2) - 0xffff;
+    }
+    return Math.min(connection, stream);
+  }
+}
+
+interface Store {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  readonly settings: () => Readonly<Record<string, string>>;
+  readonly open: (dataDir: string) => Promise<AccountStore>;
+  /** Holds all lookups of users until what is given is called. */
+  readonly hold: () => Promise<() => Promise<void>>;
+  readonly isHeld: () => Promise<boolean>;
+}
+
+let postgres: TestPostgres;
+const STORES: Readonly<Record<string, Store>> = {
+  SQLite: {
+    start: async () => {},
+    stop: async () => {},
+    settings: () => ({}),
+    open: (dataDir) => openSqliteStore(join(dataDir, "accounts.db")),
+    // Its lookups are synchronous: none can be held.
+    hold: async () => async () => {},
+    isHeld: async () => true,
+  },
+  PostgreSQL: {
+    start: async () => {
+      postgres = await startPostgres();
+    },
+    stop: () => postgres.remove(),
+    settings: () => ({ VISAGE_DATABASE_URL: postgres.url }),
+    open: () => openPostgresStore(postgres.url),
+    hold: () => lockTables(postgres.url, "users"),
+    isHeld: async () => {
+      const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock'";
+      return (await execute(postgres.url, waiting)).length > 0;
+    },
+  },
+};
+
+describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" || hasPostgres))(
+  "with %s",
+  (_, store) => {
+    let service: EdgeService;
+    let accounts: AccountStore;
+    let small: Buffer;
+    let users = 0;
+    const startService = async () => {
+      // A call in the queue must not be rejected before it is cancelled.
+      service = await startEdgeService({ VISAGE_MAX_QUEUE_WAIT_MS: "60000", ...store.settings() });
+      accounts = await store.open(service.dataDir);
+    };
+    const stopService = async () => {
+      await accounts?.close();
+      await service?.stop("SIGKILL");
+    };
+    beforeAll(async () => {
+      small = (await makeImages())[1]!;
+      await store.start();
+      await startService();
+    });
+    // What one test leaves behind must not fail the next.
+    beforeEach(async () => {
+      if (service.isAlive && (await service.requestsInFlight().catch(() => 1)) === 0) return;
+      await stopService();
+      await startService();
+    });
+    afterAll(async () => {
+      await stopService();
+      await store.stop();
+    });
+
+    const gauge = async (name: string) => (await service.metrics()).value(name);
+    /** Waits until a call has got as far as this. */
+    const reach = async (what: string, read: () => Promise<boolean>) => {
+      if (!(await until(read, (isThere) => isThere, REACH_MS)))
+        throw new Error(`The call never was ${what}.`);
+    };
+    const idle = async () => {
+      const open = await until(
+        () => service.requestsInFlight(),
+        (count) => count === 0,
+        SETTLE_MS,
+      );
+      expect(open, "requests in flight").toBe(0);
+    };
+
+    /** Brings a call to a point of its life and cancels it there. */
+    const POINTS: Readonly<Record<string, (client: Client, cancel: () => void) => Promise<void>>> = {
+      "during the account lookup": async (client, cancel) => {
+        const release = await store.hold();
+        try {
+          await client.sendHead();
+          await reach("in the lookup", store.isHeld);
+          cancel();
+        } finally {
+          await release();
+        }
+      },
+      "during the body": async (client, cancel) => {
+        await client.sendHead();
+        client.sendHalf();
+        await reach("in flight", async () => (await service.requestsInFlight()) > 0);
+        cancel();
+      },
+      "in the queue": async (client, cancel) => {
+        const blockers = Array.from(
+          { length: BLOCKERS },
+          () => new Client(service.port, CALLS["REST over HTTP/1.1"]!, USER),
+        );
+        try {
+          for (const blocker of blockers) {
+            await blocker.sendHead();
+            await blocker.sendBody();
+          }
+          await reach("preceded by others", async () => (await gauge("visage_queue_depth")) >= BLOCKERS - 1);
+          await client.sendHead();
+          await client.sendBody();
+          await reach("in the queue", async () => (await gauge("visage_queue_depth")) >= BLOCKERS);
+          cancel();
+        } finally {
+          for (const { socket } of blockers) socket.destroy();
+        }
+      },
+      "in the worker": async (client, cancel) => {
+        await client.sendHead();
+        await client.sendBody();
+        await reach("in the worker", async () => (await gauge("visage_workers_busy")) > 0);
+        cancel();
+      },
+      "while it is answered": async (client, cancel) => {
+        // Over HTTP/2 the answer's body cannot be sent: the client's window is closed.
+        await client.sendHead(0);
+        await client.sendBody();
+        await reach("answered", async () => client.hasAnswer());
+        cancel();
+      },
+    };
+
+    /** Small valid requests of a user; gives how many were successful, and the codes of the others. */
+    async function spendMonth(user: string): Promise<{ succeeded: number; codes: string[] }> {
+      const codes: string[] = [];
+      let left = REQUESTS_PER_MONTH + 1;
+      const lane = async () => {
+        while (left-- > 0) {
+          const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec?face_det=0`, {
+            method: "POST",
+            headers: { user_id: user, "content-type": MULTIPART_TYPE },
+            body: new Uint8Array(multipart(OPERATIONS[0], small)),
+          });
+          codes.push(((await response.json()) as { code: string }).code);
+        }
+      };
+      await Promise.all([lane(), lane(), lane()]);
+      const failed = codes.filter((code) => code !== "1000");
+      return { succeeded: codes.length - failed.length, codes: [...new Set(failed)] };
+    }
+
+    describe.each(Object.entries(CALLS))("%s", (_name, call) => {
+      test.each(Object.keys(POINTS))("a call that is cancelled %s leaves nothing behind", async (point) => {
+        const user = `cancelling-user-${++users}`;
+        await addTestUser(accounts, user, { requestsPerMonth: REQUESTS_PER_MONTH });
+        const { pid } = service;
+        const ways = Object.values(CANCELLATIONS).slice(call.isHttp2 ? 0 : 1);
+        for (const cancel of ways) {
+          const client = new Client(service.port, call, user);
+          await POINTS[point]!(client, () => cancel(client));
+          await idle();
+          client.socket.destroy();
+        }
+        expect([service.isAlive, service.pid]).toEqual([true, pid]);
+        const { succeeded, codes } = await spendMonth(user);
+        // A call that is being answered has succeeded, whether or not the client reads the answer.
+        const fewest = REQUESTS_PER_MONTH - (point === "while it is answered" ? ways.length : 0);
+        expect(succeeded).toBeGreaterThanOrEqual(fewest);
+        expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
+        expect(codes, "beyond the quota").toEqual(["4004"]);
+      });
+    });
+
+    test("the service works as before", async () => {
+      await idle();
+      expect(await findUnavailable(service.port, USER, small)).toEqual([]);
+    });
+  },
+);

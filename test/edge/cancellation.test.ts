@@ -332,23 +332,27 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
 
     describe.each(Object.entries(CALLS))("%s", (_name, call) => {
       test.each(Object.keys(POINTS))("a call that is cancelled %s leaves nothing behind", async (point) => {
-        const user = `cancelling-user-${++users}`;
-        await addTestUser(accounts, user, { requestsPerMonth: REQUESTS_PER_MONTH });
         const { pid } = service;
         const ways = Object.values(CANCELLATIONS).slice(call.isHttp2 ? 0 : 1);
-        for (const cancel of ways) {
-          const client = new Client(service.port, call, user);
-          await POINTS[point]!(client, () => cancel(client));
-          await idle();
-          client.socket.destroy();
+        // A user that was looked up once is cached, so each lookup needs another.
+        const groups = point === "during the account lookup" ? ways.map((way) => [way]) : [ways];
+        for (const group of groups) {
+          const user = `cancelling-user-${++users}`;
+          await addTestUser(accounts, user, { requestsPerMonth: REQUESTS_PER_MONTH });
+          for (const cancel of group) {
+            const client = new Client(service.port, call, user);
+            await POINTS[point]!(client, () => cancel(client));
+            await idle();
+            client.socket.destroy();
+          }
+          expect([service.isAlive, service.pid]).toEqual([true, pid]);
+          const { succeeded, codes } = await spendMonth(user);
+          // A call that is being answered has succeeded, whether or not the client reads the answer.
+          const fewest = REQUESTS_PER_MONTH - (point === "while it is answered" ? group.length : 0);
+          expect(succeeded).toBeGreaterThanOrEqual(fewest);
+          expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
+          expect(codes, "beyond the quota").toEqual(["4004"]);
         }
-        expect([service.isAlive, service.pid]).toEqual([true, pid]);
-        const { succeeded, codes } = await spendMonth(user);
-        // A call that is being answered has succeeded, whether or not the client reads the answer.
-        const fewest = REQUESTS_PER_MONTH - (point === "while it is answered" ? ways.length : 0);
-        expect(succeeded).toBeGreaterThanOrEqual(fewest);
-        expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
-        expect(codes, "beyond the quota").toEqual(["4004"]);
       });
     });
 

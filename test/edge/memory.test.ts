@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   data,
   envelope,
@@ -47,7 +47,6 @@ beforeEach(() => {
   probes = new Probes(service.port);
 });
 afterEach(() => probes.stop());
-afterAll(() => probes.stop());
 
 /** Asks for readiness again and again and keeps the worst answer. */
 class Probes {

@@ -67,17 +67,14 @@ async function runClient(
   args: readonly string[],
   env = {},
 ): Promise<Outcomes> {
-  try {
-    const { stdout } = await promisify(execFile)(program, args, {
-      cwd: join(PACKAGE_ROOT, folder),
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
-    });
-    // Maven adds colours, also around nothing.
-    return JSON.parse(/^\{.*\}$/m.exec(stdout)![0]);
-  } catch (fault) {
-    const { stdout, stderr } = fault as { stdout: string; stderr: string };
-    throw new Error(`${program} fails:\n${stdout}${stderr}`, { cause: fault });
-  }
+  const printed = await promisify(execFile)(program, args, {
+    cwd: join(PACKAGE_ROOT, folder),
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
+  }).catch((fault: { stdout: string; stderr: string }) => fault);
+  // Maven puts colours around it.
+  const outcomes = /\{.*\}/.exec(printed.stdout)?.[0];
+  if (!outcomes) throw new Error(`${program} prints no outcomes:\n${printed.stdout}${printed.stderr}`);
+  return JSON.parse(outcomes);
 }
 
 function clientArguments(): string[] {

@@ -87,6 +87,9 @@ const HEAD_FAULTS: Readonly<Record<string, HeadFault>> = {
 /** How every HTTP/2 connection begins. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
 
+/** How long a connection whose peer has ended may take to send what is left. */
+const ENDING_MS = 1_000;
+
 /** While closing: how often idle HTTP/1.1 connections are looked for, and how long an unfinished head may take. */
 const CLOSING_CHECK_MS = 100;
 const CLOSING_HEAD_MS = 5_000;
@@ -208,8 +211,11 @@ class Sessions {
   }
 
   #watch(session: ServerHttp2Session): void {
-    const { idleMs } = this.#limits;
+    const { idleMs, firstByteMs } = this.#limits;
     this.#open.add(session);
+    // Every client sends its settings at once, behind the preface.
+    const settings = setTimeout(() => session.destroy(), firstByteMs);
+    session.once("remoteSettings", () => clearTimeout(settings));
     // By open requests, not by bytes: pings and unfinished heads must not keep a connection alive.
     let openStreams = 0;
     let idle = setTimeout(() => session.destroy(), idleMs);
@@ -227,8 +233,7 @@ class Sessions {
     const age = setTimeout(() => session.close(), ageFrom(this.#limits));
     session.once("close", () => {
       this.#open.delete(session);
-      clearTimeout(idle);
-      clearTimeout(age);
+      for (const timer of [settings, idle, age]) clearTimeout(timer);
       stopPings();
     });
   }
@@ -284,6 +289,8 @@ class Http1Connections {
     this.#requests.set(socket, 0);
     this.#ends.set(socket, performance.now() + ageFrom(this.#limits));
     socket.once("close", () => this.#requests.delete(socket));
+    // Node ends its side as well, and answers nothing any more.
+    socket.once("end", () => destroySoon(socket));
   }
 
   /** Counts the requests of these connections on their way to a listener. */
@@ -340,6 +347,13 @@ function rejectConnection(
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`, () =>
     socket.destroy(),
   );
+  destroySoon(socket);
+}
+
+/** Destroys a socket that is ending: under TLS, one whose peer is gone may never finish by itself. */
+function destroySoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), ENDING_MS);
+  socket.once("close", () => clearTimeout(timer));
 }
 
 function closeServer(

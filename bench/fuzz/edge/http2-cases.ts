@@ -563,7 +563,7 @@ const rest: Generator = (random, material) => {
 /** Many streams on one connection: complete, open and reset ones in any order. */
 const manyStreams: Generator = (random, material) => {
   const body = rpcBody(random, material);
-  const streams = Array.from({ length: random.pick([10, 60, 400]) }, (_, i) => {
+  const streams = Array.from({ length: random.pick([10, 10, 60, 300]) }, (_, i) => {
     const stream = 2 * i + 1;
     const open = headers(stream, random.pick([rpcHead, restHead, probeHead])(random, material));
     return random.pick([

@@ -38,14 +38,14 @@ async function run(): Promise<void> {
   console.error(`Seed ${seed}`);
   const start = performance.now();
   const seconds = () => Math.round((performance.now() - start) / 1000);
-  const { tried, faults } = await runCampaign({
+  const { tried, succeeded, faults } = await runCampaign({
     seed,
     numbers: named ?? range(count),
     ...(named ? { parallel: 1 } : values.parallel ? { parallel: Number(values.parallel) } : {}),
     onProgress: (done, failed) => console.error(`${done} cases in ${seconds()} s, ${failed} faults`),
   });
   for (const fault of faults.slice(0, MOST_PRINTED)) console.error(fault);
-  console.log(`${tried} cases in ${seconds()} s, ${faults.length} faults`);
+  console.log(`${tried} cases in ${seconds()} s, ${succeeded} successful requests, ${faults.length} faults`);
   // Node 20 does not end by itself after `resetAndDestroy`: it waits for requests that it has forgotten to count.
   process.exit(faults.length > 0 ? 1 : 0);
 }

@@ -44,7 +44,7 @@ const message = toBinary(
 );
 const REST_PATH = "/get_image_attr";
 const RPC_PATH = "/face.v1.FaceService/GetImageAttr";
-const restBody = multipart(OPERATIONS[1], photo);
+const restBody = multipart(OPERATIONS[1], photo, true);
 
 /** A GetImageAttr call as the bytes of its head and its body. */
 interface Call {
@@ -317,7 +317,7 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
       let left = REQUESTS_PER_MONTH + 1;
       const lane = async () => {
         while (left-- > 0) {
-          const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec?face_det=0`, {
+          const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec`, {
             method: "POST",
             headers: { user_id: user, "content-type": MULTIPART_TYPE },
             body: new Uint8Array(multipart(OPERATIONS[0], small)),

@@ -8,21 +8,30 @@ import {
 
 const imageOf = (value: Uint8Array) => ({ source: { case: "content" as const, value } });
 
-/** The operations, each with its REST path, its RPC path, its image fields and a Protobuf request. */
+/**
+ * The operations, each with its REST path, its RPC path, its image fields and a Protobuf request. Requests take the
+ * whole photo as a face, because a detector may find none in a small one.
+ */
 export const OPERATIONS = [
   {
     path: "/get_face_vec",
     rpcPath: "/face.v1.FaceService/GetFaceVec",
     fields: ["img"],
     message: (photo: Uint8Array) =>
-      toBinary(GetFaceVecRequestSchema, create(GetFaceVecRequestSchema, { img: imageOf(photo) })),
+      toBinary(
+        GetFaceVecRequestSchema,
+        create(GetFaceVecRequestSchema, { img: imageOf(photo), faceDet: false }),
+      ),
   },
   {
     path: "/get_image_attr",
     rpcPath: "/face.v1.FaceService/GetImageAttr",
     fields: ["image_attr"],
     message: (photo: Uint8Array) =>
-      toBinary(GetImageAttrRequestSchema, create(GetImageAttrRequestSchema, { imageAttr: imageOf(photo) })),
+      toBinary(
+        GetImageAttrRequestSchema,
+        create(GetImageAttrRequestSchema, { imageAttr: imageOf(photo), faceDet: false }),
+      ),
   },
   {
     path: "/match_faces",
@@ -31,7 +40,7 @@ export const OPERATIONS = [
     message: (photo: Uint8Array) =>
       toBinary(
         MatchFacesRequestSchema,
-        create(MatchFacesRequestSchema, { img1: imageOf(photo), img2: imageOf(photo) }),
+        create(MatchFacesRequestSchema, { img1: imageOf(photo), img2: imageOf(photo), faceDet: false }),
       ),
   },
   {
@@ -41,7 +50,7 @@ export const OPERATIONS = [
     message: (photo: Uint8Array) =>
       toBinary(
         CompareFacesRequestSchema,
-        create(CompareFacesRequestSchema, { img1: imageOf(photo), img2: imageOf(photo) }),
+        create(CompareFacesRequestSchema, { img1: imageOf(photo), img2: imageOf(photo), faceDet: false }),
       ),
   },
 ] as const;
@@ -101,16 +110,19 @@ export const TIMEOUTS = [
 
 export const MULTIPART_TYPE = "multipart/form-data; boundary=X";
 
-export function multipart({ fields }: Operation, photo: Uint8Array): Buffer {
+/** A form with the photo in each image field. By default it takes the whole photo as a face. */
+export function multipart({ fields }: Operation, photo: Uint8Array, hasDetection = false): Buffer {
   const parts = fields.flatMap((name) => [
     Buffer.from(`--X\r\nContent-Disposition: form-data; name="${name}"; filename="a.jpg"\r\n\r\n`),
     photo,
     Buffer.from("\r\n"),
   ]);
-  return Buffer.concat([...parts, Buffer.from("--X--\r\n")]);
+  const option = hasDetection ? "" : '--X\r\nContent-Disposition: form-data; name="face_det"\r\n\r\n0\r\n';
+  return Buffer.concat([...parts, Buffer.from(`${option}--X--\r\n`)]);
 }
 
 export function json({ fields }: Operation, photo: Uint8Array): Buffer {
   const image = Buffer.from(photo).toString("base64");
-  return Buffer.from(JSON.stringify(Object.fromEntries(fields.map((name) => [name, image]))));
+  const entries = fields.map((name) => [name, image]);
+  return Buffer.from(JSON.stringify({ ...Object.fromEntries(entries), face_det: "0" }));
 }

@@ -19,7 +19,7 @@ type Call = (baseUrl: string, user: string, photo: Buffer) => Promise<number | u
 /** A valid GetFaceVec over each protocol; it takes the whole photo as the face. */
 export const VALID_CALLS: Readonly<Record<string, Call>> = {
   "REST over HTTP/1.1": async (baseUrl, user, photo) => {
-    const response = await fetch(`${baseUrl}/get_face_vec?face_det=0`, {
+    const response = await fetch(`${baseUrl}/get_face_vec`, {
       method: "POST",
       headers: { user_id: user, "content-type": MULTIPART_TYPE, connection: "close" },
       body: new Uint8Array(multipart(OPERATIONS[0], photo)),
@@ -35,7 +35,7 @@ export const VALID_CALLS: Readonly<Record<string, Call>> = {
         session.on("error", reject);
         const stream = session.request({
           ":method": "POST",
-          ":path": "/get_face_vec?face_det=0",
+          ":path": "/get_face_vec",
           user_id: user,
           "content-type": MULTIPART_TYPE,
         });

@@ -17,8 +17,8 @@ export interface Body {
   readonly lease: BodyLease;
 }
 
-/** Memory for a body whose length is not announced, or announced as more than this, grows from here. */
-const FIRST_BYTES = 256 * 1024;
+/** Memory is taken in pieces of this size, or of the announced length where that is less. */
+const MAX_SEGMENT_BYTES = 256 * 1024;
 
 /**
  * Reads a whole body, at the pace at which the budget has room for it. Rejects with ServiceError where it is too large,
@@ -34,7 +34,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const user = context.record.caller?.fingerprint ?? "";
     const lease = budget.open(user, (error) => fail(error));
     context.hold(lease);
-    const bytes = new GrowingBuffer(announced);
+    const bytes = new SegmentedBuffer(announced);
 
     const finish = () => {
       clearTimeout(timer);
@@ -112,35 +112,41 @@ function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
 }
 
 /**
- * Bytes in one piece of memory that grows. A list of what came would be far larger than its bytes for a client that
- * sends them one by one.
+ * Collects bytes in segments. A list of what came would be far larger than its bytes for a client that sends them one
+ * by one, and one piece of memory that grows by doubling would leave as much garbage as it holds.
  */
-class GrowingBuffer {
-  readonly #expected: number;
-  #bytes = Buffer.alloc(0);
+class SegmentedBuffer {
+  readonly #segments: Buffer[] = [];
+  readonly #segmentBytes: number;
+  /** Bytes that are used of the last segment. */
+  #used = 0;
   length = 0;
 
   /** `expected` is how many bytes are announced, or NaN. */
   constructor(expected: number) {
-    this.#expected = expected;
+    this.#segmentBytes = expected <= MAX_SEGMENT_BYTES ? Math.max(1, expected) : MAX_SEGMENT_BYTES;
   }
 
   add(chunk: Buffer): void {
-    const length = this.length + chunk.length;
-    if (length > this.#bytes.length) this.#grow(length);
-    chunk.copy(this.#bytes, this.length);
-    this.length = length;
+    for (let start = 0; start < chunk.length; ) {
+      let last = this.#segments.at(-1);
+      if (!last || this.#used === last.length) {
+        last = Buffer.allocUnsafeSlow(this.#segmentBytes);
+        this.#segments.push(last);
+        this.#used = 0;
+      }
+      const copied = chunk.copy(last, this.#used, start);
+      this.#used += copied;
+      start += copied;
+    }
+    this.length += chunk.length;
   }
 
+  /** All of it in one piece. */
   content(): Buffer {
-    return this.#bytes.subarray(0, this.length);
-  }
-
-  #grow(least: number): void {
-    const doubled = Math.max(least, 2 * this.#bytes.length, FIRST_BYTES);
-    const size = this.#expected >= least ? Math.min(doubled, this.#expected) : doubled;
-    const larger = Buffer.allocUnsafeSlow(size);
-    this.#bytes.copy(larger, 0, 0, this.length);
-    this.#bytes = larger;
+    const [only, ...more] = this.#segments;
+    return only && more.length === 0
+      ? only.subarray(0, this.length)
+      : Buffer.concat(this.#segments, this.length);
   }
 }

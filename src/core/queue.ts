@@ -113,9 +113,11 @@ export class Queue<Worker> {
   }: JobOptions = {}): Promise<Assignment<Worker>> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closedError();
+    // A call that needs several turns may be too late although a worker is idle.
+    if (state === "continued") this.#requireInTime(caller, deadlineMs);
     const [idle] = this.#idle;
     if (idle !== undefined) return this.#assign(idle, caller, state === "revoked");
-    if (state !== "revoked") this.#requireInTime(caller, deadlineMs);
+    if (state === "new") this.#requireInTime(caller, deadlineMs);
     if (state === "new") this.#requireRoom(caller);
     return this.#wait(caller, state, signal);
   }

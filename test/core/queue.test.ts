@@ -318,6 +318,14 @@ describe("load shedding", () => {
     await expect(late).rejects.toMatchObject({ kind: "overloaded" });
   });
 
+  test("rejects a job that needs one more turn after its deadline, also if a worker is idle", async () => {
+    const queue = new Queue<string>(FOREVER, revokesNothing);
+    queue.offer("worker");
+    const late = queue.acquire({ deadlineMs: performance.now() - 1, state: "continued" });
+    await expect(late).rejects.toMatchObject({ kind: "overloaded" });
+    expect(queue.busy).toBe(0);
+  });
+
   test("counts for a deadline only the jobs that are served before", async () => {
     const { queue } = await queueWithCosts(TENTHS, FOREVER);
     addJobs(queue, 20, "heavy");

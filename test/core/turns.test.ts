@@ -190,6 +190,12 @@ describe("between turns", () => {
     expect(pool.restarts).toBe(0);
   });
 
+  test("a call is rejected when its deadline has passed", async () => {
+    const { count, options } = counted({ boxes: boxes(40), deadlineMs: performance.now() + 50 });
+    expect(await thrownBy(pool.analyze(image, options))).toMatchObject({ kind: "overloaded" });
+    expect(count.turns).toBe(1);
+  });
+
   test("a call that waits can be cancelled", async () => {
     const leaving = new AbortController();
     const { count, options } = counted({ boxes: boxes(256), caller: "one", signal: leaving.signal });

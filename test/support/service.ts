@@ -21,6 +21,8 @@ export async function startTestService(env: Environment = {}, log?: Log): Promis
     VISAGE_PORT: "0",
     VISAGE_WORKERS: "1",
     VISAGE_METRICS_PORT: "0",
+    // No test fails because the machine is slow: those about overload set their own limit.
+    VISAGE_MAX_QUEUE_WAIT_MS: "60000",
     ...env,
   });
   const service = await startService(config, log);

@@ -1,22 +1,22 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
-import { readConfig } from "../config.ts";
-import { startService } from "../main.ts";
-import { createLog } from "../ops/log.ts";
+import { type Config, readConfig } from "../config.ts";
+import { type RunningService, startService } from "../main.ts";
+import { createLog, type Log } from "../ops/log.ts";
 
 /** What `visage serve --help` prints. */
 export const help = `Usage: visage serve
 
 Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP from one port, until it is
-told to stop. Settings are environment variables; the README lists them.
+stopped. Settings are environment variables; the README lists them.
 
-SIGTERM stops it gently: health says so at once, work is taken for a moment longer and then finished.
-SIGINT (Ctrl-C) stops it as soon as the work in hand is done, a second signal at once. SIGHUP reads
-the certificate again.
+SIGTERM stops it gracefully: health reports it at once, new requests are accepted for a moment longer,
+then the requests in flight are finished. SIGINT (Ctrl-C) skips the moment. A second signal ends the
+process at once. SIGHUP reloads the certificate; if it cannot be used, the old one stays.
 `;
 
 /**
@@ -28,6 +28,10 @@ const HEAP_GROWTH = "--heap-growing-percent=200";
 
 /** The longest wait for the reader of the log before the process ends. */
 const FLUSH_MS = 1000;
+/** The longest wait for requests in flight after a fault of our own. */
+const FAULT_GRACE_MS = 5000;
+
+const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /** Starts the service, says how to reach it, and stops it on a signal. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -35,30 +39,66 @@ export async function run(args: readonly string[]): Promise<void> {
   const config = readConfig();
   setFlagsFromString(HEAP_GROWTH);
   const log = createLog(config.logLevel);
-  const service = await startService(config, log);
-  // Before anyone is told that it runs, and may want to stop it.
-  const stopped = Promise.race([signalled("SIGINT"), signalled("SIGTERM")]);
-  process.on("SIGHUP", () => void service.reload());
-  const host = service.host === "0.0.0.0" ? "localhost" : service.host;
-  const address = `${config.tlsCert ? "https" : "http"}://${host}:${service.port}`;
-  process.stdout.write(`Visage listens at ${address}\n\n  ${hintOf(service.userId, address)}\n\n`);
-  const isHurried = (await stopped) === "SIGINT";
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
-  if (!isHurried) await service.drain(config.drainMs);
+  // Handled from here on: the start takes seconds, and signals may come meanwhile.
+  const stopping = nextSignal();
+  const starting = startService(config, log);
+  stopOnFault(starting, log);
+  // A start that fails is reported below, and reloading never fails.
+  process.on("SIGHUP", () => starting.then(({ reload }) => reload()).catch(() => {}));
+
+  const isStarted = await Promise.race([starting.then(() => true), stopping.then(() => false)]);
+  if (isStarted) announce(await starting, config);
+  const signal = await stopping;
+  for (const again of STOP_SIGNALS) process.once(again, () => process.exit(1));
+  const service = await starting;
+  if (isStarted && signal === "SIGTERM") await service.drain(config.drainMs);
   await service.close();
   await log.flush(FLUSH_MS);
 }
 
-async function signalled(signal: NodeJS.Signals): Promise<NodeJS.Signals> {
-  await once(process, signal);
-  return signal;
+/** The first signal to stop. */
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of STOP_SIGNALS) process.once(signal, resolve);
+  });
+}
+
+/**
+ * Ends the process with exit code 1 after an error that nothing has handled, for a supervisor to start it again: its
+ * state is unknown. New connections are rejected and requests in flight may finish. This is the last line of defence.
+ */
+function stopOnFault(starting: Promise<RunningService>, log: Log): void {
+  let isStopping = false;
+  const stop = (event: string) => (fault: unknown) => {
+    log.error({ event, cause: fault instanceof Error ? fault.stack : String(fault) });
+    if (isStopping) return;
+    isStopping = true;
+    const closed = starting.then((service) => service.close());
+    Promise.race([closed, sleep(FAULT_GRACE_MS)])
+      .catch((error: unknown) => log.error({ event: "stop failed", cause: String(error) }))
+      .then(() => log.flush(FLUSH_MS))
+      .finally(() => process.exit(1));
+  };
+  process.on("uncaughtException", stop("uncaught exception"));
+  process.on("unhandledRejection", stop("unhandled rejection"));
+}
+
+/** Prints where the service is and how to try it. */
+function announce({ host, port, userId }: RunningService, config: Config): void {
+  const name = host === "0.0.0.0" ? "localhost" : host;
+  const address = `${config.tlsCert ? "https" : "http"}://${name}:${port}`;
+  process.stdout.write(`Visage listens at ${address}\n\n${hintOf(userId, address)}\n`);
 }
 
 /** How to try the service. */
 function hintOf(userId: string | undefined, address: string): string {
-  if (userId === undefined) return "visage users add --name NAME   makes a user who may call it";
+  if (userId === undefined) return "  visage users add --name NAME   adds a user who may call it\n";
+  return `  ${curlLine(`'user_id: ${userId}'`, address)}\n`;
+}
+
+function curlLine(header: string, address: string): string {
   // Of a package for tests, which an install for production has not.
   const sample = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
   const photo = existsSync(sample) ? sample : "photo.jpg";
-  return `curl -H 'user_id: ${userId}' -F 'image_attr=@${photo}' ${address}/get_image_attr`;
+  return `curl -H ${header} -F 'image_attr=@${photo}' ${address}/get_image_attr`;
 }

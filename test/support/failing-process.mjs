@@ -1,0 +1,9 @@
+// Loaded into a process by `--import`: fails as code with a bug would, when it is signalled.
+process.on("SIGUSR2", () => {
+  setImmediate(() => {
+    throw new Error("made to throw");
+  });
+});
+process.on("SIGWINCH", () => {
+  Promise.reject(new Error("made to reject"));
+});

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
@@ -189,6 +189,49 @@ describe("SIGHUP", () => {
       service.process.kill("SIGHUP");
       await service.port();
       expect(service.process.exitCode).toBeNull();
+    },
+    40_000,
+  );
+});
+
+describe("the id of the trial user", () => {
+  test("is printed to nothing but a terminal", async () => {
+    const dataDir = mkdtempSync(join(folder, "data-"));
+    const service = new Service({ VISAGE_DATA_DIR: dataDir });
+    await service.port();
+    const path = join(dataDir, "trial-user");
+    const id = readFileSync(path, "utf8").trim();
+    expect(service.output).toContain(`The id of the trial user is stored in ${path}`);
+    expect(service.output + service.log).not.toContain(id);
+  }, 40_000);
+
+  test("is not printed where a variable sets it", async () => {
+    const service = new Service({ VISAGE_TRIAL_USER: USER });
+    await service.port();
+    expect(service.output).toContain("VISAGE_TRIAL_USER");
+    expect(service.output + service.log).not.toContain(USER);
+  }, 40_000);
+
+  const hasScript = spawnSync("script", ["--version"]).status === 0;
+  test.skipIf(!hasScript)(
+    "is printed to a terminal",
+    async () => {
+      const dataDir = mkdtempSync(join(folder, "data-"));
+      const command = `exec ${process.execPath} ${CLI} serve`;
+      const terminal = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+        env: environment({ VISAGE_DATA_DIR: dataDir }),
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      onTestFinished(() => void terminal.kill("SIGKILL"));
+      let output = "";
+      terminal.stdout.on("data", (text) => {
+        output += text;
+      });
+      await expect.poll(() => output, { timeout: 30_000 }).toContain("curl");
+      const id = readFileSync(join(dataDir, "trial-user"), "utf8").trim();
+      expect(output).toContain(`-H 'user_id: ${id}'`);
+      terminal.stdin.write("\u0003");
+      await once(terminal, "exit");
     },
     40_000,
   );

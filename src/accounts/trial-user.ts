@@ -6,6 +6,11 @@ import { createUserId, fingerprintOf, hashOf } from "./user-id.ts";
 /** The trial user is whoever runs the service. */
 const TRIAL_PLAN = "unlimited";
 
+/** The file of the data folder that keeps the id of a trial user that was made. */
+export function trialUserPath(dataDir: string): string {
+  return join(dataDir, "trial-user");
+}
+
 /** What the trial user depends on. */
 export interface TrialUserOptions {
   readonly store: AccountStore;
@@ -25,7 +30,7 @@ export async function openTrialUser({ store, id, dataDir }: TrialUserOptions): P
     return id;
   }
   if (dataDir === undefined) return undefined;
-  const path = join(dataDir, "trial-user");
+  const path = trialUserPath(dataDir);
   const kept = (await readFile(path, "utf8").catch(() => "")).trim();
   if ((await store.listUsers()).length > 0) {
     const [user] = kept ? await store.findUsers(hashOf(kept)) : [];

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { trialUserPath } from "../accounts/trial-user.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type RunningService, startService } from "../main.ts";
 import { createLog, type Log } from "../ops/log.ts";
@@ -87,13 +88,18 @@ function stopOnFault(starting: Promise<RunningService>, log: Log): void {
 function announce({ host, port, userId }: RunningService, config: Config): void {
   const name = host === "0.0.0.0" ? "localhost" : host;
   const address = `${config.tlsCert ? "https" : "http"}://${name}:${port}`;
-  process.stdout.write(`Visage listens at ${address}\n\n${hintOf(userId, address)}\n`);
+  process.stdout.write(`Visage listens at ${address}\n\n${hintOf(userId, address, config)}\n`);
 }
 
-/** How to try the service. */
-function hintOf(userId: string | undefined, address: string): string {
+/** How to try the service. The id is a credential: only a terminal gets it, not what collects the output. */
+function hintOf(userId: string | undefined, address: string, { trialUser, dataDir }: Config): string {
   if (userId === undefined) return "  visage users add --name NAME   adds a user who may call it\n";
-  return `  ${curlLine(`'user_id: ${userId}'`, address)}\n`;
+  if (process.stdout.isTTY) return `  ${curlLine(`'user_id: ${userId}'`, address)}\n`;
+  if (trialUser !== undefined)
+    return `The id of the trial user is that of VISAGE_TRIAL_USER:\n\n  ${curlLine('"user_id: $VISAGE_TRIAL_USER"', address)}\n`;
+  const path = trialUserPath(dataDir);
+  const quoted = `'${path.replaceAll("'", "'\\''")}'`;
+  return `The id of the trial user is stored in ${path}:\n\n  ${curlLine(`"user_id: $(cat ${quoted})"`, address)}\n`;
 }
 
 function curlLine(header: string, address: string): string {

@@ -24,6 +24,7 @@ const EXPOSED = [
   "grpc-status",
   "grpc-message",
   "grpc-status-details-bin",
+  "grpc-retry-pushback-ms",
   "x-request-id",
   "x-visage-model",
   "x-visage-image",

@@ -203,7 +203,9 @@ async function converted(
   header.delete("content-length");
   // The response is converted, too, which it could not be in compressed form.
   header.delete("accept-encoding");
-  return { bytes: await binaryFromJson(json, schema), isConverted: true };
+  const bytes = await binaryFromJson(json, schema);
+  checkProtobuf(bytes, schema);
+  return { bytes, isConverted: true };
 }
 
 /** The one message in the body of a unary call. */

@@ -120,6 +120,7 @@ class Call {
   private readonly signal: AbortSignal;
   private readonly deadlineMs: number;
   private readonly record: RequestRecord | undefined;
+  private readonly trailer: Headers;
   private readonly milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   private readonly images = new Map<string, { facesFound: number; faces: readonly FaceBasics[] }>();
 
@@ -131,7 +132,8 @@ class Call {
     this.signal = callersMs > timeoutMs ? signalWithin(context.signal, timeoutMs) : context.signal;
     this.deadlineMs = performance.now() + Math.min(timeoutMs, callersMs);
     // A trailer of gRPC; plain HTTP has it among its headers.
-    context.responseTrailer.set("x-visage-model", analyzer.identity);
+    this.trailer = context.responseTrailer;
+    this.trailer.set("x-visage-model", analyzer.identity);
   }
 
   /** The distance of the two faces, side by side; the first image's fault is told before the second's. */
@@ -167,7 +169,10 @@ class Call {
         await this.bytesOf(field, image),
         this.options(field, boxes, detect),
       );
-      this.noteImage(field, analysis.facesFound, analysis.faces);
+      const { facesFound, faces } = analysis;
+      this.noteImage(field, facesFound, faces);
+      // The response has no place for it, and a client must be able to tell that faces are missing.
+      if (facesFound > faces.length) this.trailer.set("x-visage-faces-found", String(facesFound));
       return analysis;
     });
   }

@@ -77,13 +77,18 @@ function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, w
     stream.respond(all, { endStream: isEmpty });
     if (!isEmpty) stream.end(body);
   }
-  if (isUnread) stopReading(request, stream);
+  if (isUnread) stopReading(request, stream, trailers !== undefined);
   limitResponse(response);
 }
 
-/** Tells an HTTP/2 client that has its response to stop sending, without calling that an error. */
-function stopReading(request: Http2ServerRequest, stream: ServerHttp2Stream): void {
-  stream.close(constants.NGHTTP2_NO_ERROR);
+/**
+ * Tells an HTTP/2 client that has its response to stop sending, without calling that an error. Not before its trailers
+ * are sent: Node drops those of a stream that is closed, and nghttp2 then writes empty frames for ever.
+ */
+function stopReading(request: Http2ServerRequest, stream: ServerHttp2Stream, hasTrailers: boolean): void {
+  const close = () => stream.close(constants.NGHTTP2_NO_ERROR);
+  if (hasTrailers) stream.once("wantTrailers", () => setImmediate(close));
+  else close();
   // Node closes a stream only when what has come of it has been read.
   request.resume();
 }
@@ -172,9 +177,9 @@ export async function sendStream(
     signal.throwIfAborted();
     target.addTrailers(trailers());
     limitResponse(response);
-    target.end();
     if ("stream" in response && !request.readableEnded)
-      stopReading(request as Http2ServerRequest, response.stream);
+      stopReading(request as Http2ServerRequest, response.stream, true);
+    target.end();
   } finally {
     await iterator.return?.();
   }

@@ -3,6 +3,8 @@ import {
   constants,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type Http2Session,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import { LIMITS } from "./limits.ts";
@@ -63,10 +65,38 @@ export function send({ request, response, isDraining }: Exchange, whole: WholeRe
 
 function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
   const { stream } = response;
+  if (stream.endAfterHeaders || request.readableEnded) return respond(request, response, whole);
+  const respondAndStop = () => {
+    if (isGone(response)) return;
+    respond(request, response, whole);
+    stopReading(request, stream, whole.trailers !== undefined);
+  };
+  if (isCrowded(stream)) discardBody(request, respondAndStop);
+  else respondAndStop();
+}
+
+/**
+ * Whether a connection is near its limit of streams. A client that has its response opens the next stream at once, and
+ * nghttp2 ends the connection if it still counts the last one, which it does until the client has sent all of it or the
+ * reset is on its way. So in a crowd a client sends its body first.
+ */
+function isCrowded({ session }: ServerHttp2Stream): boolean {
+  return session !== undefined && (openStreams.get(session) ?? 0) > LIMITS.streamsPerConnection / 2;
+}
+
+const openStreams = new WeakMap<Http2Session, number>();
+
+/** Counts the open streams of a connection. */
+export function countStreams(session: ServerHttp2Session): void {
+  session.on("stream", (stream) => {
+    openStreams.set(session, (openStreams.get(session) ?? 0) + 1);
+    stream.once("close", () => openStreams.set(session, openStreams.get(session)! - 1));
+  });
+}
+
+function respond(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
+  const { stream } = response;
   const { status, headers, body, trailers } = whole;
-  // A body that nobody has asked for yet may still come; the client is told to stop, without calling it an error,
-  // and the stream no longer counts against the connection's limit.
-  const isUnread = !stream.endAfterHeaders && !request.readableEnded;
   if (trailers) {
     response.addTrailers(trailers);
     response.writeHead(status, headers);
@@ -77,7 +107,6 @@ function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, w
     stream.respond(all, { endStream: isEmpty });
     if (!isEmpty) stream.end(body);
   }
-  if (isUnread) stopReading(request, stream, trailers !== undefined);
   limitResponse(response);
 }
 
@@ -131,7 +160,7 @@ function isShort({ headers }: IncomingMessage): boolean {
 }
 
 /** Reads and drops the rest of a body, within limits; calls back once, with whether all of it has come. */
-function discardBody(request: IncomingMessage, onEnd: (isComplete: boolean) => void): void {
+function discardBody(request: Request, onEnd: (isComplete: boolean) => void): void {
   let bytes = 0;
   const take = (chunk: Buffer) => {
     bytes += chunk.length;

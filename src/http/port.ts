@@ -14,6 +14,7 @@ import {
 import type { Server as NetServer, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Connections } from "./connections.ts";
+import { countStreams } from "./exchange.ts";
 
 /** Limits on how long a peer may take and how much it may send at once. */
 export interface PortLimits {
@@ -216,6 +217,7 @@ class Sessions {
     // Every client sends its settings at once, behind the preface.
     const settings = setTimeout(() => session.destroy(), firstByteMs);
     session.once("remoteSettings", () => clearTimeout(settings));
+    countStreams(session);
     // By open requests, not by bytes: pings and unfinished heads must not keep a connection alive.
     let openStreams = 0;
     let idle = setTimeout(() => session.destroy(), idleMs);

@@ -78,6 +78,7 @@ function stopOnFault(starting: Promise<RunningService>, log: Log): void {
     Promise.race([closed, sleep(FAULT_GRACE_MS)])
       .catch((error: unknown) => log.error({ event: "stop failed", cause: String(error) }))
       .then(() => log.flush(FLUSH_MS))
+      .catch(() => {})
       .finally(() => process.exit(1));
   };
   process.on("uncaughtException", stop("uncaught exception"));

@@ -94,7 +94,7 @@ export async function openPool({
       const { child } = worker;
       ready.add(child);
       queue.offer(child);
-      if (closing.signal.aborted) child.stop();
+      if (closing.signal.aborted) await child.stop();
       tellLoss(await child.gone);
       ready.delete(child);
       queue.withdraw(child);
@@ -146,7 +146,10 @@ export async function openPool({
       const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
       const { worker } = assignment;
       const asked = worker.ask({ type: "run", job }, signal);
-      void asked.over.then(() => worker.alive && queue.end(assignment));
+      asked.over
+        .then(() => worker.alive && queue.end(assignment))
+        // Its place in the queue is lost, so that the worker would never be used again.
+        .catch(() => worker.stop());
       try {
         reply = await asked.reply;
       } finally {

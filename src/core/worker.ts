@@ -26,7 +26,8 @@ process.on("disconnect", () => process.exit());
 process.on("message", ({ number, ...request }: Request) => {
   if (request.type === "leave") return leave(number);
   tasks.push({ number, task: request });
-  if (tasks.length === 1) void work();
+  // What a task throws is part of its reply; anything else is a fault of this program, for the parent to notice.
+  if (tasks.length === 1) work().catch(fail);
 });
 
 /** So often a photo is decoded until most of that code is compiled. */
@@ -48,6 +49,11 @@ async function work(): Promise<void> {
     tasks.shift();
     send({ number: first.number, reply });
   }
+}
+
+function fail(fault: unknown): void {
+  console.error(fault);
+  process.exit(1);
 }
 
 function leave(number: number): void {

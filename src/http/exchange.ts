@@ -65,7 +65,10 @@ export function send({ request, response, isDraining }: Exchange, whole: WholeRe
 
 function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
   const { stream } = response;
-  if (stream.endAfterHeaders || request.readableEnded) return respond(request, response, whole);
+  if (stream.endAfterHeaders || request.readableEnded) {
+    respond(request, response, whole);
+    return;
+  }
   const respondAndStop = () => {
     if (isGone(response)) return;
     respond(request, response, whole);
@@ -141,9 +144,9 @@ function sendHttp1(
   }
   const content = request.method === "HEAD" ? undefined : body;
   limitResponse(response);
-  if (!isUnread) return void response.end(content);
-  // The whole response is sent now, but the socket is closed only when the client has stopped sending.
-  if (isClosing) {
+  if (!isUnread) response.end(content);
+  else if (isClosing) {
+    // The whole response is sent now, but the socket is closed only when the client has stopped sending.
     if (content !== undefined && Buffer.byteLength(content) > 0) response.write(content);
     else response.flushHeaders();
     discardBody(request, (isComplete) => (isComplete ? response.end() : request.socket.destroy()));

@@ -338,7 +338,10 @@ function rejectConnection(
   rejectHead: PortOptions["rejectHead"],
 ): void {
   const isHandshake = "secureConnecting" in socket && socket.secureConnecting === true;
-  if (isHandshake || !socket.writable || fault.code === "ECONNRESET") return void socket.destroy();
+  if (isHandshake || !socket.writable || fault.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
   const { status, headers, body } = rejectHead(HEAD_FAULTS[fault.code ?? ""] ?? "malformed");
   const lines = Object.entries({
     ...headers,

@@ -190,7 +190,9 @@ function servicesOf({ config, analyzer, fetcher, log }: ServerOptions, health: H
       transport: createDirectTransport(FaceService, faces, interceptors),
       textForms: TEXT_FORMS,
     }),
-    rpcRoutes: (router: ConnectRouter) => void router.service(FaceService, faces),
+    rpcRoutes: (router: ConnectRouter) => {
+      router.service(FaceService, faces);
+    },
     openRpcRoutes: (router: ConnectRouter) => {
       health.routes(router);
       if (config.reflection) reflection.routes(router);

@@ -41,7 +41,7 @@ const PROBES_TIMEOUT_MS = 500;
  */
 export async function warmUp({ gate, answerWith, port }: WarmUpOptions): Promise<void> {
   // Not waited for: accounts that are slow to read, or cannot be, are no reason not to start.
-  void askForAccounts(gate);
+  askForAccounts(gate).catch(() => {});
   if (port) await probe(port);
   await operate(answerWith(OWN_GATE));
 }

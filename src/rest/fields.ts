@@ -87,8 +87,7 @@ async function gather(
 function goesOn(form: Form, text: string): boolean {
   if (!form || isFileForm(form)) return false;
   try {
-    form.fromText(text);
-    return true;
+    return Boolean(form.fromText(text));
   } catch {
     return false;
   }

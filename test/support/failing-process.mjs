@@ -5,5 +5,6 @@ process.on("SIGUSR2", () => {
   });
 });
 process.on("SIGWINCH", () => {
+  // biome-ignore lint/nursery/noFloatingPromises: that nobody owns it is the point.
   Promise.reject(new Error("made to reject"));
 });

@@ -91,13 +91,17 @@ export class ServiceProcess {
   }
 }
 
-/** Starts the compiled service on a free port of this machine. Throws where it ends before it listens. */
+/**
+ * Starts the compiled service, or that of another checkout, on a free port of this machine. Throws where it ends before
+ * it listens.
+ */
 export async function startServiceProcess(
   settings: Readonly<Record<string, string>> = {},
+  cli = CLI,
 ): Promise<ServiceProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), "visage-bench-data-"));
   const start = performance.now();
-  const child = spawn(process.execPath, [CLI, "serve"], {
+  const child = spawn(process.execPath, [cli, "serve"], {
     // In a process group of its own: Ctrl-C is for this process to handle.
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],

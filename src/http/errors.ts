@@ -40,7 +40,9 @@ export function headRejection(fault: HeadFault): HeadRejection {
 export function sendError(context: RequestContext, fault: unknown, options: ErrorOptions): void {
   const error = serviceErrorOf(fault);
   context.record.outcome = reasonOf(error.kind);
-  if (error.kind === "internal" && !context.signal.aborted) logFault(context, error, options.log);
+  // What a method threw has been logged where it was translated.
+  const isLogged = fault instanceof ConnectError || context.signal.aborted;
+  if (error.kind === "internal" && !isLogged) logFault(context, error, options.log);
   send(context, responseOf(context, fault, error, options));
 }
 

@@ -215,7 +215,9 @@ describe("a call that fails in a way that may pass", () => {
       Promise.allSettled(Array.from({ length: 6 }, () => clientOf({ address, retries }).getFaceVec(PHOTO)));
     const refused = (await burst(0)).filter(({ status }) => status === "rejected");
     expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({ reason: { kind: "OVERLOADED", code: "5001", retryAfterMs: 1000 } });
+    expect(refused[0]).toMatchObject({
+      reason: { kind: "OVERLOADED", code: "5001", retryAfterMs: expect.any(Number) },
+    });
     expect((await burst(15)).filter(({ status }) => status === "rejected")).toEqual([]);
   });
 

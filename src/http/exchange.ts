@@ -162,12 +162,18 @@ function isShort({ headers }: IncomingMessage): boolean {
   return length <= LIMITS.discardBytes;
 }
 
-/** Reads and drops the rest of a body, within limits; calls back once, with whether all of it has come. */
+/**
+ * Reads and drops the rest of a body, within limits; calls back once, with whether all of it has come. An HTTP/1.1 client
+ * that sends more than the limit is slowed down by flow control until the time is over: a socket that is closed under
+ * a client that writes is reset, and the response lost.
+ */
 function discardBody(request: Request, onEnd: (isComplete: boolean) => void): void {
   let bytes = 0;
   const take = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > LIMITS.discardBytes) finish();
+    if (bytes <= LIMITS.discardBytes) return;
+    if ("stream" in request) finish();
+    else request.pause();
   };
   const finish = () => {
     clearTimeout(timer);

@@ -37,5 +37,5 @@ test("a page asked for by HEAD has no body", async () => {
 });
 
 test("pages can be switched off", async () => {
-  expect((await get(PAGES[0]!.path, {}, bare)).status).toBe(401);
+  expect((await get(PAGES[0]!.path, {}, bare)).status).toBe(404);
 });

@@ -12,7 +12,7 @@ import {
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 
@@ -32,6 +32,8 @@ export function explainEarlyErrors(
   explanationIn: (context: ContextValues) => Explanation,
 ): void {
   for (const [i, handle] of router.handlers.entries()) {
+    // The response of a stream is not there yet.
+    if (handle.method.methodKind !== "unary") continue;
     const explained = async (request: UniversalServerRequest) => {
       const explain = explanationIn(request.contextValues ?? createContextValues());
       return rewritten(await handle(request), explain);
@@ -74,10 +76,16 @@ async function connectRewritten(response: UniversalServerResponse, explain: Expl
   const bytes = await bodyOf(response);
   const error = errorFromJsonBytes(bytes, undefined, new ConnectError("", Code.Internal));
   if (error.details.length > 0) return { ...response, body: createAsyncIterable([bytes]) };
-  const body = errorToJsonBytes(explain(error), undefined);
+  const explained = explain(error);
+  const body = errorToJsonBytes(explained, undefined);
   const header = new Headers(response.header);
   header.set("content-length", String(body.byteLength));
-  return { ...response, header, body: createAsyncIterable([body]) };
+  return {
+    ...response,
+    status: codeToHttpStatus(explained.code),
+    header,
+    body: createAsyncIterable([body]),
+  };
 }
 
 function bodyOf({ body }: UniversalServerResponse): Promise<Uint8Array> {

@@ -4,6 +4,7 @@ import { gunzip } from "node:zlib";
 import { type DescMessage, type DescMethod, fromBinary, toJsonString } from "@bufbuild/protobuf";
 import {
   Code,
+  type ConnectError,
   type ConnectRouter,
   type ContextValues,
   createConnectRouter,
@@ -69,6 +70,7 @@ export function createRpcHandlers({ routes, openRoutes, interceptors, maxRequest
     acceptCompression: [],
   });
   openRoutes(openRouter);
+  explainEarlyErrors(openRouter, () => explainOpenError);
   return { handlers: byPath(router), openHandlers: byPath(openRouter) };
 }
 
@@ -77,13 +79,21 @@ function byPath({ handlers }: ConnectRouter): RpcHandlers {
 }
 
 function explanationIn(values: ContextValues) {
-  return (early: Parameters<typeof serviceErrorFrom>[0] & { readonly code: Code }) => {
-    // No code of ours has run: what Connect takes for an internal error is a message that it cannot parse.
-    const isParseError = early.code === Code.Internal;
-    const error = isParseError ? new ServiceError("badRequest") : serviceErrorFrom(early);
+  return (early: ConnectError) => {
+    const error = isParseError(early) ? new ServiceError("badRequest") : serviceErrorFrom(early);
     noteOutcome(values, reasonOf(error.kind));
     return connectErrorFrom(error);
   };
+}
+
+/** Health and reflection have no errors of our own; only what the client is to blame for must not look like ours. */
+function explainOpenError(early: ConnectError): ConnectError {
+  return isParseError(early) ? connectErrorFrom(new ServiceError("badRequest")) : early;
+}
+
+/** No code of ours has run: what Connect takes for an internal error is a message that it cannot parse. */
+function isParseError({ code }: ConnectError): boolean {
+  return code === Code.Internal;
 }
 
 /** Serves a unary RPC whose body has been read. */

@@ -88,12 +88,20 @@ function chunkedBody(bytes: Buffer): Body | undefined {
     const size = Number.parseInt(bytes.toString("latin1", at, Math.max(at, lineEnd)), 16);
     if (Number.isNaN(size) && at === 0) return undefined;
     const start = lineEnd + 2;
-    if (lineEnd < 0 || Number.isNaN(size) || start + size + 2 > bytes.length)
+    // Behind the last chunk stand trailers, if any, and an empty line.
+    const end = size === 0 ? trailersEnd(bytes, start) : start + size + 2;
+    if (lineEnd < 0 || Number.isNaN(size) || end > bytes.length)
       return { content: Buffer.concat(chunks), isComplete: false, rest: Buffer.alloc(0) };
     chunks.push(bytes.subarray(start, start + size));
-    at = start + size + 2;
+    at = end;
     if (size === 0) return { content: Buffer.concat(chunks), isComplete: true, rest: bytes.subarray(at) };
   }
+}
+
+function trailersEnd(bytes: Buffer, start: number): number {
+  if (bytes.toString("latin1", start, start + 2) === "\r\n") return start + 2;
+  const blankLine = bytes.indexOf("\r\n\r\n", start);
+  return blankLine < 0 ? Number.POSITIVE_INFINITY : blankLine + 4;
 }
 
 function bodyFault(status: number, head: string, body: Buffer): string | undefined {

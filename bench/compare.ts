@@ -39,7 +39,12 @@ interface Turn {
 
 const folder = mkdtempSync(join(tmpdir(), "visage-compare-"));
 const photos = await makePhotos(folder);
-const [own, other] = await Promise.all([startServiceProcess(), startServiceProcess({}, otherCli)]);
+// A free port, which every version understands.
+const settings = { VISAGE_METRICS_PORT: "0" };
+const [own, other] = await Promise.all([
+  startServiceProcess(settings),
+  startServiceProcess(settings, otherCli),
+]);
 try {
   const rows: string[][] = [];
   for (const kind of kindsOf(photos)) {

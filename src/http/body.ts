@@ -17,8 +17,9 @@ export interface Body {
   readonly lease: BodyLease;
 }
 
-/** Memory is taken in pieces of this size, or of the announced length where that is less. */
-const MAX_SEGMENT_BYTES = 256 * 1024;
+/** Chunks of fewer bytes are copied into segments of this size. */
+const MIN_CHUNK_BYTES = 4 * 1024;
+const SEGMENT_BYTES = 64 * 1024;
 
 /**
  * Reads a whole body, at the pace at which the budget has room for it. Rejects with ServiceError where it is too large,
@@ -34,7 +35,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const user = context.record.caller?.fingerprint ?? "";
     const lease = budget.open(user, (error) => fail(error));
     context.hold(lease);
-    const bytes = new SegmentedBuffer(announced);
+    const bytes = new BodyBytes();
 
     const finish = () => {
       clearTimeout(timer);
@@ -121,41 +122,48 @@ function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
 }
 
 /**
- * Collects bytes in segments. A list of what came would be far larger than its bytes for a client that sends them one
- * by one, and one piece of memory that grows by doubling would leave as much garbage as it holds.
+ * Collects the bytes of a body. Small chunks are copied into segments: a list of them would be far larger than its bytes
+ * for a client that sends them one by one, and each may keep the whole of a larger read in memory.
  */
-class SegmentedBuffer {
-  readonly #segments: Buffer[] = [];
-  readonly #segmentBytes: number;
-  /** Bytes that are used of the last segment. */
+class BodyBytes {
+  readonly #parts: Buffer[] = [];
+  #segment: Buffer | undefined;
+  /** Bytes that are used of the segment. */
   #used = 0;
   length = 0;
 
-  /** `expected` is how many bytes are announced, or NaN. */
-  constructor(expected: number) {
-    this.#segmentBytes = expected <= MAX_SEGMENT_BYTES ? Math.max(1, expected) : MAX_SEGMENT_BYTES;
-  }
-
   add(chunk: Buffer): void {
-    for (let start = 0; start < chunk.length; ) {
-      let last = this.#segments.at(-1);
-      if (!last || this.#used === last.length) {
-        last = Buffer.allocUnsafeSlow(this.#segmentBytes);
-        this.#segments.push(last);
-        this.#used = 0;
-      }
-      const copied = chunk.copy(last, this.#used, start);
-      this.#used += copied;
-      start += copied;
-    }
     this.length += chunk.length;
+    const isMostOfItsMemory = chunk.length * 4 >= chunk.buffer.byteLength;
+    if (chunk.length >= MIN_CHUNK_BYTES && isMostOfItsMemory) {
+      this.#endSegment();
+      this.#parts.push(chunk);
+    } else this.#copy(chunk);
   }
 
   /** All of it in one piece. */
   content(): Buffer {
-    const [only, ...more] = this.#segments;
-    return only && more.length === 0
-      ? only.subarray(0, this.length)
-      : Buffer.concat(this.#segments, this.length);
+    this.#endSegment();
+    const [only, ...more] = this.#parts;
+    return only && more.length === 0 ? only : Buffer.concat(this.#parts, this.length);
+  }
+
+  #copy(chunk: Buffer): void {
+    for (let start = 0; start < chunk.length; ) {
+      this.#segment ??= Buffer.allocUnsafeSlow(SEGMENT_BYTES);
+      const copied = chunk.copy(this.#segment, this.#used, start);
+      this.#used += copied;
+      start += copied;
+      if (this.#used === SEGMENT_BYTES) this.#endSegment();
+    }
+  }
+
+  #endSegment(): void {
+    if (!this.#segment) return;
+    const content = this.#segment.subarray(0, this.#used);
+    // A segment that is not full is copied, or alternating large and small chunks would waste most of each.
+    this.#parts.push(this.#used === SEGMENT_BYTES ? content : Buffer.from(content));
+    this.#segment = undefined;
+    this.#used = 0;
   }
 }

@@ -16,6 +16,7 @@ import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
 import { createClearPort } from "../../src/http/port.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
+import { createLog } from "../../src/ops/log.ts";
 import { createRestHandler, type TextForms } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import { connectErrorFrom, ServiceError } from "../../src/service/service-error.ts";
@@ -207,7 +208,7 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
       },
     });
   });
-  const log = { info: () => {}, warn: () => {}, error: (line: unknown) => faults.push(line) };
+  const log = { ...createLog("off"), error: (line: unknown) => void faults.push(line) };
   const lifecycle = createLifecycle({
     rest: createRestHandler({ service: FaceService, transport: changes.transport ?? transport, textForms }),
     rpcRoutes: () => {},

@@ -6,8 +6,8 @@ const STACK_TRACE = /\n\s+at .+:\d+:\d+|node:internal|node_modules\//;
 /** HPACK's indexed field for `:status: 500`, after updates of the table size. */
 const STATUS_500 = /^[\x20-\x3f]*\x8e/;
 
-/** Types whose bodies are not JSON: streams of envelopes over HTTP/1.1. */
-const ENVELOPED = /^application\/(grpc|connect\+)/;
+/** Types whose bodies are not JSON but Protobuf or envelopes. */
+const BINARY = /^application\/(grpc|connect|proto)/;
 
 /** Types of pages and their assets, which are served to browsers with 200 only. */
 const PAGES = /^(text\/(html|css|javascript|plain)|image\/|application\/javascript)/;
@@ -107,7 +107,7 @@ function trailersEnd(bytes: Buffer, start: number): number {
 function bodyFault(status: number, head: string, body: Buffer): string | undefined {
   if (body.length === 0) return undefined;
   const type = /^content-type: *(.*)$/im.exec(head)?.[1] ?? "";
-  if (ENVELOPED.test(type)) return STACK_TRACE.test(body.toString("latin1")) ? "stack trace" : undefined;
+  if (BINARY.test(type)) return STACK_TRACE.test(body.toString("latin1")) ? "stack trace" : undefined;
   if (status === 200 && PAGES.test(type)) return undefined;
   if (!/^application\/json/.test(type)) return `status ${status} with a body of type "${type}"`;
   const text = body.toString();

@@ -24,7 +24,7 @@ export class MonthClock {
   }
 }
 
-/** The start of the month so many months after that of a moment. */
+/** The start, in UTC, of the month that is a number of months after the month of a time. */
 function startOfMonth(timeMs: number, monthsLater: number): number {
   const date = new Date(timeMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthsLater);

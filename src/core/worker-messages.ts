@@ -25,7 +25,7 @@ interface SentFace extends Omit<RankedFace, "landmarks"> {
 /** The operations of an analyzer by name. */
 export type Operation = keyof Results;
 
-/** One turn of a call, without what cannot be sent: the signal and the function that is told the stages. */
+/** One turn of a call, without the options that cannot be sent: the signal and the stage callback. */
 export interface Job<Name extends Operation = Operation> {
   readonly operation: Name;
   readonly image: Uint8Array;

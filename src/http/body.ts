@@ -82,8 +82,8 @@ export async function* bodyParts(context: RequestContext): AsyncGenerator<Uint8A
 }
 
 /**
- * Reads the next part of a body; undefined at its end. Not by the request's own iterator: one that is left behind sends
- * Node into an endless loop when the rest of an HTTP/2 body is discarded.
+ * Reads the next part of a body; undefined at its end. Listens only while it waits, so that a body that is abandoned
+ * between two parts has no reader left and can be discarded.
  */
 function nextPart({ request, signal }: RequestContext): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {

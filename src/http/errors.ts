@@ -30,7 +30,7 @@ const HEAD_KINDS = {
   headersTooLarge: "headersTooLarge",
 } as const;
 
-/** What an HTTP/1.1 peer is told whose bytes never became a request. */
+/** The response to bytes of HTTP/1.1 that never became a request. */
 export function headRejection(fault: HeadFault): HeadRejection {
   const { status, body } = httpAnswerFrom(new ServiceError(HEAD_KINDS[fault]));
   return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
@@ -46,8 +46,7 @@ export function sendError(context: RequestContext, fault: unknown, options: Erro
   send(context, responseOf(context, fault, error, options));
 }
 
-/** The service's error for whatever was thrown. */
-export function serviceErrorOf(fault: unknown): ServiceError {
+function serviceErrorOf(fault: unknown): ServiceError {
   return fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
 }
 
@@ -90,8 +89,6 @@ function serviceErrorFromRest({ kind, message, field }: RestError): ServiceError
     badBox: "badBox",
     unsupportedType: "badRequest",
     unsupportedEncoding: "unsupportedEncoding",
-    tooLarge: "requestTooLarge",
-    noSuchPath: "noSuchPath",
     wrongMethod: "wrongMethod",
   } as const;
   return new ServiceError(kinds[kind], message, { field });

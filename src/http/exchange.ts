@@ -7,6 +7,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
+import { ServiceError } from "../service/service-error.ts";
 import { LIMITS } from "./limits.ts";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -192,7 +193,8 @@ function limitResponse(response: Response): void {
 
 /**
  * Sends the parts of a response as they come, no faster than the client reads them; throws the signal's reason when
- * that is aborted. The trailers are read when the last part has come.
+ * that is aborted, and ServiceError where the client reads nothing for too long. The trailers are read when the last
+ * part has come.
  */
 export async function sendStream(
   { request, response }: Exchange,
@@ -226,12 +228,15 @@ export async function sendStream(
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
+      clearTimeout(timer);
       response.off("drain", drain);
       signal.removeEventListener("abort", abort);
       settle();
     };
     const drain = () => finish(resolve);
     const abort = () => finish(() => reject(signal.reason));
+    const late = () => finish(() => reject(new ServiceError("requestTooSlow")));
+    const timer = setTimeout(late, LIMITS.streamIdleMs);
     response.on("drain", drain);
     signal.addEventListener("abort", abort, { once: true });
   });

@@ -50,7 +50,7 @@ export interface LifecycleOptions {
   readonly log: Log;
 }
 
-/** Who is admitted, and who is told of a request's end. */
+/** The admission of requests, and the observers of their end. */
 export interface LifecycleUse {
   readonly admit: Admission;
   readonly observers: readonly RequestObserver[];
@@ -183,6 +183,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   /** The one owner of what goes wrong while a request is served. */
   function fail(context: RequestContext, fault: unknown): void {
     if (context.isEnded) return;
+    if (context.response.headersSent) {
+      destroy(context.response);
+      return;
+    }
     try {
       sendError(context, fault, options);
     } catch (second) {
@@ -220,7 +224,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   };
 }
 
-function openRoute<Kind extends Route["kind"]>(kind: Kind, path: string, methods: readonly string[]): Route {
+function openRoute(kind: Route["kind"], path: string, methods: readonly string[]): Route {
   return { kind, path, methods, operation: NO_OPERATION, isOpen: true };
 }
 

@@ -40,7 +40,7 @@ export interface PortLimits {
 /** Why bytes of HTTP/1.1 never became a request. */
 export type HeadFault = "malformed" | "tooSlow" | "headersTooLarge";
 
-/** What an HTTP/1.1 peer is told whose bytes never became a request. */
+/** The response to bytes of HTTP/1.1 that never became a request. */
 export interface HeadRejection {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ const ENDING_MS = 1_000;
 const CLOSING_CHECK_MS = 100;
 const CLOSING_HEAD_MS = 5_000;
 
-/** Opens a cleartext port for both versions of HTTP, which are told apart by a connection's first bytes. */
+/** Opens a cleartext port for both versions of HTTP; a connection's first bytes decide which it speaks. */
 export function createClearPort(options: PortOptions): Port {
   const { connections, limits } = options;
   const http2 = createHttp2(http2OptionsFrom(limits));

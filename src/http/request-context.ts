@@ -48,7 +48,7 @@ export class RequestContext implements Exchange {
     request.on("error", () => {});
     response.on("error", () => {});
     onClose(response, this.#end);
-    // The response to a pipelined request that waits for its turn is not told of its socket's end.
+    // Node does not close the response to a pipelined request that is still waiting when its socket ends.
     if (request.httpVersionMajor === 1) request.socket?.setMaxListeners(0).once("close", this.#end);
     // A stream that was reset together with its head may have closed before anyone could listen.
     if (isGone(response)) setImmediate(this.#end);
@@ -92,7 +92,7 @@ export class RequestContext implements Exchange {
     this.#timer = setTimeout(expire, milliseconds);
   }
 
-  /** What the log, metrics and traces are told. */
+  /** The summary of the request for log, metrics and traces. */
   summary(): RequestEnd {
     const { record } = this;
     return {

@@ -1,4 +1,4 @@
-import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Protocol } from "../ops/request-end.ts";
 import type { Request } from "./exchange.ts";
 
@@ -6,8 +6,8 @@ import type { Request } from "./exchange.ts";
 export type RouteKind = "page" | "probe" | "rpc" | "rest";
 
 /** A path that is served. */
-export interface Route<Kind extends RouteKind = RouteKind> {
-  readonly kind: Kind;
+export interface Route {
+  readonly kind: RouteKind;
   readonly path: string;
   readonly methods: readonly string[];
   /** What usage, metrics and the log call the operation: `get_face_vec`; `none` for what is no operation. */
@@ -42,17 +42,6 @@ export class Router {
   find(path: string): Route | undefined {
     return this.#routes.get(path);
   }
-}
-
-/** The routes of a service's methods at their paths as RPCs. */
-export function rpcRoutes(service: DescService, options: { readonly isOpen: boolean }): Route<"rpc">[] {
-  return service.methods.map((method) => ({
-    kind: "rpc",
-    path: `/${service.typeName}/${method.name}`,
-    methods: ["POST"],
-    operation: options.isOpen ? NO_OPERATION : operationOf(method),
-    isOpen: options.isOpen,
-  }));
 }
 
 /** What usage, metrics and the log call a method: `get_face_vec` for GetFaceVec. */

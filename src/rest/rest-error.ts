@@ -2,8 +2,6 @@
 export type RestErrorKind =
   | "badRequest"
   | "badBox"
-  | "tooLarge"
-  | "noSuchPath"
   | "wrongMethod"
   | "unsupportedType"
   | "unsupportedEncoding";

@@ -259,6 +259,26 @@ describe.concurrent("limits of half a minute", () => {
   );
 
   test(
+    "a stream of responses that the client does not read ends",
+    async () => {
+      const session = connectHttp2(origin, { settings: { initialWindowSize: 0 } }).on("error", () => {});
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        "content-type": "application/grpc",
+      });
+      // file_containing_symbol, whose answers fill the buffers of the stream.
+      const query = encodeEnvelope(0, Buffer.from("\x22\x13face.v1.FaceService", "latin1"));
+      const ask = setInterval(() => stream.destroyed || stream.write(query), 100);
+      stream.on("error", () => {});
+      await once(stream, "close").catch(() => {});
+      clearInterval(ask);
+      session.destroy();
+    },
+    longer,
+  );
+
+  test(
     "a response that the client does not read ends",
     async () => {
       const session = connectHttp2(origin, { settings: { initialWindowSize: 0 } }).on("error", () => {});

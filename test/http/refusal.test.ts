@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
@@ -74,6 +75,8 @@ test("a user who asks again and again in an overload is kept waiting for its ans
     session.close();
     await full.close();
   });
+  // Long overdue: just before its expected end, a job counts as one that is over within the limit of 1 ms.
+  await sleep(1_000);
   const order: number[] = [];
   const ask = async (headers: Record<string, string>) => {
     const stream = session.request({ ":method": "POST", ":path": "/get_image_attr", ...headers });

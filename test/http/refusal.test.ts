@@ -65,26 +65,27 @@ test("a user whose request would wait too long is refused at the headers too", a
 
 test("a user who asks again and again in an overload is kept waiting for its answers, and others are not", async () => {
   const full = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1" });
-  const session = connect(`http://127.0.0.1:${full.port}`);
+  // Each client has a connection of its own.
+  const [session, other] = [0, 1].map(() => connect(`http://127.0.0.1:${full.port}`));
   const [worker] = full.pool.pids;
   process.kill(worker!, "SIGSTOP");
   const working = full.pool.embed(photograph(1));
   onTestFinished(async () => {
     process.kill(worker!, "SIGCONT");
     await working;
-    session.close();
+    for (const each of [session!, other!]) each.close();
     await full.close();
   });
   // Long overdue: just before its expected end, a job counts as one that is over within the limit of 1 ms.
   await sleep(1_000);
   const order: number[] = [];
-  const ask = async (headers: Record<string, string>) => {
-    const stream = session.request({ ":method": "POST", ":path": "/get_image_attr", ...headers });
+  const ask = async (headers: Record<string, string>, client = session!) => {
+    const stream = client.request({ ":method": "POST", ":path": "/get_image_attr", ...headers });
     const [{ ":status": status }] = await once(stream.resume(), "response");
     order.push(status);
   };
   const impatient = Array.from({ length: 150 }, () => ask({ user_id: USER }));
-  await Promise.all([...impatient, ask({})]);
+  await Promise.all([...impatient, ask({}, other)]);
   expect(order.filter((status) => status === 503)).toHaveLength(150);
   expect(order.indexOf(401)).toBeLessThan(149);
 });

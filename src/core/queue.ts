@@ -53,6 +53,9 @@ interface Waiting<Worker> {
 /** Bounds the memory of waiting jobs, whatever the estimated wait is. */
 export const MOST_WAITING = 4096;
 
+/** Factor on the work that waits: under overload all jobs slow down together by up to a tenth. */
+const COMMON_SLOWDOWN = 1.1;
+
 /** Bounds of `retryAfterMs`. */
 const RETRY_AFTER_MS = { least: 100, most: 30_000 };
 
@@ -254,7 +257,7 @@ export class Queue<Worker> {
 
   get #hasRoom(): boolean {
     const { waiting } = this;
-    return waiting < MOST_WAITING && this.#waitMs(waiting) <= this.#maxWaitMs;
+    return waiting < MOST_WAITING && this.#waitMs(waiting * COMMON_SLOWDOWN) <= this.#maxWaitMs;
   }
 
   /** The caller with most waiting jobs, if it has more than this one would have. */

@@ -200,8 +200,8 @@ describe("load shedding", () => {
   }
 
   test("rejects a job whose estimated wait exceeds the limit, and says when to try again", async () => {
-    const { queue } = await queueWithCosts(TENTHS, 500);
-    // One job has 100 ms to go; four that wait make it 500 ms for the fifth.
+    const { queue } = await queueWithCosts(TENTHS, 600);
+    // One job has 100 ms to go; four that wait may take 440 ms, five 550 ms.
     addJobs(queue, 4);
     expect(queue.rejectionFor("")).toBeUndefined();
     addJobs(queue, 1);

@@ -53,8 +53,8 @@ interface Waiting<Worker> {
 /** Bounds the memory of waiting jobs, whatever the estimated wait is. */
 export const MOST_WAITING = 4096;
 
-/** Factor on the work that waits: under overload all jobs slow down together by up to a tenth. */
-const COMMON_SLOWDOWN = 1.1;
+/** Factor on the work that waits: under overload all jobs slow down together by 10 to 15 %. */
+const COMMON_SLOWDOWN = 1.15;
 
 /** Bounds of `retryAfterMs`. */
 const RETRY_AFTER_MS = { least: 100, most: 30_000 };

@@ -61,10 +61,10 @@ describe("a closed loop of 32 clients on two workers", () => {
     });
   });
 
-  test("sees none while a worker is replaced within a second", async () => {
+  test("sees none while a worker is replaced within 600 ms", async () => {
     const workers = new SimulatedWorkers(2, MAX_WAIT_MS);
     setTimeout(() => workers.lose("worker 1"), 20_000);
-    setTimeout(() => workers.add("worker 2"), 20_800);
+    setTimeout(() => workers.add("worker 2"), 20_600);
     const count = await closedLoop(workers, 32, () => LIGHT_MS);
     expect(count).toMatchObject({ overloaded: 0, workerLost: 1 });
     expect(count.done).toBeGreaterThan(3000);

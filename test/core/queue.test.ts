@@ -201,7 +201,7 @@ describe("load shedding", () => {
 
   test("rejects a job whose estimated wait exceeds the limit, and says when to try again", async () => {
     const { queue } = await queueWithCosts(TENTHS, 600);
-    // One job has 100 ms to go; four that wait may take 440 ms, five 550 ms.
+    // One job has 100 ms to go; four that wait may take 460 ms, five 575 ms.
     addJobs(queue, 4);
     expect(queue.rejectionFor("")).toBeUndefined();
     addJobs(queue, 1);

@@ -2,16 +2,16 @@
 // Prints the key figures and writes them, with all tables, to bench/results/accuracy.md.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../models/manifest.ts";
-import { prepareModels } from "../models/prepare.ts";
 import { openAnalyzer } from "../src/core/index.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { prepareModels } from "../tools/models/prepare.ts";
+import { dataDirFromArguments } from "../tools/support/arguments.ts";
+import { readDatasets } from "../tools/support/datasets.ts";
 import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
 import { detectionChapter, measureDetection } from "./accuracy/detection.ts";
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { measurePairs, verificationChapter } from "./accuracy/verification.ts";
-import { dataDirFromArguments } from "./arguments.ts";
-import { readDatasets } from "./datasets.ts";
 import { type Chapter, summaryOf } from "./report.ts";
 
 const datasets = readDatasets(dataDirFromArguments());

@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
 import type { RequestKind } from "./load/load.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 import { mean, milliseconds, table } from "./report.ts";
-import { type ServiceProcess, startServiceProcess, USER } from "./service-process.ts";
 
 const HELP = `Usage: npm run bench:compare -- --with DIR [--rounds N]
 
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: { with: { type: "string" }, rounds: { type: "string", default: "8" }, help: { type: "boolean" } },
 });
 const rounds = Number(values.rounds);
-const otherCli = values.with === undefined ? undefined : join(resolve(values.with), "dist/src/cli.js");
+const otherCli = values.with === undefined ? undefined : join(resolve(values.with), "dist/src/cli/main.js");
 if (values.help || !otherCli || !existsSync(otherCli) || !(Number.isInteger(rounds) && rounds > 1)) {
   console.error(HELP);
   process.exit(values.help ? 0 : 1);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
-import { PACKAGE_ROOT } from "../models/manifest.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 
 /** What measured figures depend on: machine, system, Node, the commit and the day, and the host of a virtual machine. */
 export function describeRun(): string {

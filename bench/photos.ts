@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
-import { PACKAGE_ROOT } from "../models/manifest.ts";
 import type { Box } from "../src/core/index.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 
 /** A photograph to measure with. */
 export interface BenchPhoto {

@@ -4,12 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PACKAGE_ROOT } from "../models/manifest.ts";
-import { prepareModels } from "../models/prepare.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { prepareModels } from "../tools/models/prepare.ts";
+import { type ServiceProcess, startServiceProcess } from "../tools/support/service-process.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { describeRun } from "./machine.ts";
 import { type Chapter, summaryOf } from "./report.ts";
-import { type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import {
   compareSpeeds,
   comparisonChapter,

@@ -3,8 +3,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../models/manifest.ts";
-import { prepareModels } from "../models/prepare.ts";
 import { type Analyzer, analyzerFromNetworks, type Stage } from "../src/core/analyzer.ts";
 import {
   type Drawing,
@@ -13,8 +11,10 @@ import {
   type Networks,
   openNetworks,
 } from "../src/core/networks.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { prepareModels } from "../tools/models/prepare.ts";
+import { mapWithProgress } from "../tools/support/progress.ts";
 import { type BenchPhoto, makePhotos } from "./photos.ts";
-import { mapWithProgress } from "./progress.ts";
 import { percent, table } from "./report.ts";
 
 const WARM_UPS = 3;

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
-import { countCpus } from "./cpu-count.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
-import { LOG_LEVELS, type LogLevel } from "./ops/log.ts";
+import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
+import { LOG_LEVELS, type LogLevel } from "./telemetry/log.ts";
+import { countCpus } from "./workers/cpu-count.ts";
 
 /** What the environment settles, checked. */
 export interface Config {

@@ -1,18 +1,18 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { digestsOf, readManifest } from "../models/manifest.ts";
 import { createGate, type Gate } from "./accounts/gate.ts";
 import { openStore } from "./accounts/open-store.ts";
 import { openTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
-import { openPool, type Pool } from "./core/index.ts";
-import { countCpus } from "./cpu-count.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
-import { createLog, type Log, lineFrom } from "./ops/log.ts";
-import type { Metrics, Watched } from "./ops/metrics.ts";
-import type { MetricsPort, openMetricsPort } from "./ops/metrics-port.ts";
+import { digestsOf, readManifest } from "./model-manifest.ts";
+import { createLog, type Log, lineFrom } from "./telemetry/log.ts";
+import type { Metrics, Watched } from "./telemetry/metrics.ts";
+import type { MetricsPort, openMetricsPort } from "./telemetry/metrics-port.ts";
+import { countCpus } from "./workers/cpu-count.ts";
+import { openPool, type Pool } from "./workers/pool.ts";
 
 /** A service with all that it needs behind it. */
 export interface RunningService extends RunningServer {
@@ -169,8 +169,8 @@ class Parts {
 /** Not imported above: it is much code, which is loaded while the workers start. */
 async function loadServer() {
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
-  const { createMetrics } = await import("./ops/metrics.ts");
-  const { openMetricsPort } = await import("./ops/metrics-port.ts");
+  const { createMetrics } = await import("./telemetry/metrics.ts");
+  const { openMetricsPort } = await import("./telemetry/metrics-port.ts");
   const { startServer } = await import("./http/server.ts");
   return { createImageFetcher, createMetrics, openMetricsPort, startServer };
 }
@@ -178,7 +178,7 @@ async function loadServer() {
 /** Loaded only where it is asked for: it is much code, and most do without. */
 async function openTracesOf({ tracesEndpoint: endpoint, tracesName: serviceName }: Config) {
   if (endpoint === undefined) return undefined;
-  const { openTraces } = await import("./ops/traces.ts");
+  const { openTraces } = await import("./telemetry/traces.ts");
   return openTraces({ endpoint, serviceName });
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../models/manifest.ts";
 import { ConfigError, readConfig, readSettings, type Settings } from "../src/config.ts";
+import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 
 describe("readConfig", () => {
   it.each([{}, { VISAGE_MODELS_DIR: "" }])("has a default for what is unset or empty: %j", (env) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { AGE_RANGES, type AgeRange, type Analyzer } from "../../src/core/index.ts";
-import type { Portrait } from "../datasets.ts";
-import { mapWithProgress } from "../progress.ts";
+import type { Portrait } from "../../tools/support/datasets.ts";
+import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type Chapter, percent, table } from "../report.ts";
 
 /** A portrait with what was read off it; without where no face was found. */

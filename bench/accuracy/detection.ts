@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { overlapOf } from "../../src/core/geometry.ts";
 import type { Analyzer, Box } from "../../src/core/index.ts";
-import { halfOf, type Scene } from "../datasets.ts";
-import { mapWithProgress } from "../progress.ts";
+import { halfOf, type Scene } from "../../tools/support/datasets.ts";
+import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type Chapter, percent, table } from "../report.ts";
 
 /** How a photograph's labelled heads and the faces found go together. */

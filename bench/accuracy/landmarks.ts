@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { boundsOf, overlapOf } from "../../src/core/geometry.ts";
 import type { Analyzer, Point } from "../../src/core/index.ts";
-import { type Annotated, halfOf } from "../datasets.ts";
-import { mapWithProgress } from "../progress.ts";
+import { type Annotated, halfOf } from "../../tools/support/datasets.ts";
+import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type Chapter, mean, percent, table } from "../report.ts";
 
 /** The spec's groups of points: first and one past the last. */

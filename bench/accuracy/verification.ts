@@ -7,8 +7,8 @@ import {
   MATCH_DISTANCE,
   type Vector,
 } from "../../src/core/index.ts";
-import { halfOf, nameOf, type Pair } from "../datasets.ts";
-import { mapWithProgress } from "../progress.ts";
+import { halfOf, nameOf, type Pair } from "../../tools/support/datasets.ts";
+import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type Chapter, mean, percent, table } from "../report.ts";
 
 /** A pair with the distance of its two faces; without one where a face was not found. */

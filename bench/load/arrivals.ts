@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createRandom } from "../random.ts";
+import { createRandom } from "../../tools/support/random.ts";
 import type { ClosedLoop, OpenLoop, Phase } from "./load.ts";
 
 /** Sends one request that was due at a moment of `performance.now()`, and never throws. */

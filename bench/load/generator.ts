@@ -1,6 +1,6 @@
 // The program of a load generator: it is told a load by a message, sends it, tells what it saw, and waits for the next.
 
-import { createRandom } from "../random.ts";
+import { createRandom } from "../../tools/support/random.ts";
 import { runClosedLoop, runOpenLoop } from "./arrivals.ts";
 import { openClients, warmUp } from "./clients.ts";
 import type { Load, Sample, Told, Wire } from "./load.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 /** Sizes of photographs, by their text. */
 export const SIZES = ["320x240", "640x480", "1920x1280"] as const;

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
-import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
-import { nextMessage } from "../child.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { nextMessage } from "../../tools/support/child.ts";
 
 /** What to do again and again, and for how long. */
 export interface CoreJob {

@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
+import { mapWithProgress } from "../../tools/support/progress.ts";
+import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
-import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, mean, milliseconds, table } from "../report.ts";
-import { type ServiceProcess, USER } from "../service-process.ts";
 import { openBareCore } from "./bare-core.ts";
 import { startPeer } from "./peer.ts";
 

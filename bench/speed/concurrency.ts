@@ -1,10 +1,10 @@
+import { mapWithProgress } from "../../tools/support/progress.ts";
+import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed, type Speed } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
-import { mapWithProgress } from "../progress.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
-import { type ServiceProcess, USER } from "../service-process.ts";
 import { SECONDS } from "./pace.ts";
 
 const OPERATIONS: readonly Operation[] = ["match_faces", "get_image_attr", "get_face_vec"];

@@ -1,9 +1,9 @@
+import { waitWithProgress } from "../../tools/support/progress.ts";
+import { SECOND_USER, type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { type ClosedLoop, type Load, OK, type Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { percentilesOf, runLoad } from "../load/run-load.ts";
-import { waitWithProgress } from "../progress.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
-import { SECOND_USER, type ServiceProcess, USER } from "../service-process.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
 const HEAVY_IN_FLIGHT = 64;

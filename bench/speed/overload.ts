@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
+import { mapWithProgress, waitWithProgress } from "../../tools/support/progress.ts";
+import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { type Load, OK, type Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed, runLoad, WARM_UP_SECONDS } from "../load/run-load.ts";
-import { mapWithProgress, waitWithProgress } from "../progress.ts";
-import { type ServiceProcess, USER } from "../service-process.ts";
 import { PHASE_SECONDS, SECONDS } from "./pace.ts";
 import { type Probe, startProbes } from "./probes.ts";
 

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
-import { nextMessage } from "../child.ts";
-import { freePort } from "../free-port.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { nextMessage } from "../../tools/support/child.ts";
+import { freePort } from "../../tools/support/free-port.ts";
 
 /** The peer as a server: face-api on tfjs' WebAssembly backend, one process a core. */
 export interface Peer {

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { waitWithProgress } from "../../tools/support/progress.ts";
 import type { Photos } from "../load/photos.ts";
-import { waitWithProgress } from "../progress.ts";
 import { type Chapter, percent, table } from "../report.ts";
 import { openBareCore } from "./bare-core.ts";
 

@@ -1,5 +1,5 @@
 import { TemplateIndex } from "../../src/search/template-index.ts";
-import { Progress } from "../progress.ts";
+import { Progress } from "../../tools/support/progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
 import { clusteredTemplates, randomTemplates } from "../templates.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
+import { mapWithProgress } from "../../tools/support/progress.ts";
 import { FACE_COUNTS, type Photos, SIZES, WIDTHS } from "../load/photos.ts";
-import { mapWithProgress } from "../progress.ts";
 import { quantile } from "../quantiles.ts";
 import { type Chapter, milliseconds, table } from "../report.ts";
 import { type BareCore, openBareCore } from "./bare-core.ts";

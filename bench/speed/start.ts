@@ -1,9 +1,9 @@
+import { mapWithProgress } from "../../tools/support/progress.ts";
+import { startServiceProcess, USER } from "../../tools/support/service-process.ts";
 import type { Photos } from "../load/photos.ts";
 import { runLoad } from "../load/run-load.ts";
-import { mapWithProgress } from "../progress.ts";
 import { median } from "../quantiles.ts";
 import { type Chapter, milliseconds } from "../report.ts";
-import { startServiceProcess, USER } from "../service-process.ts";
 
 const STARTS = 15;
 

@@ -1,21 +1,21 @@
-import { align } from "./align.ts";
-import { type Attributes, readAttributes } from "./attributes.ts";
-import { type Chosen, type ChosenFace, chooseFaces, type Selection } from "./choose.ts";
-import { decode } from "./decode.ts";
-import { embed, type Vector } from "./embed.ts";
-import { FaceError } from "./face-error.ts";
-import type { FoundFace } from "./find.ts";
+import { forget } from "./crop/sample.ts";
+import { FaceError } from "./errors.ts";
 import { intersectionOf, scaleBox } from "./geometry.ts";
 import { identityOf } from "./identity.ts";
-import { landmarks68 } from "./landmarks68.ts";
-import { measureLight } from "./light.ts";
+import { decode } from "./image/decode.ts";
+import { givePixelsBack } from "./image/pixel-memory.ts";
 import { checkBoxCount, DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
 import type { Drawing, Network, Networks } from "./networks.ts";
-import { givePixelsBack } from "./pixel-memory.ts";
-import { measurePose, type Pose } from "./pose.ts";
 import { FACES_PER_TURN, ONE_TURN, type Progress, type TurnLimits } from "./progress.ts";
 import { byRank } from "./rank.ts";
-import { forget } from "./sample.ts";
+import { align } from "./steps/align.ts";
+import { type Attributes, readAttributes } from "./steps/attributes.ts";
+import { type Chosen, type ChosenFace, chooseFaces, type Selection } from "./steps/choose.ts";
+import { embed, type Vector } from "./steps/embed.ts";
+import type { FoundFace } from "./steps/find.ts";
+import { landmarks68 } from "./steps/landmarks68.ts";
+import { measureLight } from "./steps/light.ts";
+import { measurePose, type Pose } from "./steps/pose.ts";
 import {
   type AnalyzeTurn,
   analysisFromTurns,
@@ -44,10 +44,6 @@ export interface CallOptions extends Selection {
   readonly signal?: AbortSignal | undefined;
   /** Told how many milliseconds each step took. */
   readonly onStage?: ((stage: Stage, milliseconds: number) => void) | undefined;
-  /** On whose behalf: where calls wait for each other, callers take turns. */
-  readonly caller?: string | undefined;
-  /** When the result is of no use any more, by `performance.now()`: a call that would wait longer is refused. */
-  readonly deadlineMs?: number | undefined;
 }
 
 /** Settings of `analyze`. */

@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { chunkOf, PNG_SIGNATURE } from "./png-header.ts";
+import { chunkOf, PNG_SIGNATURE } from "./image/png-header.ts";
 
 const SIDE = 256;
 const BACKGROUND = 60;

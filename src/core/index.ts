@@ -1,4 +1,3 @@
-export { AGE_RANGES, type AgeRange } from "./age-ranges.ts";
 export type {
   Analysis,
   AnalyzeOptions,
@@ -10,15 +9,14 @@ export type {
   FaceBasics,
   Stage,
 } from "./analyzer.ts";
-export type { Attributes } from "./attributes.ts";
-export type { Selection } from "./choose.ts";
-export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./compare.ts";
 export { drawnFace } from "./drawn-face.ts";
-export { VECTOR_LENGTH, type Vector } from "./embed.ts";
-export { FaceError, type FaceErrorKind } from "./face-error.ts";
+export { FaceError, type FaceErrorKind } from "./errors.ts";
 export { DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
 export { openAnalyzer } from "./open-analyzer.ts";
-export { openPool, type Pool, type PoolOptions, type WorkerLoss } from "./pool.ts";
-export type { Pose } from "./pose.ts";
-export { QueueError, type QueueErrorKind, type Rejection } from "./queue.ts";
+export { AGE_RANGES, type AgeRange } from "./steps/age-ranges.ts";
+export type { Attributes } from "./steps/attributes.ts";
+export type { Selection } from "./steps/choose.ts";
+export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
+export { VECTOR_LENGTH, type Vector } from "./steps/embed.ts";
+export type { Pose } from "./steps/pose.ts";
 export type { Box, Point } from "./types.ts";

@@ -1,4 +1,4 @@
-import { FaceError } from "./face-error.ts";
+import { FaceError } from "./errors.ts";
 
 /** What one image may cost. */
 export interface ImageLimits {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { MAX_BATCH, withCanvas } from "./drawing-memory.ts";
+import { MAX_BATCH, withCanvas } from "./crop/drawing-memory.ts";
 
 /** Square images that are made when a network needs them, and where it needs them. */
 export interface Drawing {

@@ -1,5 +1,5 @@
-import type { Detection } from "./detect.ts";
-import type { Mesh } from "./mesh.ts";
+import type { Detection } from "./steps/detect.ts";
+import type { Mesh } from "./steps/mesh.ts";
 import type { Box } from "./types.ts";
 
 /** How much of an image's work is done before other jobs have their turn. */

@@ -1,7 +1,7 @@
 import type { Analysis, Embedding, Face, FaceBasics } from "./analyzer.ts";
-import type { Vector } from "./embed.ts";
 import type { Progress } from "./progress.ts";
 import { byRank, type Rank } from "./rank.ts";
+import type { Vector } from "./steps/embed.ts";
 
 /** What one turn of a job gave. */
 interface Turn<Result> {

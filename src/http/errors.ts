@@ -2,7 +2,6 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Log } from "../ops/log.ts";
 import { headersForCaller } from "../rest/headers.ts";
 import { RestError } from "../rest/rest-error.ts";
 import { reasonOf } from "../service/error-table.ts";
@@ -13,6 +12,7 @@ import {
   ServiceError,
   serviceErrorFrom,
 } from "../service/service-error.ts";
+import type { Log } from "../telemetry/log.ts";
 import { send, type WholeResponse } from "./exchange.ts";
 import type { HeadFault, HeadRejection } from "./port.ts";
 import type { RequestContext } from "./request-context.ts";

@@ -1,12 +1,12 @@
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import type { Log } from "../ops/log.ts";
-import type { RequestObserver } from "../ops/request-end.ts";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
 import { RestError } from "../rest/rest-error.ts";
 import { REQUEST_ID } from "../service/interceptors.ts";
 import { contextWith } from "../service/record.ts";
 import { ServiceError } from "../service/service-error.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { RequestObserver } from "../telemetry/request-end.ts";
 import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
 import { readBody } from "./body.ts";

@@ -1,7 +1,7 @@
 import type { Caller as AdmittedCaller } from "../accounts/gate.ts";
-import type { Protocol, RequestEnd } from "../ops/request-end.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { RequestRecord } from "../service/record.ts";
+import type { Protocol, RequestEnd } from "../telemetry/request-end.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";

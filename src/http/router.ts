@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Protocol } from "../ops/request-end.ts";
+import type { Protocol } from "../telemetry/request-end.ts";
 import type { Request } from "./exchange.ts";
 
 /** What answers a path. */

@@ -13,7 +13,6 @@ import {
   PointSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
 import {
-  type Analyzer,
   confidenceOf,
   distanceOf,
   type Embedding,
@@ -24,6 +23,7 @@ import {
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
+import type { QueuedAnalyzer } from "../workers/pool.ts";
 import { signalWithin } from "./deadline.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 import { requireQuality } from "./quality.ts";
@@ -33,7 +33,7 @@ import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** What the operations need. */
 export interface FaceServiceOptions {
-  readonly analyzer: Analyzer;
+  readonly analyzer: QueuedAnalyzer;
   /** Gets images that are named by a URL. */
   readonly fetcher: ImageFetcher;
   /** The longest that a request may take; a caller's own deadline may be shorter. */
@@ -115,7 +115,7 @@ type PairRequest = Pick<MatchFacesRequest, "img1" | "img2" | "bboxes1" | "bboxes
 
 /** One request's work on its images, and the account of it that `detail` gives. */
 class Call {
-  private readonly analyzer: Analyzer;
+  private readonly analyzer: QueuedAnalyzer;
   private readonly fetcher: ImageFetcher;
   private readonly signal: AbortSignal;
   private readonly deadlineMs: number;

@@ -5,8 +5,9 @@ import {
   QuotaFailureSchema,
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { FaceError, QueueError } from "../core/index.ts";
+import { FaceError } from "../core/index.ts";
 import { FetchError } from "../fetch/fetch-error.ts";
+import { QueueError } from "../workers/pool.ts";
 import { ERRORS, type ErrorKind, kindOf, reasonOf } from "./error-table.ts";
 
 /** The delay before a retry when the place of failure does not state one. */

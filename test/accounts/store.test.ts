@@ -28,7 +28,6 @@ import {
   test,
   vi,
 } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import {
   AccountError,
   type AccountStore,
@@ -41,6 +40,7 @@ import { openStore, type StorePlace } from "../../src/accounts/open-store.ts";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { openSqliteStore, SqliteDatabase } from "../../src/accounts/sqlite-store.ts";
 import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
 const MONTH = "2026-03";

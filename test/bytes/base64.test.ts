@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createRandom } from "../../bench/random.ts";
 import { decodeBase64, type SpaceMeaning } from "../../src/bytes/base64.ts";
 import { STEP_BYTES } from "../../src/bytes/time-slice.ts";
+import { createRandom } from "../../tools/support/random.ts";
 
 async function decode(text: string, space: SpaceMeaning = "plus"): Promise<string | undefined> {
   return (await decodeBase64(Buffer.from(text), space))?.toString("hex");

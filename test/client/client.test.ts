@@ -2,7 +2,6 @@ import { createReadStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { openStore } from "../../src/accounts/open-store.ts";
 import {
@@ -13,6 +12,7 @@ import {
   VisageError,
 } from "../../src/client/visage-client.ts";
 import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { FACES } from "../support/faces.ts";
 import { startImageServer } from "../support/image-server.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../../src/config.ts";
 import { isPublicAddress } from "../../src/fetch/address-guard.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { findTools, TOOLS_DIR } from "../support/tools.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
 

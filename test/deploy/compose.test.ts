@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../../src/config.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 interface Service {
   readonly environment: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 /** What an image runs, and how. Paths are those inside the image. */
 export interface Image {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { variableNames } from "../../src/config.ts";
-import { createMetrics } from "../../src/ops/metrics.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "deploy");
 const texts = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })

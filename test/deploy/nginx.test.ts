@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { readConfig } from "../../src/config.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { writeNginxConfig } from "../support/nginx.ts";
 import { findTools } from "../support/tools.ts";
 

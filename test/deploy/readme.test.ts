@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 const { scripts } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {
   scripts: Record<string, string>;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../bench/free-port.ts";
-import { type ServiceProcess, startServiceProcess, USER } from "../../bench/service-process.ts";
 import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import { createVisageClient } from "../../src/client/visage-client.ts";
+import { freePort } from "../../tools/support/free-port.ts";
+import { type ServiceProcess, startServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { storedCount } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
 import { startNginx } from "../support/nginx.ts";

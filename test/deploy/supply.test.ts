@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT, readManifest } from "../../models/manifest.ts";
+import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
 
 function run(script: string, options: { cwd?: string; input?: string } = {}) {
   return spawnSync(process.execPath, [join(PACKAGE_ROOT, ".ci", script)], {

@@ -3,6 +3,10 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import type { AccountStore } from "../../src/accounts/account-store.ts";
+import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
 import {
   data,
   envelope,
@@ -15,15 +19,11 @@ import {
   SETTING,
   settings,
   settingsAck,
-} from "../../bench/fuzz/edge/http2-frames.ts";
-import { MULTIPART_TYPE, multipart, OPERATIONS } from "../../bench/fuzz/edge/requests.ts";
-import { findUnavailable } from "../../bench/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../bench/fuzz/images.ts";
-import { USER } from "../../bench/service-process.ts";
-import { GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
-import type { AccountStore } from "../../src/accounts/account-store.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
-import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
+} from "../../tools/fuzz/edge/http2-frames.ts";
+import { MULTIPART_TYPE, multipart, OPERATIONS } from "../../tools/fuzz/edge/requests.ts";
+import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../tools/fuzz/images.ts";
+import { USER } from "../../tools/support/service-process.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { photograph } from "../support/images.ts";

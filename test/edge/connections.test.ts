@@ -3,9 +3,9 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterAll, describe, expect, test } from "vitest";
-import { VALID_CALLS } from "../../bench/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../bench/fuzz/images.ts";
-import { USER } from "../../bench/service-process.ts";
+import { VALID_CALLS } from "../../tools/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../tools/fuzz/images.ts";
+import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, type EdgeServiceOptions, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
 

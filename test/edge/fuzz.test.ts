@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { http1Fault, http2Fault } from "../../bench/fuzz/edge/answers.ts";
-import { makeMaterial, runCampaign } from "../../bench/fuzz/edge/campaign.ts";
-import { edgeCases } from "../../bench/fuzz/edge/cases.ts";
-import { HTTP1_GENERATORS } from "../../bench/fuzz/edge/http1-cases.ts";
-import { HTTP2_GENERATORS } from "../../bench/fuzz/edge/http2-cases.ts";
-import { FRAME, frame, headers, parseFrames, settings } from "../../bench/fuzz/edge/http2-frames.ts";
-import type { Material } from "../../bench/fuzz/edge/script.ts";
+import { http1Fault, http2Fault } from "../../tools/fuzz/edge/answers.ts";
+import { makeMaterial, runCampaign } from "../../tools/fuzz/edge/campaign.ts";
+import { edgeCases } from "../../tools/fuzz/edge/cases.ts";
+import { HTTP1_GENERATORS } from "../../tools/fuzz/edge/http1-cases.ts";
+import { HTTP2_GENERATORS } from "../../tools/fuzz/edge/http2-cases.ts";
+import { FRAME, frame, headers, parseFrames, settings } from "../../tools/fuzz/edge/http2-frames.ts";
+import type { Material } from "../../tools/fuzz/edge/script.ts";
 
 const SEED = 20_260_101;
 const CASES = process.env.CI === "true" ? 50_000 : 5_000;

@@ -13,11 +13,11 @@ import {
   parseFrames,
   settings,
   settingsAck,
-} from "../../bench/fuzz/edge/http2-frames.ts";
-import { HEALTH_CHECK, MULTIPART_TYPE, OPERATIONS, REFLECTION } from "../../bench/fuzz/edge/requests.ts";
-import { findUnavailable } from "../../bench/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../bench/fuzz/images.ts";
-import { USER } from "../../bench/service-process.ts";
+} from "../../tools/fuzz/edge/http2-frames.ts";
+import { HEALTH_CHECK, MULTIPART_TYPE, OPERATIONS, REFLECTION } from "../../tools/fuzz/edge/requests.ts";
+import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../tools/fuzz/images.ts";
+import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
 

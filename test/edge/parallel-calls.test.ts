@@ -7,16 +7,16 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findUnavailable } from "../../bench/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../bench/fuzz/images.ts";
-import { USER } from "../../bench/service-process.ts";
 import {
   FaceService,
   GetFaceVecRequestSchema,
   GetFaceVecResponseSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
+import { makeImages } from "../../tools/fuzz/images.ts";
+import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
 
@@ -140,17 +140,17 @@ describe("1,000 parallel calls on one connection have documented outcomes only",
     "by grpcio in Python",
     { timeout: BUILD_TIMEOUT_MS },
     async () => {
-      const install = [".ci/install-sdk-tools.mjs", "python"];
+      const install = ["tools/install-sdk-tools.mjs", "python"];
       await promisify(execFile)(process.execPath, install, { cwd: PACKAGE_ROOT });
       const program = join(CLIENTS_DIR, "python/parallel_calls.py");
-      const env = { PYTHONPATH: join(PACKAGE_ROOT, "gen/python") };
+      const env = { PYTHONPATH: join(PACKAGE_ROOT, "sdks/python") };
       await expectOnlyDocumented(await runClient(".", PYTHON, [program, ...clientArguments()], env));
     },
   );
 
   test.runIf(hasTools({ go: "version" }))("by grpc-go", { timeout: BUILD_TIMEOUT_MS }, async () => {
     const program = join(CLIENTS_DIR, "go/main.go");
-    await expectOnlyDocumented(await runClient("gen/go", "go", ["run", program, ...clientArguments()]));
+    await expectOnlyDocumented(await runClient("sdks/go", "go", ["run", program, ...clientArguments()]));
   });
 
   test.runIf(hasTools({ javac: "-version", mvn: "-v" }))(
@@ -172,7 +172,7 @@ describe("1,000 parallel calls on one connection have documented outcomes only",
         "-Dexec.executable=java",
         `-Dexec.args=${program.join(" ")}`,
       ];
-      await expectOnlyDocumented(await runClient("gen/java", "mvn", goals));
+      await expectOnlyDocumented(await runClient("sdks/java", "mvn", goals));
     },
   );
 });

@@ -1,8 +1,8 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type ServiceProcess, startServiceProcess } from "../../bench/service-process.ts";
 import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
 import { boxOf, cut } from "../support/faces.ts";
 import { endlessExif, exifBlock, orientationBlock, withExif } from "../support/hand-made-exif.ts";
 import {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ServiceProcess, startServiceProcess } from "../../bench/service-process.ts";
+import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
 import { boxOf, cut } from "../support/faces.ts";
 import { smallBombs } from "../support/hostile-images.ts";
 import { postImage } from "../support/post-image.ts";

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ServiceProcess, startServiceProcess, USER } from "../../bench/service-process.ts";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/ts/health/v1/health_pb.ts";
+import { type ServiceProcess, startServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { photograph } from "../support/images.ts";
 import { openSocket, postBytes, readAnswer } from "../support/raw-http.ts";
 

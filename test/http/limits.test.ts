@@ -12,12 +12,12 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { HealthCheckRequestSchema } from "../../gen/ts/health/v1/health_pb.ts";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import { MAX_FACES } from "../../src/core/limits.ts";
 import { FACES_PER_TURN } from "../../src/core/progress.ts";
 import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
 import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/limits.ts";
 import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import * as PARSE_LIMITS from "../../src/rest/parse-limits.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";

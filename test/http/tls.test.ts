@@ -10,7 +10,7 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { createLog } from "../../src/ops/log.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { startTestService } from "../support/service.ts";
 
 let service: RunningService;

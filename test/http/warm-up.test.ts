@@ -2,9 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { freePort } from "../../bench/free-port.ts";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { createGate, type Gate } from "../../src/accounts/gate.ts";
 import { openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
@@ -14,12 +12,14 @@ import { ByteBudget } from "../../src/http/byte-budget.ts";
 import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
-import { createLog } from "../../src/ops/log.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { createRestHandler } from "../../src/rest/handler.ts";
 import { createDirectTransport } from "../../src/service/direct-transport.ts";
 import { createFaceService } from "../../src/service/face-service.ts";
 import { recordOutcome } from "../../src/service/interceptors.ts";
 import { imageFromBytes, imageFromText } from "../../src/service/texts.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { freePort } from "../../tools/support/free-port.ts";
 import { openTestStore, storedCount } from "../support/accounts.ts";
 
 test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { createRandom } from "../../bench/random.ts";
 import { checkJson, scanJson } from "../../src/rest/json-scan.ts";
 import {
   LONG_TEXT_BYTES,
@@ -8,6 +7,7 @@ import {
   MAX_JSON_VALUES,
 } from "../../src/rest/parse-limits.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
+import { createRandom } from "../../tools/support/random.ts";
 
 const LONG = "x".repeat(LONG_TEXT_BYTES + 1);
 

@@ -3,8 +3,8 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import type { Pool } from "../../src/core/index.ts";
 import type { RunningService } from "../../src/main.ts";
+import type { Pool } from "../../src/workers/pool.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 

@@ -6,8 +6,8 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
 import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 

@@ -6,7 +6,7 @@ import {
   QuotaFailureSchema,
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { FaceError, QueueError } from "../../src/core/index.ts";
+import { FaceError } from "../../src/core/index.ts";
 import { ERRORS, type ErrorKind } from "../../src/service/error-table.ts";
 import {
   connectErrorFrom,
@@ -14,6 +14,7 @@ import {
   ServiceError,
   serviceErrorFrom,
 } from "../../src/service/service-error.ts";
+import { QueueError } from "../../src/workers/pool.ts";
 
 const KINDS = Object.keys(ERRORS) as ErrorKind[];
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../models/manifest.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 
@@ -18,7 +18,7 @@ let log = "";
 let survivor: number;
 const dataDir = mkdtempSync(join(tmpdir(), "visage-workers-"));
 beforeAll(async () => {
-  server = spawn(process.execPath, [join(PACKAGE_ROOT, "dist/src/cli.js"), "serve"], {
+  server = spawn(process.execPath, [join(PACKAGE_ROOT, "dist/src/cli/main.js"), "serve"], {
     env: {
       VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
       VISAGE_DATA_DIR: dataDir,

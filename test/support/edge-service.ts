@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
-import { freePort } from "../../bench/free-port.ts";
-import { type MetricsSnapshot, readMetrics } from "../../bench/fuzz/edge/metrics.ts";
-import { ServiceProcess, USER } from "../../bench/service-process.ts";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { type MetricsSnapshot, readMetrics } from "../../tools/fuzz/edge/metrics.ts";
+import { freePort } from "../../tools/support/free-port.ts";
+import { ServiceProcess, USER } from "../../tools/support/service-process.ts";
 
-const CLI = join(PACKAGE_ROOT, "dist/src/cli.js");
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const MIB = 1024 * 1024;
 /** The TCP state in /proc/net/tcp of a socket whose peer has closed while this side has not. */
 const CLOSE_WAIT = "08";

@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from "sharp";
-import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { overlapOf } from "../../src/core/geometry.ts";
 import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/core/index.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
 
 /** The photographs by number. */

@@ -9,7 +9,7 @@ import {
   type Graph,
   type Node,
   type Tensor,
-} from "../../models/onnx.ts";
+} from "../../tools/models/onnx.ts";
 import { randomFloats } from "./numbers.ts";
 
 /** Some nodes with the weights that they read. */

@@ -1,4 +1,4 @@
-import { createRandom } from "../../bench/random.ts";
+import { createRandom } from "../../tools/support/random.ts";
 
 /** A request body of any size, made to be expensive to parse, or a legitimate one to compare it with. */
 export interface SampleBody {

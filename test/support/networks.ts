@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { fetchSource } from "../../models/fetch.ts";
-import { type Network, PACKAGE_ROOT } from "../../models/manifest.ts";
+import { type Network, PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { fetchSource } from "../../tools/models/fetch.ts";
 
 /** Where `npm run models` keeps published files by their digest. */
 export const CACHE_DIR = join(PACKAGE_ROOT, "models/.cache");

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../bench/free-port.ts";
-import { PACKAGE_ROOT } from "../../models/manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { freePort } from "../../tools/support/free-port.ts";
 
 /** The example of deploy/, with nothing in it that needs root or an installation. */
 export function writeNginxConfig(folder: string, change: (config: string) => string): string {

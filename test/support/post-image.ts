@@ -1,4 +1,4 @@
-import { USER } from "../../bench/service-process.ts";
+import { USER } from "../../tools/support/service-process.ts";
 
 /** What every answer of plain HTTP is made of. */
 export interface Envelope {

@@ -16,10 +16,10 @@ import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
 import { createClearPort } from "../../src/http/port.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
-import { createLog } from "../../src/ops/log.ts";
 import { createRestHandler, type TextForms } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import { connectErrorFrom, ServiceError } from "../../src/service/service-error.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 
 /** An answer as it came over the socket. */
 export interface RawAnswer {

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_MODELS_DIR } from "../../models/manifest.ts";
 import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
-import type { Log } from "../../src/ops/log.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import type { Log } from "../../src/telemetry/log.ts";
 
 /** The user id that a service started here admits. */
 export const USER = "trial-user-of-tests";

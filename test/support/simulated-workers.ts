@@ -1,5 +1,5 @@
 import { setImmediate as settle } from "node:timers/promises";
-import { type Assignment, type JobOptions, Queue, QueueError } from "../../src/core/queue.ts";
+import { type Assignment, type JobOptions, Queue, QueueError } from "../../src/workers/queue.ts";
 
 /** A job as a simulated worker has it. */
 interface SimulatedJob {

@@ -1,6 +1,6 @@
 import { createMemory, PAGE_BYTES } from "../../wasm/module.ts";
-import { PIXEL_BYTES } from "../image-memory.ts";
-import { takePixels } from "../pixel-memory.ts";
+import { PIXEL_BYTES } from "../crop/image-memory.ts";
+import { takePixels } from "../image/pixel-memory.ts";
 import type { Pixels } from "../types.ts";
 import { AT_ONCE, colourIn, widenIn } from "./colour-code.ts";
 import { COMPONENTS, type Codes, type Layout, readLayout } from "./layout.ts";

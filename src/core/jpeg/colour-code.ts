@@ -13,7 +13,7 @@ import {
   v128,
 } from "../../wasm/code.ts";
 import { compile, type WasmMemory } from "../../wasm/module.ts";
-import { PIXEL_BYTES } from "../image-memory.ts";
+import { PIXEL_BYTES } from "../crop/image-memory.ts";
 
 /** So many samples or pixels are made at once, and written and read beyond the end of a line. */
 export const AT_ONCE = 16;

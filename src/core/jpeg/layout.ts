@@ -1,5 +1,5 @@
-import { viewOf } from "../image-header.ts";
-import { headerSegments, JFIF, SCAN, type Segment } from "./header.ts";
+import { viewOf } from "../image/image-header.ts";
+import { headerSegments, JFIF, SCAN, type Segment } from "../image/jpeg-header.ts";
 
 /** Codes as a JPEG lists them: how many have 1, 2, ... 16 bits, and what they stand for, the shortest first. */
 export interface Codes {

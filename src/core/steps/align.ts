@@ -1,0 +1,35 @@
+import { crop } from "../crop/crop.ts";
+import { fitSimilarity, meanOf } from "../geometry.ts";
+import type { Drawing } from "../networks.ts";
+import type { Pixels, Point } from "../types.ts";
+
+/** Side of the aligned crop in pixels. */
+const SIDE = 112;
+const RANGE = { scale: 1, offset: 0 };
+
+/** Where the embedding network expects both eyes, the tip of the nose and both corners of the mouth. */
+const TEMPLATE: readonly Point[] = [
+  { x: 38.2946, y: 51.6963 },
+  { x: 73.5318, y: 51.5014 },
+  { x: 56.0252, y: 71.7366 },
+  { x: 41.5493, y: 92.3655 },
+  { x: 70.7299, y: 92.2041 },
+];
+
+/**
+ * The mesh points whose middle stands for each of the five: around each eye, on the tip of the
+ * nose, at each corner of the mouth. More points an eye than its two corners hold the crop steadier.
+ */
+const LANDMARKS: readonly (readonly number[])[] = [
+  [33, 133, 159, 145, 160, 158, 144, 153],
+  [263, 362, 386, 374, 387, 385, 373, 380],
+  [1, 4],
+  [61],
+  [291],
+];
+
+/** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
+export function align(image: Pixels, points: readonly Point[]): Drawing {
+  const landmarks = LANDMARKS.map((group) => meanOf(group.map((point) => points[point]!)));
+  return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
+}

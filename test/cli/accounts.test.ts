@@ -1,0 +1,464 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
+import { openStore } from "../../src/accounts/open-store.ts";
+import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
+
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
+const DAY_MS = 24 * 3_600_000;
+const ID = "id-of-an-old-program";
+const FINGERPRINT = fingerprintOf(hashOf(ID));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let folder: string;
+let folders = 0;
+/** The settings that name the accounts of the test that runs. */
+let place: { VISAGE_DATA_DIR: string; VISAGE_DATABASE_URL: string };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "visage-commands-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  place = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
+});
+
+function visage(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const env = { ...process.env, ...place };
+    const child = execFile(process.execPath, [CLI, ...args], { env }, (_fault, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+    child.stdin!.end();
+  });
+}
+
+/** What a command prints that must work. */
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await visage(...args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+async function json(...args: string[]) {
+  return JSON.parse(await printed(...args, "--json"));
+}
+
+function refusal(reason: string): Outcome {
+  return { code: 1, stdout: "", stderr: `visage: ${reason}\n` };
+}
+
+/** The store that the commands use. */
+function openPlace(): Promise<AccountStore> {
+  const databaseUrl = place.VISAGE_DATABASE_URL || undefined;
+  return openStore({ dataDir: place.VISAGE_DATA_DIR, databaseUrl });
+}
+
+/** Stores a user as `users add` does, but sooner. */
+async function addUser(name: string, id: string, plan: string): Promise<void> {
+  const store = await openPlace();
+  const idHash = hashOf(id);
+  const startsAt = new Date("2026-01-01");
+  const fingerprint = fingerprintOf(idHash);
+  await store.addUser({ idHash, fingerprint, name, plan, startsAt, endsAt: undefined, enabled: true });
+  await store.close();
+}
+
+/** Stores usage as the service does. */
+async function use(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise<void> {
+  const store = await openPlace();
+  const idHash = hashOf(id);
+  await store.addUsage(
+    crypto.randomUUID(),
+    counts.map((count) => ({ ...count, idHash })),
+  );
+  await store.close();
+}
+
+describe("visage users add", () => {
+  it("makes an id and shows it once, saying so", async () => {
+    const text = await printed("users", "add", "--name", "ann");
+    const [, id] = text.match(/shown once and not stored:\n\n {2}(\S+)\n/)!;
+    const fingerprint = fingerprintOf(hashOf(id!));
+    expect(text).toMatch(new RegExp(`^name +ann\\nplan +trial\\nfingerprint +${fingerprint}\\n`));
+    for (const args of [
+      ["list"],
+      ["show", id!],
+      ["show", id!, "--json"],
+      ["show", id!, "--export"],
+      ["disable", id!],
+    ])
+      expect(await printed("users", ...args)).not.toContain(id);
+  });
+
+  it("prints everything about the new user as JSON", async () => {
+    const user = await json("users", "add", "--name", "ann");
+    expect(user).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      name: "ann",
+      plan: "trial",
+      fingerprint: fingerprintOf(hashOf(user.id)),
+      starts_at: expect.any(String),
+      ends_at: null,
+      enabled: true,
+    });
+    expect(Math.abs(Date.parse(user.starts_at) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("takes over an id, a plan and dates", async () => {
+    const dates = ["--start", "2026-01-01", "--end", "2030-01-01T12:00:00+02:00"];
+    expect(await json("users", "add", "--name", "Ann B.", "--plan", "pro", "--id", ID, ...dates)).toEqual({
+      id: ID,
+      name: "Ann B.",
+      plan: "pro",
+      fingerprint: FINGERPRINT,
+      starts_at: "2026-01-01T00:00:00.000Z",
+      ends_at: "2030-01-01T10:00:00.000Z",
+      enabled: true,
+    });
+  });
+
+  it("stores no id", async () => {
+    const { id } = await json("users", "add", "--name", "ann");
+    await use(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    const store = await openPlace();
+    await store.changeUser(hashOf(id), { enabled: false });
+    const names = await readdir(place.VISAGE_DATA_DIR);
+    expect(names.sort()).toEqual(["accounts.db", "accounts.db-shm", "accounts.db-wal"]);
+    const files = await Promise.all(names.map((name) => readFile(join(place.VISAGE_DATA_DIR, name))));
+    await store.close();
+    expect(files.some((bytes) => bytes.includes(hashOf(id)))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(id))).toBe(false);
+  });
+
+  it("refuses a name or id that is taken and a plan that is not there", async () => {
+    await printed("users", "add", "--name", "ann", "--id", ID);
+    const add = (...args: string[]) => visage("users", "add", ...args);
+    expect(await add("--name", "ann")).toEqual(refusal('There is a user named "ann" already'));
+    expect(await add("--name", "bob", "--id", ID)).toEqual(refusal("This id is taken already"));
+    expect(await add("--name", "bob", "--plan", "gold")).toEqual(refusal('There is no plan named "gold"'));
+  });
+});
+
+describe("visage users", () => {
+  beforeEach(() => addUser("ann", ID, "trial"));
+
+  it("lists users in a table and as JSON", async () => {
+    await printed("users", "add", "--name", "bob", "--plan", "unlimited", "--end", "2099-01-01");
+    const [columns, ...rows] = (await printed("users", "list")).trimEnd().split("\n");
+    expect(columns).toMatch(/^name +plan +fingerprint +starts +ends +state$/);
+    expect(rows).toEqual([
+      expect.stringMatching(new RegExp(`^ann +trial +${FINGERPRINT} +2026-01-01 +never +active$`)),
+      expect.stringMatching(/^bob +unlimited +[0-9a-f]{10} +\d{4}-\d\d-\d\d +2099-01-01 +active$/),
+    ]);
+    const users = await json("users", "list");
+    expect(users.map(({ name }: { name: string }) => name)).toEqual(["ann", "bob"]);
+  });
+
+  it("takes a user by id, fingerprint or name", async () => {
+    for (const text of [ID, FINGERPRINT, "ann"])
+      expect(await json("users", "show", text)).toMatchObject({ name: "ann", fingerprint: FINGERPRINT });
+  });
+
+  it("refuses a user that is unknown or not the only one", async () => {
+    const unknown = refusal("No user has this id, fingerprint or name");
+    const calls = [["show"], ["set-plan", "pro"], ["renew", "--days", "1"], ["disable"], ["remove"]];
+    for (const [action, ...rest] of calls)
+      expect(await visage("users", action!, "nobody", ...rest)).toEqual(unknown);
+    await addUser(FINGERPRINT, "id-of-shadow", "trial");
+    expect(await visage("users", "show", FINGERPRINT)).toEqual(
+      refusal("More than one user has this id, fingerprint or name"),
+    );
+    expect(await json("users", "show", ID)).toMatchObject({ name: "ann" });
+  });
+
+  it("shows a user with its quota", async () => {
+    const month = new Date().toISOString().slice(0, 7);
+    await use(ID, { month, operation: "match_faces", outcome: "ok", count: 250 });
+    expect(await printed("users", "show", "ann")).toMatch(
+      /this month +250 of 1000 used \(25%\) on plan trial\n/,
+    );
+    expect(await json("users", "show", "ann")).toMatchObject({
+      used_this_month: 250,
+      requests_per_month: 1000,
+    });
+  });
+
+  it("exports everything that is stored about a user", async () => {
+    const usage = [
+      { month: "2025-12", operation: "match_faces", outcome: "NO_FACE", count: 2 },
+      { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 },
+    ];
+    await use(ID, ...usage);
+    expect(JSON.parse(await printed("users", "show", "ann", "--export"))).toEqual({
+      user: {
+        name: "ann",
+        plan: "trial",
+        fingerprint: FINGERPRINT,
+        id_hash: hashOf(ID),
+        starts_at: "2026-01-01T00:00:00.000Z",
+        ends_at: null,
+        enabled: true,
+      },
+      usage,
+    });
+  });
+
+  it("sets the plan, disables and enables", async () => {
+    expect(await printed("users", "set-plan", "ann", "pro")).toMatch(/\nplan +pro\n/);
+    expect(await printed("users", "disable", "ann")).toMatch(/\nstate +disabled\n/);
+    expect(await json("users", "show", "ann")).toMatchObject({ plan: "pro", enabled: false });
+    expect(await printed("users", "enable", "ann")).toMatch(/\nstate +active\n/);
+    expect(await visage("users", "set-plan", "ann", "gold")).toEqual(
+      refusal('There is no plan named "gold"'),
+    );
+  });
+
+  it("renews until a date, for ever, and by days", async () => {
+    const ends = async () => (await json("users", "show", "ann")).ends_at;
+    const daysFromNow = async () => Math.round((Date.parse(await ends()) - Date.now()) / DAY_MS);
+    expect(await printed("users", "renew", "ann", "--until", "2026-01-02")).toMatch(/\nstate +ended\n/);
+    expect(await ends()).toBe("2026-01-02T00:00:00.000Z");
+    // From now, as the end is past, and then from the end.
+    await printed("users", "renew", "ann", "--days", "30");
+    expect(await daysFromNow()).toBe(30);
+    await printed("users", "renew", "ann", "--days", "5");
+    expect(await daysFromNow()).toBe(35);
+    await printed("users", "renew", "ann", "--until", "never");
+    expect(await ends()).toBeNull();
+    await printed("users", "renew", "ann", "--days", "7");
+    expect(await daysFromNow()).toBe(7);
+    expect(await visage("users", "renew", "ann", "--days", "99999999")).toEqual(
+      refusal("A subscription cannot last beyond the year 9999"),
+    );
+  });
+
+  it("removes a user and all its usage", async () => {
+    await use(ID, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    expect(await printed("users", "remove", ID)).toBe(`Removed ann (${FINGERPRINT}) and all its usage.\n`);
+    expect(await json("users", "list")).toEqual([]);
+    expect(await json("usage", "--month", "2026-01")).toEqual({ month: "2026-01", usage: [] });
+    await printed("users", "add", "--name", "ann");
+    await printed("users", "remove", "ann", "--yes");
+    expect(await printed("users", "list")).toBe("There are no users.\n");
+  });
+});
+
+describe("visage plans", () => {
+  it("lists the plans in a table and as JSON", async () => {
+    const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
+    expect(columns).toMatch(/^plan +per second +burst +per month +max image bytes$/);
+    expect(rows.map((row) => row.split(/ +/))).toEqual([
+      ["basic", "10", "20", "50000", "none"],
+      ["pro", "50", "100", "1000000", "none"],
+      ["trial", "2", "10", "1000", "none"],
+      ["unlimited", "none", "1", "none", "none"],
+    ]);
+    expect((await json("plans", "list"))[2]).toEqual({
+      name: "trial",
+      requests_per_second: 2,
+      burst: 10,
+      requests_per_month: 1000,
+      max_image_bytes: null,
+    });
+  });
+
+  it("changes what is given of a plan and leaves the rest", async () => {
+    const changed = {
+      name: "trial",
+      requests_per_second: 2,
+      burst: 3,
+      requests_per_month: null,
+      max_image_bytes: 1_000_000,
+    };
+    const args = ["--burst", "3", "--per-month", "none", "--max-image-bytes", "1000000"];
+    expect(await json("plans", "set", "trial", ...args)).toEqual(changed);
+    expect(await json("plans", "set", "trial", "--per-second", "none")).toEqual({
+      ...changed,
+      requests_per_second: null,
+    });
+    expect((await json("plans", "list")).length).toBe(4);
+  });
+
+  it("adds a plan with the limits that are given, and a burst of two seconds", async () => {
+    const added = {
+      name: "slow",
+      requests_per_second: 1.2,
+      burst: 3,
+      requests_per_month: null,
+      max_image_bytes: null,
+    };
+    expect(await json("plans", "set", "slow", "--per-second", "1.2")).toEqual(added);
+    expect(await json("plans", "list")).toContainEqual(added);
+    expect(await json("plans", "set", "free")).toMatchObject({ requests_per_second: null, burst: 1 });
+  });
+});
+
+describe("visage usage", () => {
+  const month = "2026-03";
+  beforeEach(async () => {
+    await addUser("ann", ID, "trial");
+    await addUser("bob", "id-of-bob", "unlimited");
+    await use(
+      ID,
+      { month, operation: "match_faces", outcome: "ok", count: 100 },
+      { month, operation: "match_faces", outcome: "NO_FACE", count: 300 },
+      { month, operation: "get_face_vec", outcome: "ok", count: 100 },
+    );
+    await use("id-of-bob", { month, operation: "get_face_vec", outcome: "ok", count: 50 });
+  });
+
+  it("prints a table with bars of all users", async () => {
+    expect((await printed("usage", "--month", month)).split("\n")).toEqual([
+      "2026-03  all users",
+      "  operation     outcome  count",
+      `  get_face_vec  ok         150  ${"█".repeat(20)}`,
+      `  match_faces   NO_FACE    300  ${"█".repeat(40)}`,
+      `  match_faces   ok         100  ${"█".repeat(13)}▍`,
+      "",
+    ]);
+  });
+
+  it("prints what a user has used of its month", async () => {
+    const [heading, , ...rows] = (await printed("usage", "ann", "--month", month)).trimEnd().split("\n");
+    expect(heading).toBe("2026-03  ann  200 of 1000 used (20%) on plan trial");
+    expect(rows).toHaveLength(3);
+    expect(await printed("usage", "bob", "--month", month)).toMatch(
+      / bob {2}50 used, no limit on plan unlimited\n/,
+    );
+  });
+
+  it("prints JSON", async () => {
+    expect(await json("usage", ID, "--month", month)).toEqual({
+      month,
+      user: { name: "ann", fingerprint: FINGERPRINT },
+      plan: "trial",
+      used: 200,
+      requests_per_month: 1000,
+      usage: [
+        { operation: "get_face_vec", outcome: "ok", count: 100 },
+        { operation: "match_faces", outcome: "NO_FACE", count: 300 },
+        { operation: "match_faces", outcome: "ok", count: 100 },
+      ],
+    });
+  });
+
+  it("is of the present month unless one is given", async () => {
+    const present = new Date().toISOString().slice(0, 7);
+    expect(await printed("usage")).toBe(`${present}  all users\n  nothing was used\n`);
+  });
+
+  it("refuses a user that is unknown", async () => {
+    expect(await visage("usage", "nobody")).toEqual(refusal("No user has this id, fingerprint or name"));
+  });
+});
+
+describe("a command line that makes no sense", () => {
+  const FORM = "8 to 128 printable characters without spaces";
+  const DATE = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
+  const ACTIONS = "add, list, show, set-plan, renew, disable, enable, remove";
+  it.concurrent.each([
+    [["users", "add"], "Option '--name' is needed"],
+    [["users", "add", "--name", "a", "--id", "short"], `Option '--id' must be ${FORM}`],
+    [["users", "add", "--name", "a", "--id", "with a space"], `Option '--id' must be ${FORM}`],
+    [["users", "add", "--name", "a", "--start", "soon"], `Option '--start' ${DATE}`],
+    [["users", "add", "--name", "a", "--end", "2026-02-30"], `Option '--end' ${DATE}`],
+    [["users", "add", "--name", "a", "--end", "2026-02-03T10:00"], `Option '--end' ${DATE}`],
+    [["users", "add", "--name", "a", "--end", "2020-01-01"], "The subscription must end after it starts"],
+    [
+      ["users", "add", "--name", "\x1b[2J"],
+      "A name must have 1 to 100 printable characters, with no space around them",
+    ],
+    [["users", "add", "--name", "a", "b"], "Unexpected argument 'b'"],
+    [["users"], `No action is given, one of ${ACTIONS}`],
+    [["users", "paint"], `Unknown action 'paint', not one of ${ACTIONS}`],
+    [["users", "constructor"], `Unknown action 'constructor', not one of ${ACTIONS}`],
+    [["users", "show"], "No USER is given"],
+    [["users", "show", "ann", "bob"], "Unexpected argument 'bob'"],
+    [["users", "set-plan", "ann"], "No PLAN is given"],
+    [["users", "renew", "ann"], "Either '--until' or '--days' must be given"],
+    [
+      ["users", "renew", "ann", "--days", "1", "--until", "2030-01-01"],
+      "Either '--until' or '--days' must be given",
+    ],
+    [["users", "renew", "ann", "--days", "-1"], "Option '--days' argument is ambiguous"],
+    [["users", "renew", "ann", "--days", "1.5"], "Option '--days' must be a whole number above 0, not '1.5'"],
+    [["plans", "set"], "No NAME is given"],
+    [["plans", "set", "a", "b"], "Unexpected argument 'b'"],
+    [["plans", "set", "a", "--per-second", "0"], "Option '--per-second' must be a number above 0, not '0'"],
+    [
+      ["plans", "set", "a", "--per-second", "1e3"],
+      "Option '--per-second' must be a number above 0, not '1e3'",
+    ],
+    [["plans", "set", "a", "--burst", "none"], "Option '--burst' must be a whole number above 0, not 'none'"],
+    [
+      ["plans", "set", "a", "--per-month", "1.5"],
+      "Option '--per-month' must be a whole number above 0, not '1.5'",
+    ],
+    [
+      ["plans", "set", "a", "--max-image-bytes", ""],
+      "Option '--max-image-bytes' must be a whole number above 0, not ''",
+    ],
+    [["plans", "drop"], "Unknown action 'drop', not one of list, set"],
+    [["usage", "--month", "2026-13"], "Option '--month' must be a month such as 2026-01"],
+    [["usage", "ann", "bob"], "Unexpected argument 'bob'"],
+  ])("is refused in one line: %j", async (args, reason) => {
+    expect(await visage(...args)).toEqual(refusal(`${reason}; see "visage ${args[0]} --help"`));
+  });
+});
+
+describe("the commands on accounts", () => {
+  it.each(["users", "plans", "usage"])("explain themselves: %s", async (name) => {
+    const text = await printed(name, "--help");
+    expect(text).toMatch(new RegExp(`^Usage: visage ${name} `));
+    expect(text).toContain("VISAGE_DATABASE_URL");
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it("say in one line that a database cannot be reached, without its password", async () => {
+    place.VISAGE_DATABASE_URL = "postgres://ann:secret@localhost:1/accounts";
+    const { code, stdout, stderr } = await visage("users", "list");
+    expect(stderr).toMatch(/^visage: connect ECONNREFUSED \S+:1\n$/);
+    expect([code, stdout]).toEqual([1, ""]);
+  });
+});
+
+describe.skipIf(!hasPostgres)("the commands on accounts in PostgreSQL", () => {
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres?.remove());
+
+  it("do the same", async () => {
+    place.VISAGE_DATABASE_URL = postgres.url;
+    expect(await json("users", "add", "--name", "ann", "--id", ID)).toMatchObject({ id: ID, plan: "trial" });
+    expect(await visage("users", "add", "--name", "ann")).toEqual(
+      refusal('There is a user named "ann" already'),
+    );
+    await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
+    await printed("users", "set-plan", FINGERPRINT, "slow");
+    await printed("users", "renew", ID, "--until", "2031-01-01");
+    await use(ID, { month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 });
+    expect(await json("users", "list")).toMatchObject([
+      { name: "ann", plan: "slow", ends_at: "2031-01-01T00:00:00.000Z", enabled: true },
+    ]);
+    expect(await json("usage", "ann", "--month", "2026-03")).toMatchObject({
+      used: 5,
+      requests_per_month: 10,
+    });
+    await printed("users", "remove", "ann");
+    expect(await json("users", "list")).toEqual([]);
+    expect(await readdir(folder)).not.toContain(`${folders}`);
+  });
+});

@@ -1,0 +1,397 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { drawFaces } from "../../src/cli/draw.ts";
+import type { Report } from "../../src/cli/report.ts";
+import { AGE_RANGES, type Box, type Face, type Point } from "../../src/core/index.ts";
+import type { Pixels } from "../../src/core/types.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { photograph } from "../support/images.ts";
+
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
+const FRAME = [255, 214, 10];
+const DOT = [80, 255, 220];
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "visage-cli-"));
+  const three = photograph(1);
+  const blank = sharp({ create: { width: 60, height: 40, channels: 3, background: "white" } });
+  await mkdir(join(folder, "folder.jpg"));
+  await writeFile(join(folder, "three.jpg"), three);
+  await writeFile(join(folder, "four.jpg"), photograph(4));
+  await writeFile(join(folder, "blank.png"), await blank.png().toBuffer());
+  await writeFile(join(folder, "photo.gif"), await blank.gif().toBuffer());
+  await writeFile(join(folder, "cut.jpg"), three.subarray(0, 20_000));
+  await writeFile(join(folder, "empty.jpg"), "");
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the compiled command line in the folder of test photos. */
+function visage(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { ...process.env, ...env } };
+    const child = execFile(process.execPath, [CLI, ...args], options, (_fault, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+async function readPixels(image: Uint8Array): Promise<Pixels> {
+  const { data, info } = await sharp(image).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}
+
+function colourAt({ width, data }: Pixels, x: number, y: number): number[] {
+  return [...data.subarray(3 * (y * width + x), 3 * (y * width + x) + 3)];
+}
+
+describe("visage analyze", () => {
+  describe("of good and bad files", () => {
+    let outcome: Outcome;
+
+    beforeAll(async () => {
+      const bad = ["none.jpg", "folder.jpg", "photo.gif", "cut.jpg", "empty.jpg"];
+      outcome = await visage(["analyze", "four.jpg", ...bad, "three.jpg", "blank.png"]);
+    });
+
+    it("prints a heading for each photo and an aligned row for each face", () => {
+      const [four, three, blank, ...rest] = outcome.stdout.split("\n\n").map((part) => part.split("\n"));
+      expect(rest).toEqual([]);
+      expect(four![0]).toBe("four.jpg  1920 x 1448  4 faces");
+      expect(three![0]).toBe("three.jpg  1920 x 1280  3 faces");
+      expect(blank).toEqual(["blank.png  60 x 40  no face found", ""]);
+      for (const [table, faces] of [
+        [four!, 4],
+        [three!, 3],
+      ] as const) {
+        const [, columns, ...rows] = table;
+        expect(columns).toMatch(/^ +# +rectangle +score +age +gender +yaw +pitch +roll +light$/);
+        expect(rows).toHaveLength(faces);
+        rows.forEach((row, i) => {
+          expect(row).toMatch(
+            /^ +\d \s+\d+,\d+,\d+,\d+ \s+0\.\d\d {2}\d+-\d+ +(fe)?male \d+%( +-?\d+){3} +\d+$/,
+          );
+          expect(row).toHaveLength(columns!.length);
+          expect(row.trim()).toMatch(new RegExp(`^${i + 1} `));
+        });
+      }
+    });
+
+    it("tells each file that is no photo in a line, and fails", () => {
+      expect(outcome.stderr.split("\n")).toEqual([
+        "visage: none.jpg: no such file or directory",
+        "visage: folder.jpg: is a folder",
+        "visage: photo.gif: The image is neither a JPEG nor a PNG.",
+        "visage: cut.jpg: The image is damaged or incomplete and cannot be read.",
+        "visage: empty.jpg: The image is empty.",
+        "",
+      ]);
+      expect(outcome.code).toBe(1);
+    });
+  });
+
+  describe("with --json, --vectors and --draw", () => {
+    let outcome: Outcome;
+    let report: Report;
+    let before: Pixels;
+    let after: Pixels;
+
+    beforeAll(async () => {
+      outcome = await visage(["analyze", "three.jpg", "--json", "--vectors", "--draw", "three.png"]);
+      [report] = JSON.parse(outcome.stdout);
+      before = await readPixels(photograph(1));
+      after = await readPixels(await readFile(join(folder, "three.png")));
+    });
+
+    it("prints an array even for one photo", () => {
+      expect(outcome).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(outcome.stdout)).toEqual([
+        {
+          file: "three.jpg",
+          width: 1920,
+          height: 1280,
+          model: expect.stringMatching(/^sface-\w+$/),
+          faces: expect.any(Array),
+        },
+      ]);
+    });
+
+    it("prints everything about each face", () => {
+      const number = expect.any(Number);
+      const point = { x: number, y: number };
+      expect(report.faces).toEqual(
+        Array(3).fill({
+          box: { x1: number, y1: number, x2: number, y2: number },
+          score: number,
+          presence: number,
+          landmarks: Array(68).fill(point),
+          pose: { yawDegrees: number, pitchDegrees: number, rollDegrees: number },
+          light: number,
+          age: expect.toBeOneOf([...AGE_RANGES]),
+          gender: expect.toBeOneOf(["male", "female"]),
+          genderConfidence: number,
+          vector: Array(128).fill(number),
+        }),
+      );
+      for (const { box, landmarks, vector } of report.faces) {
+        const places = [...Object.values(box), ...landmarks.flatMap(({ x, y }) => [x, y])];
+        expect(places.every(Number.isInteger)).toBe(true);
+        expect(Math.hypot(...vector!)).toBeCloseTo(0.45);
+      }
+    });
+
+    it("draws the rectangle of each face", () => {
+      expect([after.width, after.height]).toEqual([1920, 1280]);
+      for (const { box } of report.faces) {
+        const xs = Array.from({ length: box.x2 - box.x1 }, (_, i) => box.x1 + i);
+        const ys = Array.from({ length: box.y2 - box.y1 }, (_, i) => box.y1 + i);
+        const edges = [
+          xs.map((x) => colourAt(after, x, box.y1)),
+          xs.map((x) => colourAt(after, x, box.y2 - 1)),
+          ys.map((y) => colourAt(after, box.x1, y)),
+          ys.map((y) => colourAt(after, box.x2 - 1, y)),
+        ];
+        for (const edge of edges) {
+          // The rest is under the points of the face.
+          const framed = edge.filter((colour) => String(colour) === String(FRAME));
+          expect(framed.length / edge.length).toBeGreaterThan(0.7);
+        }
+      }
+    });
+
+    it("draws the 68 points of each face", () => {
+      for (const { landmarks } of report.faces)
+        expect(landmarks.map(({ x, y }) => colourAt(after, x, y))).toEqual(Array(68).fill(DOT));
+    });
+
+    it("leaves the picture alone but for the faces and their labels", () => {
+      const REACH = 250;
+      const near = ({ x1, y1, x2, y2 }: Box, x: number, y: number) =>
+        x > x1 - REACH && x < x2 + REACH && y > y1 - REACH && y < y2 + REACH;
+      let untouched = 0;
+      let changed = 0;
+      for (let y = 0; y < 1280; y++)
+        for (let x = 0; x < 1920; x++) {
+          if (report.faces.some(({ box }) => near(box, x, y))) continue;
+          const at = 3 * (y * 1920 + x);
+          const same = [0, 1, 2].every((i) => before.data[at + i] === after.data[at + i]);
+          if (same) untouched++;
+          else changed++;
+        }
+      expect(changed).toBe(0);
+      expect(untouched).toBeGreaterThan(500_000);
+    });
+  });
+
+  it("gives an entry for each photo that could be read, without vectors, and draws upright", async () => {
+    const turned = sharp(photograph(1)).resize(480).rotate(90).withMetadata({ orientation: 8 });
+    await writeFile(join(folder, "turned.jpg"), await turned.jpeg().toBuffer());
+    const [many, one] = await Promise.all([
+      visage(["analyze", "--json", "blank.png", "none.jpg", "turned.jpg"]),
+      visage(["analyze", "turned.jpg", "--draw", "turned.png"]),
+    ]);
+
+    expect(many.code).toBe(1);
+    expect(many.stderr).toBe("visage: none.jpg: no such file or directory\n");
+    const reports: Report[] = JSON.parse(many.stdout);
+    expect(reports.map(({ file, faces }) => [file, faces.length])).toEqual([
+      ["blank.png", 0],
+      ["turned.jpg", 3],
+    ]);
+    expect(reports[1]!.faces.filter((face) => "vector" in face)).toEqual([]);
+
+    expect(one).toMatchObject({ code: 0, stderr: "" });
+    const drawn = await readPixels(await readFile(join(folder, "turned.png")));
+    expect([drawn.width, drawn.height]).toEqual([480, 320]);
+    const { x1, y1, y2 } = reports[1]!.faces[0]!.box;
+    expect(colourAt(drawn, x1, Math.round(0.1 * y2 + 0.9 * y1))).toEqual(FRAME);
+  });
+
+  it("names the picture that cannot be written", async () => {
+    const { code, stdout, stderr } = await visage(["analyze", "blank.png", "--draw", "none/out.png"]);
+    expect(stdout).toBe("blank.png  60 x 40  no face found\n");
+    expect(stderr).toBe("visage: none/out.png: no such file or directory\n");
+    expect(code).toBe(1);
+  });
+
+  it("says what to do when there are no networks", async () => {
+    const { code, stdout, stderr } = await visage(["analyze", "three.jpg"], { VISAGE_MODELS_DIR: "nowhere" });
+    expect(stderr).toMatch(/^visage: no network at .*nowhere.*\.onnx: run "visage models" first\n$/);
+    expect([code, stdout]).toEqual([1, ""]);
+  });
+});
+
+describe("visage models", () => {
+  it("has nothing to do when all networks are there", async () => {
+    expect(await visage(["models"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: `models: ready in ${DEFAULT_MODELS_DIR}\n`,
+    });
+  });
+
+  it("tells what it does, a line each", async () => {
+    const modelsDir = join(folder, "models");
+    await mkdir(modelsDir);
+    const built = (await readdir(DEFAULT_MODELS_DIR)).filter((name) => name !== "attributes.onnx");
+    for (const name of built) await symlink(join(DEFAULT_MODELS_DIR, name), join(modelsDir, name));
+    const { code, stdout, stderr } = await visage(["models"], { VISAGE_MODELS_DIR: "models" });
+    expect(stderr.split("\n")).toEqual([
+      expect.stringMatching(/^models: converting attributes \(.+\)$/),
+      expect.stringMatching(/^models: ready in \/.*\/models$/),
+      "",
+    ]);
+    expect([code, stdout]).toEqual([0, ""]);
+    const [made, expected] = await Promise.all(
+      [modelsDir, DEFAULT_MODELS_DIR].map((dir) => readFile(join(dir, "attributes.onnx"))),
+    );
+    expect(made!.equals(expected!)).toBe(true);
+  });
+});
+
+describe("visage", () => {
+  it.concurrent.each([
+    [["--help"], /^Usage: visage COMMAND\n[\s\S]*\n {2}analyze +find[\s\S]*\n {2}models +fetch/],
+    [["-h"], /^Usage: visage COMMAND/],
+    [["analyze", "--help"], /^Usage: visage analyze PHOTO\.\.\. \[--json\]/],
+    [["models", "--help"], /^Usage: visage models\n/],
+    [["--version"], /^\d+\.\d+\.\d+\n$/],
+  ])("%j answers on stdout", async (args, answer) => {
+    const { code, stdout, stderr } = await visage(args);
+    expect(stdout).toMatch(answer);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
+  it.concurrent.each([
+    [[], `No command is given; see "visage --help"`],
+    [["paint"], `Unknown command 'paint'; see "visage --help"`],
+    [["constructor"], `Unknown command 'constructor'; see "visage --help"`],
+    [["--paint"], `Unknown option '--paint'; see "visage --help"`],
+    [["analyze"], `No photo is given; see "visage analyze --help"`],
+    [["analyze", "a.jpg", "--paint"], `Unknown option '--paint'; see "visage analyze --help"`],
+    [["analyze", "a.jpg", "--draw"], `Option '--draw <value>' argument missing; see "visage analyze --help"`],
+    [
+      ["analyze", "a.jpg", "--draw", "--json"],
+      `Option '--draw' argument is ambiguous; see "visage analyze --help"`,
+    ],
+    [
+      ["analyze", "a.jpg", "b.jpg", "--draw", "out.png"],
+      `Option '--draw' takes one photo only; see "visage analyze --help"`,
+    ],
+    [
+      ["analyze", "a.jpg", "--draw", "out.jpg"],
+      `Option '--draw' needs a name that ends in .png; see "visage analyze --help"`,
+    ],
+    [
+      ["analyze", "blank.png", "--draw", "./blank.png"],
+      `Option '--draw' would overwrite the photo; see "visage analyze --help"`,
+    ],
+    [["analyze", "a.jpg", "--vectors"], `Option '--vectors' needs '--json'; see "visage analyze --help"`],
+    [["models", "x"], `Unexpected argument 'x'; see "visage models --help"`],
+  ])("%j is refused in one line", async (args, reason) => {
+    expect(await visage(args)).toEqual({ code: 1, stdout: "", stderr: `visage: ${reason}\n` });
+  });
+
+  it("ends quietly when nobody reads on", async () => {
+    const child = spawn(process.execPath, [CLI, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    const [[code], errors] = await Promise.all([once(child, "close"), child.stderr.toArray()]);
+    expect([code, errors.join("")]).toEqual([0, ""]);
+  });
+});
+
+describe("drawFaces", () => {
+  const SIDE = 300;
+  const black = { width: SIDE, height: SIDE, data: new Uint8Array(3 * SIDE * SIDE) };
+
+  /** A face of 40 pixels without points, so that only its label is white. */
+  const faceAt = (x: number, y: number, attributes: Partial<Face> = {}): Face => ({
+    box: { x1: Math.max(0, x), y1: Math.max(0, y), x2: Math.min(SIDE, x + 40), y2: Math.min(SIDE, y + 40) },
+    presence: 1,
+    pose: { yawDegrees: 0, pitchDegrees: 0, rollDegrees: 0 },
+    light: 128,
+    age: "20-40",
+    gender: "female",
+    genderConfidence: 0.9,
+    landmarks: [],
+    ...attributes,
+  });
+
+  /** Where the letters are. */
+  const inkOf = (faces: readonly Face[], photo = black): Point[] => {
+    const { data } = drawFaces(photo, faces);
+    const ink: Point[] = [];
+    for (let at = 0; at < data.length; at += 3)
+      if (data[at] === 255 && data[at + 1] === 255 && data[at + 2] === 255)
+        ink.push({ x: (at / 3) % photo.width, y: Math.floor(at / 3 / photo.width) });
+    return ink;
+  };
+
+  it("gives a new picture", () => {
+    drawFaces(black, [faceAt(100, 100)]);
+    expect(black.data.every((value) => value === 0)).toBe(true);
+  });
+
+  it("writes the label above the face", () => {
+    const ys = inkOf([faceAt(100, 100)]).map(({ y }) => y);
+    expect(Math.max(...ys)).toBeLessThan(100);
+    expect(Math.min(...ys)).toBeGreaterThan(70);
+  });
+
+  it.each([
+    [0, 0],
+    [260, 0],
+    [0, 260],
+    [260, 260],
+    [-20, 130],
+    [280, 130],
+    [130, -20],
+    [130, 280],
+  ])("keeps the whole label of a face at %i, %i inside the picture and off the face", (x, y) => {
+    const face = faceAt(x, y);
+    const ink = inkOf([face]);
+    expect(ink.length).toBe(inkOf([faceAt(100, 100)]).length);
+    const { x1, y1, x2, y2 } = face.box;
+    expect(ink.filter((at) => at.x >= x1 && at.x < x2 && at.y >= y1 && at.y < y2)).toEqual([]);
+  });
+
+  it("keeps the labels of neighbours apart", () => {
+    const alone = inkOf([faceAt(100, 100)]).length;
+    // The digits of the numbers differ a little in ink, one label under another would cost half.
+    expect(inkOf([faceAt(100, 100), faceAt(145, 100)]).length).toBeGreaterThan(1.9 * alone);
+  });
+
+  it("can write every label", () => {
+    for (const age of AGE_RANGES)
+      for (const gender of ["male", "female"] as const)
+        for (const genderConfidence of [0.501, 0.67, 0.84, 0.93, 1]) {
+          const faces = Array.from({ length: 10 }, () => faceAt(100, 100, { age, gender, genderConfidence }));
+          expect(() => drawFaces(black, faces)).not.toThrow();
+        }
+  });
+
+  it.each([
+    [250, 7],
+    [1920, 28],
+  ])("writes letters that can be read in a picture of %i pixels", (width, letterHeight) => {
+    const height = Math.round(width / 1.5);
+    const picture = { width, height, data: new Uint8Array(3 * width * height) };
+    const box = { x1: width / 2, y1: height / 2, x2: width / 2 + 40, y2: height / 2 + 40 };
+    const rows = new Set(inkOf([{ ...faceAt(0, 0), box }], picture).map(({ y }) => y));
+    // Two lines of letters.
+    expect(rows.size).toBe(2 * letterHeight);
+  });
+});

@@ -1,0 +1,238 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { generate } from "selfsigned";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { photograph } from "../support/images.ts";
+
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
+const FAILING = `--import=${join(PACKAGE_ROOT, "test/support/failing-process.mjs")}`;
+const USER = "user-of-a-process";
+
+const folder = mkdtempSync(join(tmpdir(), "visage-process-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    VISAGE_HOST: "127.0.0.1",
+    VISAGE_PORT: "0",
+    VISAGE_METRICS_PORT: "off",
+    VISAGE_DATA_DIR: mkdtempSync(join(folder, "data-")),
+    VISAGE_WORKERS: "1",
+    ...settings,
+  };
+}
+
+/** A service as a process of its own, and all that it prints. */
+class Service {
+  readonly process: ChildProcess;
+  readonly exit: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  output = "";
+  log = "";
+
+  constructor(settings: Readonly<Record<string, string>> = {}) {
+    this.process = spawn(process.execPath, [CLI, "serve"], {
+      env: environment(settings),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.exit = once(this.process, "exit") as Service["exit"];
+    this.process.stdout!.on("data", (text) => {
+      this.output += text;
+    });
+    this.process.stderr!.on("data", (text) => {
+      this.log += text;
+    });
+    onTestFinished(() => void this.process.kill("SIGKILL"));
+  }
+
+  /** Waits until it has started a worker, which takes a while to be ready. */
+  async begun(): Promise<void> {
+    const { pid } = this.process;
+    const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+    await expect.poll(children, { timeout: 30_000, interval: 5 }).not.toBe("");
+  }
+
+  async port(): Promise<number> {
+    await expect.poll(() => this.output, { timeout: 30_000 }).toMatch(/listens at \S+:\d+\n/);
+    return Number(/listens at \S+:(\d+)\n/.exec(this.output)![1]);
+  }
+}
+
+/** Servers of an image that they send only when they are told to. */
+let images: ReturnType<typeof createServer>;
+const held: ServerResponse[] = [];
+beforeAll(async () => {
+  images = createServer((_, response) => held.push(response));
+  images.listen(0, "127.0.0.1");
+  await once(images, "listening");
+});
+afterAll(() => {
+  images.closeAllConnections();
+  images.close();
+});
+
+const SETTINGS = {
+  NODE_OPTIONS: FAILING,
+  VISAGE_TRIAL_USER: USER,
+  VISAGE_FETCH_ALLOW: "127.0.0.1",
+  VISAGE_FETCH_TIMEOUT_MS: "20000",
+};
+
+/** Sends a request that waits for its image, and returns it with how to send the image. */
+async function requestImage(port: number) {
+  const { port: imagePort } = images.address() as AddressInfo;
+  const before = held.length;
+  const response = fetch(`http://127.0.0.1:${port}/get_face_vec`, {
+    method: "POST",
+    headers: { user_id: USER, "content-type": "application/json" },
+    body: JSON.stringify({ img: `http://127.0.0.1:${imagePort}/` }),
+  });
+  response.catch(() => {});
+  await expect.poll(() => held.length).toBe(before + 1);
+  return { response, sendImage: () => held.at(-1)!.end(photograph(3)) };
+}
+
+describe("an error that nothing has handled", () => {
+  test.each([
+    ["SIGUSR2", "uncaught exception", "made to throw"],
+    ["SIGWINCH", "unhandled rejection", "made to reject"],
+  ] as const)(
+    "(%s) ends the process when what is in flight is answered",
+    async (signal, event, cause) => {
+      const service = new Service(SETTINGS);
+      const port = await service.port();
+      const { response, sendImage } = await requestImage(port);
+      service.process.kill(signal);
+      await expect.poll(() => service.log).toContain(`"event":"${event}","cause":"Error: ${cause}`);
+      await expect.poll(() => fetch(`http://127.0.0.1:${port}/healthz`).catch(() => "closed")).toBe("closed");
+      sendImage();
+      expect((await response).status).toBe(200);
+      expect(await service.exit).toEqual([1, null]);
+      expect(service.log).toContain('"outcome":"ok"');
+    },
+    40_000,
+  );
+
+  test("ends the process after five seconds where the answer takes longer", async () => {
+    const service = new Service(SETTINGS);
+    await requestImage(await service.port());
+    const started = performance.now();
+    service.process.kill("SIGUSR2");
+    expect(await service.exit).toEqual([1, null]);
+    expect(performance.now() - started).toBeGreaterThan(4500);
+    expect(performance.now() - started).toBeLessThan(8000);
+  }, 40_000);
+
+  test("is logged also when it is not the first", async () => {
+    const service = new Service(SETTINGS);
+    await requestImage(await service.port());
+    service.process.kill("SIGUSR2");
+    await expect.poll(() => service.log).toContain("made to throw");
+    service.process.kill("SIGWINCH");
+    expect(await service.exit).toEqual([1, null]);
+    expect(service.log).toContain("made to reject");
+  }, 40_000);
+});
+
+describe.skipIf(process.platform !== "linux")("a signal while the service starts", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "stops it with exit code 0: %s",
+    async (signal) => {
+      for (const delayMs of [0, 200]) {
+        const service = new Service();
+        await service.begun();
+        await sleep(delayMs);
+        service.process.kill(signal);
+        expect(await service.exit).toEqual([0, null]);
+        expect(service.log).not.toContain("error");
+      }
+    },
+    60_000,
+  );
+});
+
+describe("SIGHUP", () => {
+  async function writeCertificate(): Promise<{ cert: string; key: string }> {
+    const pems = await generate([{ name: "commonName", value: "localhost" }]);
+    const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+    writeFileSync(files.cert, pems.cert);
+    writeFileSync(files.key, pems.private);
+    return files;
+  }
+
+  test("with a half-written certificate leaves the service as it is, and says so", async () => {
+    const files = await writeCertificate();
+    const service = new Service({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key });
+    await service.port();
+    writeFileSync(files.cert, readFileSync(files.cert).subarray(0, 300));
+    for (let i = 0; i < 5; i++) service.process.kill("SIGHUP");
+    await expect.poll(() => service.log).toContain('"event":"certificate kept"');
+    await writeCertificate();
+    service.process.kill("SIGHUP");
+    await expect.poll(() => service.log).toContain('"event":"certificate renewed"');
+    service.process.kill("SIGINT");
+    expect(await service.exit).toEqual([0, null]);
+  }, 40_000);
+
+  test.skipIf(process.platform !== "linux")(
+    "before the service has started does not end it",
+    async () => {
+      const service = new Service();
+      await service.begun();
+      service.process.kill("SIGHUP");
+      await service.port();
+      expect(service.process.exitCode).toBeNull();
+    },
+    40_000,
+  );
+});
+
+describe("the id of the trial user", () => {
+  test("is printed to nothing but a terminal", async () => {
+    const dataDir = mkdtempSync(join(folder, "data-"));
+    const service = new Service({ VISAGE_DATA_DIR: dataDir });
+    await service.port();
+    const path = join(dataDir, "trial-user");
+    const id = readFileSync(path, "utf8").trim();
+    expect(service.output).toContain(`The id of the trial user is stored in ${path}`);
+    expect(service.output + service.log).not.toContain(id);
+  }, 40_000);
+
+  test("is not printed where a variable sets it", async () => {
+    const service = new Service({ VISAGE_TRIAL_USER: USER });
+    await service.port();
+    expect(service.output).toContain("VISAGE_TRIAL_USER");
+    expect(service.output + service.log).not.toContain(USER);
+  }, 40_000);
+
+  const hasScript = spawnSync("script", ["--version"]).status === 0;
+  test.skipIf(!hasScript)(
+    "is printed to a terminal",
+    async () => {
+      const dataDir = mkdtempSync(join(folder, "data-"));
+      const command = `exec ${process.execPath} ${CLI} serve`;
+      const terminal = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
+        env: environment({ VISAGE_DATA_DIR: dataDir }),
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      onTestFinished(() => void terminal.kill("SIGKILL"));
+      let output = "";
+      terminal.stdout.on("data", (text) => {
+        output += text;
+      });
+      await expect.poll(() => output, { timeout: 30_000 }).toContain("curl");
+      const id = readFileSync(join(dataDir, "trial-user"), "utf8").trim();
+      expect(output).toContain(`-H 'user_id: ${id}'`);
+      terminal.stdin.write("\u0003");
+      await once(terminal, "exit");
+    },
+    40_000,
+  );
+});

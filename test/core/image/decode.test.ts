@@ -1,0 +1,403 @@
+import { deflateSync } from "node:zlib";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { FaceError, type FaceErrorKind } from "../../../src/core/errors.ts";
+import { decode, SHRUNK_SIDE, WHOLE_SIDE } from "../../../src/core/image/decode.ts";
+import { DEFAULT_LIMITS } from "../../../src/core/limits.ts";
+import type { Photo } from "../../../src/core/types.ts";
+import {
+  blankRows,
+  chunk,
+  editSegments,
+  photograph,
+  pngOf,
+  quadrants,
+  segment,
+  twoComponentJpeg,
+  withAnnouncedSize,
+  withChunks,
+  withSegments,
+  withZeroedScanHeader,
+} from "../../support/images.ts";
+
+const WIDTH = 320;
+const HEIGHT = 214;
+const END_OF_IMAGE = Buffer.from([0xff, 0xd9]);
+const small = () => sharp(photograph(1)).resize(WIDTH, HEIGHT);
+const truth = await small().raw().toBuffer();
+const jpeg = await small().jpeg({ quality: 95 }).toBuffer();
+const progressive = await small().jpeg({ quality: 95, progressive: true }).toBuffer();
+const png = await small().png().toBuffer();
+const interlaced = await small().png({ progressive: true }).toBuffer();
+
+const open = (bytes: Uint8Array) => decode(bytes, DEFAULT_LIMITS);
+const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
+const text = (content: string) => Buffer.from(content, "latin1");
+const filled = (length: number) => Buffer.alloc(length, 9);
+
+function difference(a: Uint8Array, b: Uint8Array): number {
+  expect(a.length).toBe(b.length);
+  return a.reduce((sum, value, i) => sum + Math.abs(value - (b[i] ?? 0)), 0) / a.length;
+}
+
+function colourAt({ pixels }: Photo, x: number, y: number): number[] {
+  const at = 3 * (Math.floor(y * pixels.height) * pixels.width + Math.floor(x * pixels.width));
+  return [...pixels.data.subarray(at, at + 3)];
+}
+
+async function refusal(work: Promise<Photo>): Promise<FaceError> {
+  const outcome = await work.catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(FaceError);
+  return outcome as FaceError;
+}
+
+async function expectRefusal(bytes: Uint8Array, kind: FaceErrorKind): Promise<FaceError> {
+  const error = await refusal(open(bytes));
+  expect(error.kind).toBe(kind);
+  expect(error.message).toMatch(/^The image [^\n]*\.$/);
+  expect(error.message).not.toMatch(/vips|libpng|buffer/i);
+  return error;
+}
+
+describe("photographs", () => {
+  test.each([1, 2, 3, 4, 5, 6] as const)("sample %i is worked on as it is", async (n) => {
+    const { data, info } = await sharp(photograph(n)).raw().toBuffer({ resolveWithObject: true });
+    const { width, height, pixels } = await open(photograph(n));
+
+    expect([width, height]).toEqual([info.width, info.height]);
+    expect([pixels.width, pixels.height]).toEqual([info.width, info.height]);
+    expect(difference(pixels.data, data)).toBe(0);
+  });
+
+  // What libjpeg has shrunk may lie up to half a pixel off, which shows in fine patterns.
+  test.each([
+    [2049, 0.1],
+    [3072, 0.1],
+    [3075, 2],
+    [4033, 2],
+    [5003, 2],
+  ])("one of %i pixels keeps its size and is worked on small", async (side, tolerance) => {
+    const bytes = await sharp(photograph(6)).resize(side).jpeg().toBuffer();
+    const full = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+    const { width, height, pixels } = await open(bytes);
+
+    expect([width, height]).toEqual([full.info.width, full.info.height]);
+    expect([pixels.width, pixels.height]).toEqual([SHRUNK_SIDE, Math.round((SHRUNK_SIDE * height) / width)]);
+    expect(pixels.data.length).toBe(pixels.width * pixels.height * 3);
+    const shrunk = sharp(full.data, { raw: { width, height, channels: 3 } });
+    const expected = await shrunk.resize(pixels.width, pixels.height, { fit: "fill" }).raw().toBuffer();
+    expect(difference(pixels.data, expected)).toBeLessThan(tolerance);
+  });
+
+  test.each([2049, 3075, 4033, 5003, 6007])(
+    "nothing in one of %i pixels moves by a whole pixel",
+    async (side) => {
+      const stripe = 64;
+      const isWhite = (x: number) => Math.floor((x * SHRUNK_SIDE) / side / stripe) % 2 === 1;
+      const row = Uint8Array.from({ length: side }, (_, x) => (isWhite(x + 0.5) ? 255 : 0));
+      const striped = sharp(Buffer.concat(new Array<Uint8Array>(300).fill(row)), {
+        raw: { width: side, height: 300, channels: 1 },
+      });
+      const { data } = (await open(await striped.jpeg({ quality: 95 }).toBuffer())).pixels;
+      for (let edge = stripe; edge < SHRUNK_SIDE; edge += stripe) {
+        const [before, after] = [edge - 2, edge + 1].map((x) => data[3 * x]! > 127);
+        expect([before, after], `at ${edge}`).toEqual([edge % 128 === 0, edge % 128 !== 0]);
+      }
+    },
+  );
+
+  test("the same bytes give the same pixels and are left alone", async () => {
+    const bytes = withZeroedScanHeader(photograph(2));
+    const before = Buffer.from(bytes);
+    const [first, second] = await Promise.all([open(bytes), open(bytes)]);
+    expect(Buffer.compare(first.pixels.data, second.pixels.data)).toBe(0);
+    expect(bytes.equals(before)).toBe(true);
+  });
+
+  test("bytes may be a part of a larger buffer", async () => {
+    const { buffer } = Uint8Array.from([1, 2, 3, ...jpeg, 4]);
+    const { pixels } = await open(new Uint8Array(buffer, 3, jpeg.length));
+    expect(difference(pixels.data, (await open(jpeg)).pixels.data)).toBe(0);
+  });
+
+  test("memory stays flat over many images", async () => {
+    const bytes = pngOf(1024, 1024, 8, 0, blankRows(1024, 1024));
+    await open(bytes);
+    const before = process.memoryUsage().rss;
+    for (let i = 0; i < 150; i++) await open(bytes);
+    expect(process.memoryUsage().rss - before).toBeLessThan(250e6); // the pixels alone come to 470 MB
+  });
+});
+
+describe("kinds of file", () => {
+  const grey16 = () => small().toColourspace("grey16");
+  test.each<[string, number, () => Buffer | Promise<Buffer>]>([
+    ["JPEG", 2, () => jpeg],
+    ["progressive JPEG", 2, () => progressive],
+    [
+      "JPEG with a Display P3 profile",
+      3,
+      () => small().withIccProfile("p3").jpeg({ quality: 95 }).toBuffer(),
+    ],
+    ["CMYK JPEG", 12, () => small().toColourspace("cmyk").jpeg({ quality: 95 }).toBuffer()],
+    ["PNG", 0, () => png],
+    ["interlaced PNG", 0, () => interlaced],
+    ["PNG with alpha", 0, () => small().ensureAlpha().png().toBuffer()],
+    ["palette PNG", 5, () => small().png({ palette: true }).toBuffer()],
+    ["16-bit PNG", 1, () => small().toColourspace("rgb16").png().toBuffer()],
+    [
+      "16-bit PNG with an sRGB profile",
+      1,
+      () => small().toColourspace("rgb16").withIccProfile("srgb").png().toBuffer(),
+    ],
+    [
+      "animated PNG, by its first frame",
+      0,
+      () => {
+        const frame = (sequence: number) =>
+          chunk("fcTL", Buffer.from([0, 0, 0, sequence, 0, 0, 1, 64, 0, 0, 0, 214, ...Buffer.alloc(14)]));
+        const animated = withChunks(png, chunk("acTL", Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), frame(0));
+        const second = Buffer.concat([
+          Buffer.from([0, 0, 0, 2]),
+          deflateSync(filled(HEIGHT * (1 + WIDTH * 3))),
+        ]);
+        return Buffer.concat([animated.subarray(0, -12), frame(1), chunk("fdAT", second), chunk("IEND")]);
+      },
+    ],
+  ])("%s gives the photograph", async (_kind, tolerance, make) => {
+    const { width, height, pixels } = await open(await make());
+    expect([width, height, pixels.width, pixels.height]).toEqual([WIDTH, HEIGHT, WIDTH, HEIGHT]);
+    expect(difference(pixels.data, truth)).toBeLessThanOrEqual(tolerance);
+  });
+
+  test.each<[string, () => Promise<Buffer>]>([
+    ["grey JPEG", () => small().greyscale().jpeg({ quality: 95 }).toBuffer()],
+    ["grey PNG", () => small().toColourspace("b-w").png().toBuffer()],
+    ["16-bit grey PNG", () => grey16().png().toBuffer()],
+    ["16-bit grey PNG with alpha", () => grey16().ensureAlpha().png().toBuffer()],
+    ["two-tone PNG", () => small().toColourspace("b-w").png({ palette: true, colours: 2 }).toBuffer()],
+  ])("%s gives three equal channels", async (_kind, make) => {
+    const { pixels } = await open(await make());
+    expect(pixels.data.length).toBe(WIDTH * HEIGHT * 3);
+    const grey = pixels.data.filter((_, i) => i % 3 === 0);
+    expect(pixels.data.every((value, i) => value === grey[Math.floor(i / 3)])).toBe(true);
+    expect(new Set(grey).size).toBeGreaterThan(1);
+  });
+
+  test.each(["srgb", "p3"])("red in the profile %s is red", async (profile) => {
+    const red = sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } });
+    expect(colourAt(await open(await red.withIccProfile(profile).png().toBuffer()), 0, 0)).toEqual([
+      255, 0, 0,
+    ]);
+  });
+
+  test.each([
+    ["clear", 0, 255],
+    ["half clear", 0.5, 127],
+    ["opaque", 1, 0],
+  ])("%s black lies on white", async (_name, alpha, expected) => {
+    const background = { r: 0, g: 0, b: 0, alpha };
+    const black = sharp({ create: { width: 2000, height: 10, channels: 4, background } });
+    for (const space of ["srgb", "b-w", "rgb16"]) {
+      const [r = -1, g, b] = colourAt(
+        await open(await black.clone().toColourspace(space).png().toBuffer()),
+        0.5,
+        0.5,
+      );
+      expect(Math.abs(r - expected), space).toBeLessThanOrEqual(1);
+      expect([g, b]).toEqual([r, r]);
+    }
+  });
+});
+
+describe("orientation", () => {
+  const colours = { r: "#ff0000", g: "#00ff00", b: "#0000ff", w: "#ffffff" } as const;
+  const upright = [
+    [255, 0, 0],
+    [0, 255, 0],
+    [0, 0, 255],
+    [255, 255, 255],
+  ];
+  // Where the upright corners red, green, blue, white are stored under each value of the tag.
+  const stored = ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "gwrb", "wgbr", "brwg"].map((corners, i) => ({
+    tag: i + 1,
+    corners: [...corners].map((corner) => colours[corner as keyof typeof colours]),
+  }));
+  const sizes = [
+    [80, 48, 80, 48],
+    [3072, 2000, 1024, 667],
+  ] as const;
+  const cases = stored.flatMap((how) =>
+    sizes.flatMap((size) => (["jpeg", "png"] as const).map((format) => ({ ...how, size, format }))),
+  );
+
+  test.each(cases)(
+    "$tag in a $format of $size.0 pixels is turned upright",
+    async ({ tag, corners, size, format }) => {
+      const [width, height, workingWidth, workingHeight] = size;
+      const [storedWidth, storedHeight] = tag > 4 ? [height, width] : [width, height];
+      const picture = quadrants(corners, storedWidth, storedHeight).withMetadata({ orientation: tag });
+      const photo = await open(
+        await (format === "jpeg" ? picture.jpeg({ quality: 95 }) : picture.png()).toBuffer(),
+      );
+
+      expect([photo.width, photo.height]).toEqual([width, height]);
+      expect([photo.pixels.width, photo.pixels.height]).toEqual([workingWidth, workingHeight]);
+      const seen = [0.25, 0.75].flatMap((y) => [0.25, 0.75].flatMap((x) => colourAt(photo, x, y)));
+      expect(difference(Uint8Array.from(seen), Uint8Array.from(upright.flat()))).toBeLessThan(2);
+    },
+  );
+});
+
+describe("size", () => {
+  test.each([
+    [1, 1, 1, 1],
+    [WHOLE_SIDE, 10, WHOLE_SIDE, 10],
+    [WHOLE_SIDE + 1, 10, SHRUNK_SIDE, 5],
+    [2001, 3000, 683, SHRUNK_SIDE],
+    [65_535, 1, SHRUNK_SIDE, 1],
+    [1, 65_535, 1, SHRUNK_SIDE],
+  ])("%i by %i is worked on as %i by %i", async (width, height, workingWidth, workingHeight) => {
+    const photo = await open(pngOf(width, height, 8, 0, blankRows(height, width)));
+    expect([photo.width, photo.height]).toEqual([width, height]);
+    expect([photo.pixels.width, photo.pixels.height]).toEqual([workingWidth, workingHeight]);
+  });
+
+  test.each<[string, Buffer, RegExp]>([
+    ["a valid PNG of 100 megapixels", pngOf(10_000, 10_000, 1, 0, blankRows(10_000, 1250)), /10000 by 10000/],
+    ["a PNG header of 900 megapixels", pngOf(30_000, 30_000, 8, 2), /at most 40000000 /],
+    ["a PNG header of 90,000 megapixels", pngOf(300_000, 300_000, 16, 6), /300000 by 300000/],
+    ["the largest PNG header", pngOf(2 ** 32 - 1, 2 ** 32 - 1, 8, 2), /4294967295/],
+    ["a JPEG header of 65,500 a side", withAnnouncedSize(jpeg, 65_500, 65_500), /65500 by 65500/],
+    ["the largest JPEG header", withAnnouncedSize(jpeg, 65_535, 65_535), /65535 by 65535/],
+    ["a PNG of one endless row", pngOf(40_000_000, 1, 16, 6), /65535 .* on a side/],
+    ["too many bytes", Buffer.concat([jpeg, Buffer.alloc(DEFAULT_LIMITS.maxBytes)]), /at most 10485760/],
+  ])("%s is refused at once", async (_name, bytes, message) => {
+    const start = performance.now();
+    expect((await expectRefusal(bytes, "imageTooLarge")).message).toMatch(message);
+    expect(performance.now() - start).toBeLessThan(250);
+  });
+
+  test("the limits themselves are allowed, one less is not", async () => {
+    const exact = { maxBytes: jpeg.length, maxPixels: WIDTH * HEIGHT };
+    await expect(decode(jpeg, exact)).resolves.toBeDefined();
+    for (const limit of ["maxBytes", "maxPixels"] as const) {
+      const error = await refusal(decode(jpeg, { ...exact, [limit]: exact[limit] - 1 }));
+      expect(error.kind).toBe("imageTooLarge");
+    }
+  });
+});
+
+describe("other formats", () => {
+  test.each<[string, Buffer | Promise<Buffer>]>([
+    ["nothing", Buffer.alloc(0)],
+    ["GIF", small().gif().toBuffer()],
+    ["WebP", small().webp().toBuffer()],
+    ["TIFF", small().tiff().toBuffer()],
+    ["AVIF", small().resize(32).avif().toBuffer()],
+    ["HEIC", text("\0\0\0\x18ftypheic\0\0\0\0mif1heic")],
+    ["BMP", text("BM\x3a\0\0\0\0\0\0\0\x36\0\0\0")],
+    ["SVG", text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
+    ["PDF", text("%PDF-1.7\n")],
+    ["noise", filled(5000)],
+    ["half a signature", png.subarray(0, 4)],
+    ["a PNG after a space", Buffer.concat([text(" "), png])],
+  ])("%s is not taken", async (name, bytes) => {
+    const error = await expectRefusal(await bytes, "unsupportedFormat");
+    expect(error.message).toMatch(name === "nothing" ? /empty/ : /neither a JPEG nor a PNG/);
+  });
+
+  test("no other loader can be reached", async () => {
+    await expect(sharp(await small().webp().toBuffer()).metadata()).rejects.toThrow(/unsupported/);
+  });
+});
+
+describe("damage", () => {
+  const overwritten = (bytes: Buffer, count: number) =>
+    Buffer.from(bytes).fill(0, bytes.length >> 1, (bytes.length >> 1) + count);
+  test.each<[string, Buffer | Promise<Buffer>]>([
+    ["half a JPEG", half(jpeg)],
+    ["half a progressive JPEG", half(progressive)],
+    ["a large JPEG without its end", photograph(3).subarray(0, -500)],
+    ["a JPEG without its last bytes", jpeg.subarray(0, -20)],
+    ["half a JPEG that pretends to be whole", Buffer.concat([half(jpeg), END_OF_IMAGE])],
+    ["half a progressive JPEG that pretends to be whole", Buffer.concat([half(progressive), END_OF_IMAGE])],
+    [
+      "half a Samsung JPEG that pretends to be whole",
+      withZeroedScanHeader(Buffer.concat([half(jpeg), END_OF_IMAGE])),
+    ],
+    ["a JPEG with a blank stretch", overwritten(jpeg, 1000)],
+    ["a JPEG with less than its header says", withAnnouncedSize(jpeg, WIDTH, 4 * HEIGHT)],
+    ["a JPEG of no width", withAnnouncedSize(jpeg, 0, HEIGHT)],
+    ["a JPEG of no height", withAnnouncedSize(jpeg, WIDTH, 0)],
+    ["a JPEG cut in its header", jpeg.subarray(0, 100)],
+    ["a JPEG cut before its scan", editSegments(jpeg, (marker, body) => (marker === 0xda ? text("") : body))],
+    ["a JPEG of one marker", Buffer.from([0xff, 0xd8, 0xff])],
+    ["a JPEG signature and noise", Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), filled(5000)])],
+    [
+      "a JPEG header out of step",
+      Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0, 0xc2, 0, 17, 8, 255, 255, 255, 255, ...filled(50)]),
+    ],
+    ["a JPEG of two components", twoComponentJpeg()],
+    ["half a PNG", half(png)],
+    ["a PNG without its last bytes", png.subarray(0, -20)],
+    ["half an interlaced PNG", half(interlaced)],
+    ["a PNG with wrong bytes", overwritten(png, 8)],
+    ["an interlaced PNG with wrong bytes", overwritten(interlaced, 8)],
+    ["a PNG with less than its header says", pngOf(64, 64, 8, 2, blankRows(10, 64 * 3))],
+    ["a PNG of no width", pngOf(0, 64, 8, 2, blankRows(64, 0))],
+    ["a PNG without pixels", pngOf(64, 64, 8, 2)],
+    ["a PNG signature", png.subarray(0, 8)],
+    ["a PNG signature and noise", Buffer.concat([png.subarray(0, 8), filled(5000)])],
+  ])("%s is refused", async (_name, bytes) => {
+    const error = await expectRefusal(await bytes, "unreadableImage");
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+});
+
+describe("oddities that real files have", () => {
+  const profile = (body: Uint8Array, part = 1, of = 1) =>
+    segment(0xe2, Buffer.concat([text("ICC_PROFILE\0"), Buffer.from([part, of]), body]));
+  const hugeProfile = Array.from({ length: 140 }, (_, i) => profile(filled(65_000), i + 1, 140));
+  const bomb = deflateSync(Buffer.alloc(50_000_000));
+  const wrongChecksum = Buffer.concat([chunk("tEXt", text("Title\0Face")).subarray(0, -4), filled(4)]);
+
+  test.each<[string, Buffer]>([
+    ["bytes after a JPEG", Buffer.concat([jpeg, filled(1000)])],
+    ["a second JPEG after the first", Buffer.concat([jpeg, jpeg])],
+    ["bytes before the end of a JPEG", Buffer.concat([jpeg.subarray(0, -2), Buffer.alloc(4), END_OF_IMAGE])],
+    ["the scan header of Samsung phones", withZeroedScanHeader(jpeg)],
+    ["fill bytes before a marker", withSegments(jpeg, Buffer.from([0xff, 0xff, 0xff]))],
+    ["a broken profile in a JPEG", withSegments(jpeg, profile(filled(500)))],
+    ["a huge profile in a JPEG", withSegments(jpeg, ...hugeProfile)],
+    ["a broken EXIF block", withSegments(jpeg, segment(0xe1, text(`Exif\0\0${"?".repeat(60)}`)))],
+    ["a long comment", withSegments(jpeg, segment(0xfe, filled(65_000)))],
+    ["bytes after a PNG", Buffer.concat([png, filled(1000)])],
+    ["a PNG without its last chunk", png.subarray(0, -12)],
+    ["a wrong checksum on a text", withChunks(png, wrongChecksum)],
+    [
+      "a broken profile in a PNG",
+      withChunks(png, chunk("iCCP", Buffer.concat([text("p\0\0"), filled(500)]))),
+    ],
+    ["a profile that swells", withChunks(png, chunk("iCCP", Buffer.concat([text("p\0\0"), bomb])))],
+    ["a text that swells", withChunks(png, chunk("zTXt", Buffer.concat([text("t\0\0"), bomb])))],
+    ["a broken EXIF block in a PNG", withChunks(png, chunk("eXIf", filled(40)))],
+  ])("%s does no harm", async (_name, bytes) => {
+    const plain = bytes[0] === 0xff ? jpeg : png;
+    const { pixels } = await open(bytes);
+    expect(difference(pixels.data, (await open(plain)).pixels.data)).toBe(0);
+  });
+});
+
+describe("aborting", () => {
+  test("before the start decodes nothing", async () => {
+    await expect(decode(Buffer.alloc(0), DEFAULT_LIMITS, AbortSignal.abort("late"))).rejects.toBe("late");
+  });
+
+  test("during the work rejects with the reason", async () => {
+    const controller = new AbortController();
+    const work = decode(photograph(1), DEFAULT_LIMITS, controller.signal);
+    controller.abort("gone");
+    await expect(work).rejects.toBe("gone");
+  });
+});

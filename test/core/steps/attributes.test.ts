@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AGE_RANGES, type Analyzer, type Face } from "../../../src/core/index.ts";
+import {
+  ALL_FACES,
+  faceAt,
+  mirrored,
+  mirroredBox,
+  openRealAnalyzer,
+  PROFILE,
+  SAMPLES,
+  type Sample,
+} from "../../support/faces.ts";
+import { photograph } from "../../support/images.ts";
+
+let analyzer: Analyzer;
+const found = new Map<Sample, readonly Face[]>();
+beforeAll(async () => {
+  analyzer = await openRealAnalyzer();
+  for (const sample of SAMPLES) found.set(sample, (await analyzer.analyze(photograph(sample))).faces);
+});
+afterAll(() => analyzer.close());
+
+const all = () => ALL_FACES.map(({ sample, box }) => faceAt(found.get(sample)!, box));
+
+test("age is one of the spec's five ranges", () => {
+  expect(AGE_RANGES).toEqual(["0-10", "10-20", "20-40", "40-60", "60-100"]);
+  for (const { age } of all()) expect(AGE_RANGES).toContain(age);
+});
+
+test("the women read as grown up, and most as 20 to 40", () => {
+  const ages = all().map(({ age }) => age);
+  expect(ages).not.toContain("0-10");
+  expect(ages).not.toContain("60-100");
+  expect(ages.filter((age) => age === "20-40").length).toBeGreaterThanOrEqual(18);
+});
+
+test("gender is told with a confidence of 0.501 to 1", () => {
+  for (const { gender, genderConfidence } of all()) {
+    expect(["male", "female"]).toContain(gender);
+    expect(genderConfidence).toBeGreaterThanOrEqual(0.501);
+    expect(genderConfidence).toBeLessThanOrEqual(1);
+  }
+});
+
+test("the 22 women read as female, with at most one exception", () => {
+  expect(all().filter(({ gender }) => gender === "male").length).toBeLessThanOrEqual(1);
+});
+
+describe.each(SAMPLES)("photograph %i mirrored", (sample) => {
+  test("gives the same answers", async () => {
+    const { faces } = await analyzer.analyze(await mirrored(sample));
+    for (const { box } of ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE)) {
+      const face = faceAt(found.get(sample)!, box);
+      const reflection = faceAt(faces, mirroredBox(box));
+      expect(reflection.age).toBe(face.age);
+      expect(reflection.gender).toBe(face.gender);
+      expect(Math.abs(reflection.genderConfidence - face.genderConfidence)).toBeLessThan(0.02);
+    }
+  });
+});

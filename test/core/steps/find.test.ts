@@ -1,0 +1,233 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { areaOf, intersectionOf } from "../../../src/core/geometry.ts";
+import type { Analyzer, Box, Face } from "../../../src/core/index.ts";
+import {
+  ALL_FACES,
+  boxOf,
+  cut,
+  encoded,
+  FACES,
+  grown,
+  isAmong,
+  movedBox,
+  openRealAnalyzer,
+  PHOTOGRAPH_WIDTH,
+  PROFILE,
+  rounded,
+  SAMPLES,
+  type Sample,
+  turned,
+  VEILED,
+} from "../../support/faces.ts";
+import { photograph } from "../../support/images.ts";
+import { randomFloats } from "../../support/numbers.ts";
+
+const SURE_SCORE = 0.65;
+
+let analyzer: Analyzer;
+beforeAll(async () => {
+  analyzer = await openRealAnalyzer();
+});
+afterAll(() => analyzer.close());
+
+const find = async (bytes: Uint8Array): Promise<readonly Face[]> => (await analyzer.analyze(bytes)).faces;
+const boxesOf = (faces: readonly Face[]) => faces.map(({ box }) => box);
+
+/** A picture of parts of the photographs on grey. */
+async function collage(
+  width: number,
+  height: number,
+  parts: readonly { image: Promise<Buffer>; left: number; top: number }[],
+): Promise<Buffer> {
+  const inputs = await Promise.all(
+    parts.map(async ({ image, left, top }) => ({ input: await image, left, top })),
+  );
+  const grey = sharp({ create: { width, height, channels: 3, background: "#808080" } });
+  return encoded(grey.composite(inputs));
+}
+
+describe.each(SAMPLES)("photograph %i", (sample) => {
+  let faces: readonly Face[];
+  beforeAll(async () => {
+    faces = await find(photograph(sample));
+  });
+
+  test("gives every face once and nothing else", () => {
+    expect(faces).toHaveLength(FACES[sample].length);
+    for (const box of FACES[sample])
+      expect(isAmong(boxesOf(faces), box, 0.7), JSON.stringify(box)).toBe(true);
+  });
+
+  test("gives sure faces first and then the larger ones", () => {
+    const rank = ({ score = 0, box }: Face) => (score >= SURE_SCORE ? 1e9 : 0) + areaOf(box);
+    expect(faces.map(rank)).toEqual(faces.map(rank).toSorted((one, other) => other - one));
+  });
+});
+
+describe("the first face", () => {
+  const portrait = (width: number) => encoded(cut(3, grown(FACES[3][0]!, 2)).resize({ width }));
+
+  test("is a sure one, even beside a larger face that is hardly to be seen", async () => {
+    // Blurring must come before enlarging, and sharp does it after.
+    const stranger = await encoded(cut(3, grown(FACES[3][2]!, 2)).blur(16));
+    const blurred = sharp(stranger).resize(500, 500, { fit: "fill" });
+    const faces = await find(
+      await collage(900, 600, [
+        { image: encoded(blurred), left: 20, top: 20 },
+        { image: portrait(300), left: 570, top: 20 },
+      ]),
+    );
+    expect(faces).toHaveLength(2);
+    expect(areaOf(faces[1]!.box)).toBeGreaterThan(areaOf(faces[0]!.box));
+    expect(faces[1]!.score).toBeLessThan(SURE_SCORE);
+    expect(faces[0]!.score).toBeGreaterThanOrEqual(SURE_SCORE);
+  });
+
+  test("is the one that shows most, where a larger face reaches out of the photograph", async () => {
+    const neighbour = encoded(cut(6, grown(FACES[6][0]!, 2)).resize({ width: 430 }));
+    const picture = await collage(900, 640, [
+      { image: neighbour, left: 0, top: 20 },
+      { image: portrait(370), left: 510, top: 100 },
+    ]);
+    const [larger, smaller] = boxesOf(await find(picture));
+    expect(larger!.x2).toBeLessThan(smaller!.x1);
+
+    const left = Math.round(larger!.x1 + 0.3 * (larger!.x2 - larger!.x1));
+    const frame = { left, top: 0, width: 900 - left, height: 640 };
+    const [first, second] = await find(await encoded(sharp(picture).extract(frame)));
+    expect(second!.box.x1).toBe(0);
+    expect(second!.box.x2).toBeLessThan(first!.box.x1);
+    expect(second!.score).toBeGreaterThanOrEqual(SURE_SCORE);
+  });
+});
+
+describe.each([1.2, 1, 0.85])("a photograph of %f times a face", (factor) => {
+  const found: { name: string; frame: Box; place: Box; faces: readonly Face[] }[] = [];
+  beforeAll(async () => {
+    for (const { name, sample, box } of ALL_FACES) {
+      const part = rounded(grown(box, factor));
+      const corner = { x: part.x1, y: part.y1 };
+      found.push({
+        name,
+        frame: movedBox(part, corner),
+        place: movedBox(intersectionOf(box, part), corner),
+        faces: await find(await encoded(cut(sample, part))),
+      });
+    }
+  });
+
+  const isRight = ({ faces, place }: (typeof found)[number]) =>
+    isAmong(boxesOf(faces.slice(0, 1)), place, 0.5);
+
+  test("gives that face first", () => {
+    const missed = found.filter((one) => !isRight(one) && one.name !== VEILED);
+    // Cut at forehead and chin, one more of the 22 is taken for the part between eyes and mouth.
+    expect(missed.length).toBeLessThanOrEqual(factor < 1 ? 1 : 0);
+  });
+
+  test("gives rectangles inside the photograph", () => {
+    for (const { faces, frame } of found)
+      for (const { box } of faces) {
+        expect(areaOf(box)).toBeGreaterThan(0);
+        expect(intersectionOf(box, frame)).toEqual(box);
+      }
+  });
+
+  test("gives no part of it as another face", () => {
+    const split = found.filter((one) => isRight(one) && one.faces.length > 1).map(({ name }) => name);
+    expect(split.length, split.join("; ")).toBeLessThanOrEqual(factor < 1 ? 1 : 0);
+  });
+});
+
+test.each(["left", "right"] as const)("faces with a quarter cut off on the %s are found", async (side) => {
+  const missed: string[] = [];
+  for (const { name, sample, box } of ALL_FACES) {
+    const quarter = (box.x2 - box.x1) / 4;
+    const around = intersectionOf(grown(box, 2.2), boxOf(0, 0, PHOTOGRAPH_WIDTH, 1280));
+    const frame = side === "left" ? { ...around, x1: box.x1 + quarter } : { ...around, x2: box.x2 - quarter };
+    const place = movedBox(intersectionOf(box, frame), { x: frame.x1, y: frame.y1 });
+    const faces = await find(await encoded(cut(sample, frame)));
+    if (!isAmong(boxesOf(faces), place, 0.5)) missed.push(name);
+  }
+  // Of a profile, the quarter on one side is all that there is of a face.
+  expect(missed.filter((name) => name !== PROFILE)).toEqual([]);
+});
+
+test("nine of ten small faces in a group are found", async () => {
+  const SCALE = 0.145;
+  const LEFT = 110;
+  const part = boxOf(LEFT, 0, LEFT + 1700, 1280);
+  // Every other field of a chessboard.
+  const group = [1, 2, 3, 4, 5, 6, 3, 5].map((n, i) => ({
+    sample: n as Sample,
+    left: ((i % 2) * 2 + (Math.floor(i / 2) % 2)) * 256,
+    top: Math.floor(i / 2) * 192,
+  }));
+  const picture = await collage(
+    1024,
+    768,
+    group.map(({ sample, left, top }) => ({
+      image: encoded(cut(sample, part).resize(Math.round(1700 * SCALE))),
+      left,
+      top,
+    })),
+  );
+  const places = group.flatMap(({ sample, left, top }) =>
+    FACES[sample].map((box) => movedBox(box, { x: LEFT - left / SCALE, y: -top / SCALE }, SCALE)),
+  );
+  expect(places).toHaveLength(30);
+  expect(Math.max(...places.map(({ x1, x2 }) => x2 - x1))).toBeLessThan(34);
+
+  const boxes = boxesOf(await find(picture));
+  expect(places.filter((place) => !isAmong(boxes, place)).length).toBeLessThanOrEqual(3);
+  expect(boxes.filter((box) => !isAmong(places, box)).length).toBeLessThanOrEqual(5);
+});
+
+test.each([15, 30, 45, -15, -30, -45])("upright faces turned by %i degrees are found", async (degrees) => {
+  for (const sample of [3, 6] as const) {
+    const { bytes, placeOf } = await turned(sample, degrees, 640);
+    const boxes = boxesOf(await find(bytes));
+    const missed = FACES[sample].map(placeOf).filter((place) => !isAmong(boxes, place, 0.5));
+    expect(missed).toEqual([]);
+    expect(boxes.length).toBeLessThanOrEqual(FACES[sample].length + 1);
+  }
+});
+
+describe("a picture without a face gives none", () => {
+  const raw = (width: number, height: number, value: (i: number) => number) =>
+    encoded(
+      sharp(
+        Uint8Array.from({ length: width * height * 3 }, (_, i) => value(i)),
+        { raw: { width, height, channels: 3 } },
+      ),
+    );
+  const noise = randomFloats(640 * 480 * 3, 0, 256, 7);
+
+  test.each<[string, () => Promise<Buffer>]>([
+    ["black", () => raw(640, 480, () => 0)],
+    ["white", () => raw(1024, 768, () => 255)],
+    ["the colour of skin", () => raw(640, 480, (i) => [224, 172, 140][i % 3]!)],
+    ["noise", () => raw(640, 480, (i) => noise[i]!)],
+    ["coarse noise", async () => encoded(sharp(await raw(64, 48, (i) => noise[i]!)).resize(1024))],
+    ["a gradient", () => raw(768, 512, (i) => Math.floor(i / 3 / 768) / 2)],
+    ["stripes", () => raw(640, 480, (i) => (Math.floor(i / 3 / 8) % 2) * 255)],
+  ])("%s", async (_name, make) => {
+    expect(await find(await make())).toEqual([]);
+  });
+});
+
+test.each([
+  [60, 40],
+  [40, 63],
+  [16, 11],
+  [1, 1],
+  [3000, 2],
+  [2, 3000],
+  [2, 2],
+])("a photograph of %i by %i pixels keeps its size and does no harm", async (width, height) => {
+  const bytes = await encoded(sharp(photograph(6)).resize(width, height, { fit: "fill" }));
+  const analysis = await analyzer.analyze(bytes, { vectors: true });
+  expect([analysis.width, analysis.height]).toEqual([width, height]);
+  if (Math.min(width, height) < 16) expect(analysis.faces).toEqual([]);
+});

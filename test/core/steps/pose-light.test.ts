@@ -1,0 +1,178 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Analyzer, Face } from "../../../src/core/index.ts";
+import { measureLight } from "../../../src/core/steps/light.ts";
+import {
+  ALL_FACES,
+  boxOf,
+  encoded,
+  FACES,
+  faceAt,
+  MIRRORED_LANDMARKS,
+  meanMove,
+  mirrored,
+  mirroredBox,
+  openRealAnalyzer,
+  PHOTOGRAPH_WIDTH,
+  PROFILE,
+  SAMPLES,
+  type Sample,
+  turned,
+} from "../../support/faces.ts";
+import { photograph } from "../../support/images.ts";
+
+let analyzer: Analyzer;
+const upright = new Map<Sample, readonly Face[]>();
+beforeAll(async () => {
+  analyzer = await openRealAnalyzer();
+  for (const sample of SAMPLES) upright.set(sample, await facesOf(photograph(sample)));
+});
+afterAll(() => analyzer.close());
+
+async function facesOf(bytes: Uint8Array): Promise<readonly Face[]> {
+  return (await analyzer.analyze(bytes)).faces;
+}
+
+function faceOf(sample: Sample, i: number): Face {
+  return faceAt(upright.get(sample)!, FACES[sample][i]!);
+}
+
+describe("pose", () => {
+  test.each<[string, Sample, number]>([
+    ["in profile", 2, 0],
+    ["at her neighbour", 4, 2],
+    ["past the camera", 4, 3],
+  ])("is negative for a woman who looks left: %s", (_name, sample, i) => {
+    expect(faceOf(sample, i).pose.yawDegrees).toBeLessThan(-15);
+  });
+
+  test("is beyond 50 degrees for a profile, which the quality check refuses", () => {
+    expect(faceOf(2, 0).pose.yawDegrees).toBeLessThan(-50);
+  });
+
+  test.each<[string, Sample, number]>([
+    ["over her shoulder", 4, 0],
+    ["at her neighbour", 5, 1],
+  ])("is positive for a woman who looks right: %s", (_name, sample, i) => {
+    expect(faceOf(sample, i).pose.yawDegrees).toBeGreaterThan(20);
+  });
+
+  test("tells looking down from looking up", () => {
+    expect(faceOf(2, 1).pose.pitchDegrees).toBeLessThan(-15);
+    expect(faceOf(2, 2).pose.pitchDegrees).toBeLessThan(-15);
+    expect(faceOf(5, 3).pose.pitchDegrees).toBeGreaterThan(10);
+  });
+
+  test("tells leaning to either side", () => {
+    expect(faceOf(1, 2).pose.rollDegrees).toBeGreaterThan(35);
+    expect(faceOf(1, 1).pose.rollDegrees).toBeLessThan(-20);
+    expect(Math.abs(faceOf(3, 0).pose.rollDegrees)).toBeLessThan(8);
+  });
+
+  test.each([20, -20])("rolls with a photograph turned by %i degrees", async (degrees) => {
+    for (const sample of [3, 6] as const) {
+      const { bytes, placeOf } = await turned(sample, degrees, 960);
+      const faces = await facesOf(bytes);
+      for (const [i, box] of FACES[sample].entries()) {
+        const { pose } = faceAt(faces, placeOf(box));
+        expect(Math.abs(pose.rollDegrees - faceOf(sample, i).pose.rollDegrees - degrees)).toBeLessThan(3);
+      }
+    }
+  });
+});
+
+describe("a mirrored photograph", () => {
+  const reflections = new Map<Sample, readonly Face[]>();
+  beforeAll(async () => {
+    for (const sample of SAMPLES) reflections.set(sample, await facesOf(await mirrored(sample)));
+  });
+
+  describe.each(ALL_FACES)("of $name", ({ name, sample, box }) => {
+    const both = () =>
+      [faceAt(upright.get(sample)!, box), faceAt(reflections.get(sample)!, mirroredBox(box))] as const;
+
+    test("mirrors yaw and roll and keeps pitch", () => {
+      const [{ pose }, reflection] = both();
+      const limit = name === PROFILE ? 6 : 3;
+      expect(Math.abs(pose.yawDegrees + reflection.pose.yawDegrees)).toBeLessThan(limit);
+      expect(Math.abs(pose.rollDegrees + reflection.pose.rollDegrees)).toBeLessThan(limit);
+      expect(Math.abs(pose.pitchDegrees - reflection.pose.pitchDegrees)).toBeLessThan(limit);
+    });
+
+    test("mirrors the landmarks", () => {
+      const [face, reflection] = both();
+      const expected = MIRRORED_LANDMARKS.map((i) => face.landmarks[i]!).map(({ x, y }) => ({
+        x: PHOTOGRAPH_WIDTH - x,
+        y,
+      }));
+      const limit = name === PROFILE ? 0.05 : 0.02;
+      expect(meanMove(reflection.landmarks, expected, face.box)).toBeLessThan(limit);
+    });
+  });
+});
+
+describe("light", () => {
+  test.each(SAMPLES)("is halved where all pixels of photograph %i are", async (sample) => {
+    // The boxes are given, so that both times the same faces are meant; the mesh of a profile still moves.
+    const steady = ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE);
+    const boxes = steady.map(({ box }) => box);
+    const { faces } = await analyzer.analyze(photograph(sample), { boxes });
+    const dark = await analyzer.analyze(await encoded(sharp(photograph(sample)).linear(0.5)), { boxes });
+    expect(faces).toHaveLength(steady.length);
+    for (const [i, { light }] of faces.entries())
+      expect(Math.abs(dark.faces[i]!.light / light - 0.5)).toBeLessThan(0.015);
+  });
+
+  test("tells the face in the dark from those in the light", () => {
+    const lights = FACES[5].map((_, i) => faceOf(5, i).light);
+    expect(lights[0]).toBeLessThan(70);
+    expect(lights[2]).toBeGreaterThan(120);
+    expect(lights[3]).toBeGreaterThan(120);
+  });
+
+  const pixelsOf = (
+    width: number,
+    height: number,
+    colourAt: (x: number, y: number) => readonly number[],
+  ) => ({
+    width,
+    height,
+    data: Uint8Array.from(
+      Array.from({ length: width * height }, (_, i) => colourAt(i % width, Math.floor(i / width))).flat(),
+    ),
+  });
+
+  test("weighs red, green and blue as they look", () => {
+    const box = boxOf(2, 2, 18, 18);
+    expect(
+      measureLight(
+        pixelsOf(20, 20, () => [255, 0, 0]),
+        box,
+      ),
+    ).toBeCloseTo(76.245, 3);
+    expect(
+      measureLight(
+        pixelsOf(20, 20, () => [0, 255, 0]),
+        box,
+      ),
+    ).toBeCloseTo(149.685, 3);
+    expect(
+      measureLight(
+        pixelsOf(20, 20, () => [0, 0, 255]),
+        box,
+      ),
+    ).toBeCloseTo(29.07, 3);
+  });
+
+  test("counts the ellipse in the box and not its corners", () => {
+    const inside = (x: number, y: number) => Math.hypot(x - 19.5, y - 19.5) < 20;
+    const disc = pixelsOf(40, 40, (x, y) => (inside(x, y) ? [100, 100, 100] : [255, 255, 255]));
+    expect(measureLight(disc, boxOf(0, 0, 40, 40))).toBeLessThan(104);
+  });
+
+  test("counts what lies inside the photograph", () => {
+    const grey = pixelsOf(20, 20, () => [90, 90, 90]);
+    expect(measureLight(grey, boxOf(-10, -10, 8, 8))).toBeCloseTo(90, 6);
+    expect(measureLight(grey, boxOf(30, 30, 40, 40))).toBe(0);
+  });
+});

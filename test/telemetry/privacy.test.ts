@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import {
+  CompareFacesRequestSchema,
+  GetFaceVecRequestSchema,
+  GetImageAttrRequestSchema,
+  MatchFacesRequestSchema,
+} from "../../gen/ts/face/v1/face_pb.ts";
+import { openStore } from "../../src/accounts/open-store.ts";
+import type { RunningService } from "../../src/main.ts";
+import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { addTestUser } from "../support/accounts.ts";
+import { cut, FACES, grown } from "../support/faces.ts";
+import { photograph, pngOf } from "../support/images.ts";
+import { type Collector, startCollector } from "../support/otlp.ts";
+import { startTestService, USER } from "../support/service.ts";
+import { waysIn } from "../support/ways-in.ts";
+
+const STRANGER = "an-id-that-nobody-knows";
+const OTHER_USERS = ["an-id-that-has-ended", "an-id-that-is-spent", "an-id-that-hurries"] as const;
+const SECRETS = { query: "sesame-in-the-query", path: "sesame-in-the-path", header: "sesame-in-a-header" };
+/** Two are answered before there is a request, which is not logged; one needs a database that cannot be reached. */
+const NOT_DRIVEN: readonly ErrorKind[] = ["headersTooLarge", "requestTooSlow", "accountsUnavailable"];
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+
+let collector: Collector;
+let service: RunningService;
+const lines: string[] = [];
+const dataDir = mkdtempSync(join(tmpdir(), "visage-privacy-"));
+/** Answers with a photograph, with the status that the path names, or never. */
+const images = createServer(({ url = "" }, response) => {
+  const status = Number(/status-(\d+)/.exec(url)?.[1] ?? 200);
+  if (!url.includes("/never")) response.writeHead(status).end(photograph(3));
+});
+beforeAll(async () => {
+  collector = await startCollector();
+  images.listen(0, "127.0.0.1");
+  await once(images, "listening");
+  const log = createLog("debug", {
+    write: (line) => void lines.push(line),
+    dropped: 0,
+    flush: async () => {},
+  });
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    VISAGE_DATA_DIR: dataDir,
+    VISAGE_FETCH_ALLOW: "127.0.0.1",
+    VISAGE_FETCH_TIMEOUT_MS: "1000",
+    VISAGE_MAX_REQUEST_BYTES: String(MAX_REQUEST_BYTES),
+    VISAGE_MAX_QUEUE_WAIT_MS: "1",
+  };
+  service = await startTestService(env, log);
+});
+afterAll(() => {
+  collector.close();
+  images.close();
+  images.closeAllConnections();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Sends what comes to every kind of error there is, but for those that NOT_DRIVEN names. */
+async function driveErrors(): Promise<void> {
+  const post = async (
+    fields: object,
+    { path = "/get_face_vec", ...headers }: Record<string, string> = {},
+  ) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/json", "x-secret": SECRETS.header, ...headers },
+      body: JSON.stringify(fields),
+    });
+    await response.arrayBuffer();
+  };
+  const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+  const url = `http://127.0.0.1:${(images.address() as AddressInfo).port}`;
+  const photo = textOf(photograph(3));
+
+  await post({ img: photo, bboxes: "9,9,1,1" });
+  await post({ img: photo, bboxes: "0,0,40,40" });
+  await post({ img: textOf(pngOf(30_000, 30_000, 8, 2)) });
+  await post({ img: "A".repeat(MAX_REQUEST_BYTES) });
+  for (const path of ["status-404", "status-500", "never"])
+    await post({ img: `${url}/${path}/${SECRETS.path}?key=${SECRETS.query}` });
+  await Promise.all(Array.from({ length: 9 }, () => post({ img: `${url}/never/${SECRETS.path}` })));
+  await post(
+    { img: { content: photo } },
+    { path: "/face.v1.FaceService/GetFaceVec", "content-encoding": "zstd" },
+  );
+  const blank = sharp({ create: { width: 300, height: 300, channels: 3, background: "grey" } });
+  await post({ img: textOf(await blank.png().toBuffer()) });
+
+  const face = cut(3, grown(FACES[3][0]!, 2));
+  await post({ img: textOf(await face.clone().resize(100).jpeg().toBuffer()), quality: true });
+  await post({ img: textOf(await face.clone().linear(0.1).jpeg().toBuffer()), quality: true });
+  const profile = cut(2, grown(FACES[2][0]!, 2));
+  await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
+
+  const store = await openStore({ databaseUrl: undefined, dataDir });
+  const [ended, spent, hasty] = OTHER_USERS;
+  await addTestUser(store, ended, {}, { endsAt: new Date("2021-01-01T00:00:00Z") });
+  await addTestUser(store, spent, { requestsPerMonth: 0 });
+  await addTestUser(store, hasty, { requestsPerSecond: 0.001 });
+  await store.close();
+  for (const user of ["", ...OTHER_USERS, hasty]) await post({ img: photo }, { user_id: user });
+
+  await post({ img: photo }, { path: `/${SECRETS.path}` });
+  await fetch(`http://127.0.0.1:${service.port}/get_face_vec?key=${SECRETS.query}`, {
+    headers: { user_id: USER },
+  });
+  await post(
+    { img: { content: photo } },
+    { path: "/face.v1.FaceService/GetFaceVec", "connect-timeout-ms": "5" },
+  );
+  await Promise.all(Array.from({ length: 4 }, () => post({ img: photo })));
+  await vi.waitFor(() => expect(service.pool.busy).toBe(0));
+  const lost = post({ img: photo });
+  await vi.waitFor(() => expect(service.pool.busy).toBe(1), { interval: 1 });
+  process.kill(service.pool.pids[0]!, "SIGKILL");
+  await lost;
+  await service.drain(0);
+  await post({ img: photo });
+}
+
+test("nothing that was sent or answered is in a log, a metric or a trace", async () => {
+  const port = (images.address() as AddressInfo).port;
+  const content = (bytes: Uint8Array) => ({ source: { case: "content", value: bytes } as const });
+  const url = (text: string) => ({ source: { case: "url", value: text } as const });
+  const photo = content(photograph(3));
+  const remote = url(`http://127.0.0.1:${port}/${SECRETS.path}?key=${SECRETS.query}`);
+  const unreachable = url(`http://127.0.0.1:1/${SECRETS.path}?key=${SECRETS.query}`);
+  const inside = url(`http://[::1]/${SECRETS.path}?key=${SECRETS.query}`);
+  const broken = content(photograph(3).subarray(0, 5000));
+  const answers: string[] = [];
+  for (const way of waysIn(service.port, USER)) {
+    for (const img of [photo, remote, unreachable, inside, broken, content(Buffer.from("no image"))]) {
+      const outcome = await way.ask("getFaceVec", create(GetFaceVecRequestSchema, { img, quality: true }));
+      answers.push(
+        JSON.stringify(outcome, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+      );
+    }
+  }
+  const [way] = waysIn(service.port, USER);
+  await way!.ask("getImageAttr", create(GetImageAttrRequestSchema, { imageAttr: photo }));
+  await way!.ask("matchFaces", create(MatchFacesRequestSchema, { img1: photo, img2: remote }));
+  await way!.ask("compareFaces", create(CompareFacesRequestSchema, { img1: photo, img2: broken }));
+  for (const stranger of waysIn(service.port, STRANGER))
+    await stranger.ask("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
+  await fetch(`http://127.0.0.1:${service.port}/get_face_vec?bboxes=${SECRETS.query}`, {
+    method: "POST",
+    headers: { user_id: USER, "x-secret": SECRETS.header },
+    body: `{"img":"${photograph(3).toString("base64").slice(0, 500)}`,
+  });
+
+  await driveErrors();
+
+  const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
+  await service.close();
+  const seen = `${lines.join("")}${metrics}${JSON.stringify(collector.spans)}`;
+  const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));
+  const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => !outcomes.has(reasonOf(kind)));
+  expect(kinds).toEqual(NOT_DRIVEN);
+  expect(collector.spans.length).toBeGreaterThan(50);
+
+  const vector = JSON.parse(answers[0]!).answer.data.vector as number[];
+  expect(vector).toHaveLength(128);
+  const base64 = photograph(3).toString("base64");
+  for (const secret of [
+    USER,
+    STRANGER,
+    ...OTHER_USERS,
+    ...Object.values(SECRETS),
+    ...vector.slice(0, 8).map((number) => String(Math.abs(number)).slice(0, 12)),
+    base64.slice(0, 24),
+    base64.slice(3000, 3024),
+    photograph(3).subarray(1000, 1012).toString("hex"),
+    "face_land_mark",
+    "x1",
+  ])
+    expect(seen, secret).not.toContain(secret);
+});

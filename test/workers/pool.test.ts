@@ -1,0 +1,450 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Analyzer, FaceError, type Stage } from "../../src/core/index.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { openPool, type Pool, type WorkerLoss } from "../../src/workers/pool.ts";
+import { boxOf, FACES, openRealAnalyzer, SAMPLES } from "../support/faces.ts";
+import { photograph } from "../support/images.ts";
+
+const REASON = new Error("the caller has gone");
+const ROOT = join(import.meta.dirname, "../..");
+/** A wait limit that is out of reach however slow the machine is. */
+const LONG_MS = 600_000;
+const WAIT = { timeout: 20_000, interval: 20 };
+
+/** As many boxes as a call may have: it takes some seconds, in turns of a fraction of a second. */
+const LONG_CALL = { boxes: Array.from({ length: 256 }, () => FACES[3][0]!) };
+
+let pool: Pool;
+let analyzer: Analyzer;
+beforeAll(async () => {
+  [pool, analyzer] = await Promise.all([
+    openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 2, maxQueueWaitMs: LONG_MS }),
+    openRealAnalyzer(),
+  ]);
+});
+afterAll(() => Promise.all([pool.close(), analyzer.close()]));
+
+/** What a promise is rejected with. */
+function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("nothing was thrown"),
+    (error: unknown) => error,
+  );
+}
+
+/** Starts a long call on each worker; returns a function that cancels and awaits them. */
+function occupy(workers: number): () => Promise<void> {
+  const controller = new AbortController();
+  const calls = Array.from({ length: workers }, () =>
+    pool.analyze(photograph(3), { ...LONG_CALL, signal: controller.signal }).catch(() => {}),
+  );
+  return async () => {
+    controller.abort(REASON);
+    await Promise.all(calls);
+    await vi.waitFor(() => expect(pool.busy).toBe(0), WAIT);
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** How many workers this process has, by what the system says. */
+function workersOfThisProcess(): number {
+  const processes = execFileSync("ps", ["-A", "-o", "ppid=,args="], { encoding: "utf8" }).split("\n");
+  return processes.filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes("worker.js"))
+    .length;
+}
+
+describe("a pool answers as an analyzer in this process does", () => {
+  test("with the same identity", () => {
+    expect(pool.identity).toBe(analyzer.identity);
+    expect(pool.size).toBe(2);
+    expect(new Set(pool.pids).size).toBe(2);
+    expect(pool.pids).not.toContain(process.pid);
+  });
+
+  test("to the last bit, also when asked several things at once", async () => {
+    const bytes = SAMPLES.slice(0, 4).map(photograph);
+    const theirs = Promise.all(bytes.map((image) => pool.analyze(image, { vectors: true })));
+    expect(pool.busy).toBe(2);
+    expect(pool.waiting).toBe(2);
+    const ours = await Promise.all(bytes.map((image) => analyzer.analyze(image, { vectors: true })));
+    expect(await theirs).toStrictEqual(ours);
+    expect(ours.flatMap(({ faces }) => faces)).toHaveLength(13);
+  });
+
+  test("with and without vectors, detection and boxes", async () => {
+    const box = FACES[3][1]!;
+    for (const options of [{}, { boxes: [box] }, { boxes: [box], detect: false }, { detect: false }]) {
+      const ours = await analyzer.analyze(photograph(3), options);
+      expect(await pool.analyze(photograph(3), options)).toStrictEqual(ours);
+    }
+    const ours = await analyzer.embed(photograph(3), { boxes: [box] });
+    const theirs = await pool.embed(photograph(3), { boxes: [box] });
+    expect(theirs).toStrictEqual(ours);
+    expect(theirs.vector).toBeInstanceOf(Float32Array);
+  });
+
+  test("with vectors in memory of their own", async () => {
+    const { vector } = await pool.embed(photograph(3));
+    expect(vector.buffer.byteLength).toBe(vector.byteLength);
+    const { faces } = await pool.analyze(photograph(3), { vectors: true });
+    for (const face of faces) expect(face.vector?.buffer.byteLength).toBe(512);
+  });
+
+  test("about bytes that are a part of a larger memory", async () => {
+    const bytes = photograph(3);
+    const pooled = Buffer.concat([Buffer.alloc(5), bytes, Buffer.alloc(50_000_000)]);
+    const theirs = await pool.embed(pooled.subarray(5, 5 + bytes.length));
+    expect(theirs).toStrictEqual(await analyzer.embed(bytes));
+  });
+
+  test("and tells the stages before it answers", async () => {
+    const stages: [Stage, number][] = [];
+    await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
+    expect(stages.map(([stage]) => stage)).toEqual([
+      "queue",
+      "decode",
+      "detect",
+      "mesh",
+      "attributes",
+      "embed",
+    ]);
+    for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
+  });
+
+  test("and tells the stages before a failure", async () => {
+    const stages: Stage[] = [];
+    const options = { boxes: [boxOf(5, 5, 5, 5)], onStage: (stage: Stage) => stages.push(stage) };
+    await thrownBy(pool.analyze(photograph(3), options));
+    expect(stages).toEqual(["queue", "decode"]);
+  });
+});
+
+describe("errors cross the border", () => {
+  test.each([
+    ["badBox", photograph(3), { boxes: [boxOf(9000, 9000, 9100, 9100)] }],
+    ["noFaceInBox", photograph(3), { boxes: [boxOf(0, 0, 40, 40)], detect: false }],
+    ["unsupportedFormat", Buffer.from("no image"), {}],
+    ["unreadableImage", photograph(3).subarray(0, 5000), {}],
+  ] as const)("FaceError %s with all that it holds", async (kind, image, options) => {
+    const ours = (await thrownBy(analyzer.analyze(image, options))) as FaceError;
+    const theirs = (await thrownBy(pool.analyze(image, options))) as FaceError;
+    expect(theirs).toBeInstanceOf(FaceError);
+    expect(theirs.kind).toBe(kind);
+    expect(theirs.message).toBe(ours.message);
+    expect(theirs.box).toStrictEqual(ours.box);
+    expect((theirs.cause as Error | undefined)?.message).toBe((ours.cause as Error | undefined)?.message);
+  });
+
+  test("any other as an Error with its message", async () => {
+    const nothing = undefined as unknown as Uint8Array;
+    const theirs = await thrownBy(pool.analyze(nothing));
+    expect(theirs).toBeInstanceOf(Error);
+    expect(theirs).toMatchObject({ message: ((await thrownBy(analyzer.analyze(nothing))) as Error).message });
+  });
+
+  test("and what cannot be sent fails alone", async () => {
+    const boxes = [{ ...FACES[3][0]!, extra: () => {} }];
+    await expect(pool.analyze(photograph(3), { boxes })).rejects.toThrow("could not be cloned");
+    expect(pool.busy).toBe(0);
+    await expect(pool.embed(photograph(3))).resolves.toBeDefined();
+  });
+});
+
+describe("when all workers are busy", () => {
+  test("a call that would wait for longer than the limit is rejected at once", async () => {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: 1 });
+    // Until a few calls have ended, nothing is known about the wait.
+    await Promise.all(Array.from({ length: 8 }, () => own.embed(photograph(3))));
+    expect(own.rejectionFor("caller")).toBeUndefined();
+    const running = own.embed(photograph(3));
+    const rejected = thrownBy(own.embed(photograph(3)));
+    expect(own.rejectionFor("caller")?.retryAfterMs).toBeGreaterThanOrEqual(100);
+    expect(await rejected).toMatchObject({
+      name: "QueueError",
+      kind: "overloaded",
+      retryAfterMs: expect.any(Number),
+    });
+    expect((await running).facesFound).toBe(3);
+    await own.close();
+  });
+
+  test("a waiting call leaves as soon as its signal is aborted", async () => {
+    const end = occupy(2);
+    const controller = new AbortController();
+    const call = pool.embed(photograph(3), { signal: controller.signal });
+    controller.abort(REASON);
+    expect(pool.waiting).toBe(0);
+    await expect(call).rejects.toBe(REASON);
+    expect(pool.busy).toBe(2);
+    await end();
+  });
+});
+
+describe("a call that was assigned to a busy worker in advance", () => {
+  /** A pool whose first worker is stopped in a call, and so many others that one is assigned to it in advance. */
+  async function inAdvance(workers: number, others: number) {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
+    const [stopped] = own.pids as [number];
+    process.kill(stopped, "SIGSTOP");
+    const held = own.embed(photograph(3)).catch((fault: unknown) => fault);
+    const leaving = new AbortController();
+    const calls = Array.from({ length: others }, (_, i) =>
+      own.embed(photograph(3), i === 0 ? { signal: leaving.signal } : {}).catch((fault: unknown) => fault),
+    );
+    await sleep(50);
+    return {
+      own,
+      calls,
+      held,
+      leave: () => leaving.abort(REASON),
+      end: async () => {
+        if (own.pids.includes(stopped)) process.kill(stopped, "SIGCONT");
+        await Promise.all([held, ...calls]);
+        await own.close();
+      },
+    };
+  }
+
+  test("is done by another worker that is idle", async () => {
+    const { own, calls, end } = await inAdvance(2, 6);
+    const expected = await analyzer.embed(photograph(3));
+    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
+    expect([own.busy, own.waiting]).toEqual([1, 0]);
+    await end();
+  });
+
+  test("is done by another worker when its own dies", async () => {
+    const { own, calls, held, end } = await inAdvance(1, 3);
+    expect(own.waiting).toBe(3);
+    process.kill(own.pids[0]!, "SIGKILL");
+    expect(await held).toMatchObject({ name: "QueueError", kind: "workerLost" });
+    const expected = await analyzer.embed(photograph(3));
+    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
+    expect(own.restarts).toBe(1);
+    await end();
+  });
+
+  test("is dropped when its signal is aborted, and costs nothing", async () => {
+    const { own, calls, leave, end } = await inAdvance(1, 3);
+    leave();
+    expect(await calls[0]).toBe(REASON);
+    expect([own.busy, own.waiting]).toEqual([1, 2]);
+    await end();
+  });
+
+  test("tells how long it waited until it began", async () => {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
+    const waits: number[] = [];
+    const onStage = (stage: Stage, milliseconds: number) => {
+      if (stage === "queue") waits.push(milliseconds);
+    };
+    await Promise.all([1, 2, 3, 4].map(() => own.embed(photograph(3), { onStage })));
+    expect(waits).toHaveLength(4);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(new Set(waits.map((wait) => Math.round(wait))).size).toBe(4);
+    await own.close();
+  });
+});
+
+describe("a running call whose signal is aborted", () => {
+  test("ends at once, and its worker goes on at the end of a step", async () => {
+    const endOther = occupy(1);
+    const controller = new AbortController();
+    const call = thrownBy(pool.analyze(photograph(3), { ...LONG_CALL, signal: controller.signal }));
+    await sleep(20);
+    const next = pool.embed(photograph(3));
+    controller.abort(REASON);
+    expect(await call).toBe(REASON);
+    expect([pool.busy, pool.waiting]).toEqual([2, 1]);
+    expect(await next).toStrictEqual(await analyzer.embed(photograph(3)));
+    await endOther();
+    expect(pool.restarts).toBe(0);
+  });
+
+  test("is never begun if the signal was aborted before", async () => {
+    const call = pool.embed(photograph(3), { signal: AbortSignal.abort(REASON) });
+    expect(pool.busy).toBe(0);
+    await expect(call).rejects.toBe(REASON);
+  });
+});
+
+describe("a worker", () => {
+  test("survives the signals of the terminal and of a service manager", async () => {
+    const before = pool.pids;
+    for (const pid of before) for (const signal of ["SIGINT", "SIGTERM"]) process.kill(pid, signal);
+    await sleep(100);
+    await Promise.all([pool.embed(photograph(3)), pool.embed(photograph(3))]);
+    expect(pool.pids).toEqual(before);
+  });
+
+  test("that dies takes its own job along, and another takes its place", async () => {
+    const expected = await analyzer.embed(photograph(3));
+    const [killed, spared] = pool.pids as [number, number];
+    // A worker that is stopped stays busy with its job.
+    for (const pid of [killed, spared]) process.kill(pid, "SIGSTOP");
+    const calls = [1, 2].map(() => thrownBy(pool.embed(photograph(3))));
+    const waiting = pool.embed(photograph(3));
+    process.kill(killed, "SIGKILL");
+    expect(await Promise.race(calls)).toMatchObject({ name: "QueueError", kind: "workerLost" });
+    expect(pool.pids).toEqual([spared]);
+
+    // One worker is still busy, so only the new one can do this.
+    expect(await waiting).toStrictEqual(expected);
+    expect(pool.restarts).toBe(1);
+    expect(pool.pids).toHaveLength(2);
+    expect(pool.pids).not.toContain(killed);
+
+    process.kill(spared, "SIGKILL");
+    await Promise.all(calls);
+    await vi.waitFor(() => expect(pool.pids).toHaveLength(2), WAIT);
+    expect([pool.restarts, pool.busy]).toEqual([2, 0]);
+  });
+
+  test("that dies idle is replaced, and no call is lost", async () => {
+    for (const pid of pool.pids) process.kill(pid, "SIGKILL");
+    await vi.waitFor(() => expect(pool.pids).toHaveLength(0), WAIT);
+    const calls = [pool.embed(photograph(3)), pool.embed(photograph(3))];
+    expect(pool.waiting).toBe(2);
+    const [one, other] = await Promise.all(calls);
+    expect(one).toStrictEqual(other);
+  });
+
+  test("that is stuck is ended some time after its caller's deadline, and others are untouched", async () => {
+    const losses: WorkerLoss[] = [];
+    const own = await openPool({
+      modelsDir: DEFAULT_MODELS_DIR,
+      workers: 2,
+      maxQueueWaitMs: LONG_MS,
+      onLoss: (one) => losses.push(one),
+    });
+    const [stuck] = own.pids as [number];
+    process.kill(stuck, "SIGSTOP");
+    const deadline = AbortSignal.timeout(500);
+    const calls = [1, 2, 3, 4].map(() =>
+      own.embed(photograph(3), { signal: deadline }).catch((fault) => fault),
+    );
+    expect(await Promise.all(calls)).toContainEqual(expect.objectContaining({ name: "TimeoutError" }));
+    expect((await own.embed(photograph(3))).facesFound).toBe(3);
+
+    await vi.waitFor(() => expect(losses).toEqual([{ cause: "SIGKILL", restarts: 0 }]), WAIT);
+    await vi.waitFor(() => expect(own.pids).toHaveLength(2), WAIT);
+    expect(own.pids).not.toContain(stuck);
+    expect(own.restarts).toBe(1);
+
+    // Also one that does not end when it should.
+    process.kill(own.pids[0]!, "SIGSTOP");
+    await own.close();
+    expect(losses).toHaveLength(1);
+  });
+
+  test("ends when the process that started it is gone, even in the middle of a job", async () => {
+    const script = `
+      import { readFileSync } from "node:fs";
+      import { openPool } from "../core/dist/src/core/index.js";
+      const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1 });
+      const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
+      pool.analyze(photograph, ${JSON.stringify(LONG_CALL)});
+      setTimeout(() => console.log(pool.pids[0]), 300);`;
+    const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = await once(parent.stdout, "data");
+    const pid = Number(line);
+    expect(isRunning(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
+  });
+});
+
+test.runIf(process.platform === "linux")(
+  "a worker gets no settings and no secrets from the environment",
+  async () => {
+    const variables = {
+      VISAGE_DATABASE_URL: "postgres://visage:secret@database/visage",
+      VISAGE_TRIAL_USER: "secret-user",
+      PGPASSWORD: "secret",
+      NODE_OPTIONS: "--no-warnings",
+      LC_TIME: "C",
+      TZ: "UTC",
+    };
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1 });
+    const text = await readFile(`/proc/${own.pids[0]}/environ`, "utf8");
+    await own.close();
+    const names = text.split("\0").map((line) => line.split("=")[0]);
+    expect(text).not.toMatch(/VISAGE|secret|postgres|NODE_OPTIONS/);
+    expect(names).toEqual(
+      expect.arrayContaining(["PATH", "LC_TIME", "TZ", "UV_THREADPOOL_SIZE", "MALLOC_ARENA_MAX"]),
+    );
+    const allowed =
+      /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_\w+|)$/;
+    expect(names.filter((name) => !allowed.test(name!))).toEqual([]);
+  },
+);
+
+describe("opening a pool", () => {
+  test("without models says so and leaves no process behind", async () => {
+    const before = workersOfThisProcess();
+    expect(before).toBe(2);
+    const opening = openPool({ modelsDir: "/nowhere", workers: 2 });
+    await expect(opening).rejects.toThrow(/^no network at \/nowhere\/\w+\.onnx: run "visage models" first$/);
+    expect(workersOfThisProcess()).toBe(before);
+  });
+
+  test("with limits that its own warm-up would not keep to is possible", async () => {
+    const limits = { maxBytes: 200, maxPixels: 100 };
+    const strict = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, limits });
+    await expect(strict.embed(photograph(3))).rejects.toMatchObject({ kind: "imageTooLarge" });
+    await strict.close();
+  });
+
+  test.each([{ workers: 0 }, { workers: 1.5 }, { maxQueueWaitMs: 0 }])("refuses %o", async (wrong) => {
+    const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, ...wrong };
+    await expect(openPool(options)).rejects.toThrow(RangeError);
+  });
+});
+
+test("a pool tries again until a worker starts, and closes in good order", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "visage-pool-"));
+  const modelsDir = join(folder, "models");
+  const others = workersOfThisProcess();
+  try {
+    await symlink(DEFAULT_MODELS_DIR, modelsDir);
+    const small = await openPool({ modelsDir, workers: 1, maxQueueWaitMs: LONG_MS });
+
+    await rm(modelsDir);
+    process.kill(small.pids[0]!, "SIGKILL");
+    await vi.waitFor(() => expect(small.restarts).toBeGreaterThanOrEqual(2), WAIT);
+    const delayed = small.embed(photograph(3));
+    await symlink(DEFAULT_MODELS_DIR, modelsDir);
+    expect((await delayed).facesFound).toBe(3);
+
+    const running = small.embed(photograph(3));
+    const waiting = thrownBy(small.embed(photograph(3)));
+    const closing = small.close();
+    expect(await waiting).toMatchObject({ name: "QueueError", kind: "closed" });
+    expect((await running).facesFound).toBe(3);
+    await closing;
+    await small.close();
+    await expect(small.embed(photograph(3))).rejects.toMatchObject({ kind: "closed" });
+    expect([small.busy, small.waiting, small.pids.length]).toEqual([0, 0, 0]);
+    expect(workersOfThisProcess()).toBe(others);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,38 @@
+// Compiles the TypeScript into dist/. A production install has no compiler and needs none
+// (its dist/ comes with the package), so there this step says so and succeeds.
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+let compiler;
+try {
+  compiler = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+} catch {
+  console.log("build: no TypeScript compiler installed, dist/ is left as it is");
+  process.exit(0);
+}
+rmSync("dist", { recursive: true, force: true });
+for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
+  const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+// What a page is made of beside its code.
+cpSync("src/web", "dist/src/web", {
+  recursive: true,
+  filter: (path) => statSync(path).isDirectory() || /\.(html|css|js|svg)$/.test(path),
+});
+// The viewer of the API reference, with what its licence asks to go with it.
+for (const file of [
+  "swagger-ui.css",
+  "swagger-ui-bundle.js",
+  "swagger-ui-bundle.js.LICENSE.txt",
+  "LICENSE",
+  "NOTICE",
+])
+  cpSync(join("node_modules/swagger-ui-dist", file), join("dist/src/web/docs", file));
+chmodSync("dist/src/cli/main.js", 0o755);
+
+// npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.
+rmSync("node_modules/.bin/visage", { force: true });
+symlinkSync("../../dist/src/cli/main.js", "node_modules/.bin/visage");

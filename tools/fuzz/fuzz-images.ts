@@ -1,0 +1,74 @@
+// Sends the service requests that are broken in random ways, and checks that each is answered as it should be:
+// `npm run fuzz [-- --seconds N --seed S]`.
+import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startServiceProcess } from "../support/service-process.ts";
+import { type Case, casesOf } from "./cases.ts";
+import { makeImages } from "./images.ts";
+import { type Failure, tryCases } from "./run.ts";
+
+const HELP = `Usage: npm run fuzz [-- OPTIONS]
+
+  --seconds N    how long to go on (60)
+  --seed S       which cases: the same seed gives the same ones (from the clock)
+  --replay FILE  tries the one case that an earlier run has saved
+`;
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "60" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    replay: { type: "string" },
+    help: { type: "boolean" },
+  },
+});
+if (values.help) {
+  console.log(HELP);
+  process.exit();
+}
+const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+if (!(seconds > 0) || !Number.isInteger(seed)) {
+  console.error(HELP);
+  process.exit(1);
+}
+
+const cases = values.replay ? [readCase(values.replay)] : casesOf(seed, await makeImages());
+const service = await startServiceProcess();
+const { workers } = service;
+let failures = 0;
+console.error(values.replay ? `Replaying ${values.replay}` : `Seed ${seed}, ${seconds} s`);
+
+const start = performance.now();
+const end = new AbortController();
+const timer = setTimeout(() => end.abort(), seconds * 1000);
+const tried = await tryCases(service.port, counted(cases), report, end.signal);
+clearTimeout(timer);
+// A worker that died was replaced: the others kept their ids.
+const lost = workers.filter((pid) => !service.workers.includes(pid)).length;
+console.log(`${tried} cases, ${failures} failed, ${lost} of ${workers.length} workers lost`);
+if (failures > 0 || lost > 0 || !service.isAlive) process.exitCode = 1;
+await service.stop();
+
+function* counted(source: Iterable<Case>): Generator<Case> {
+  let count = 0;
+  for (const one of source) {
+    yield one;
+    const seconds = Math.round((performance.now() - start) / 1000);
+    if (++count % 1000 === 0) console.error(`${count} cases in ${seconds} s, ${failures} failed`);
+  }
+}
+
+function report({ failed, fault }: Failure): void {
+  failures++;
+  const file = join(tmpdir(), `visage-fuzz-${failed.name}.json`);
+  writeFileSync(file, JSON.stringify({ ...failed, request: failed.request.toString("base64") }));
+  console.error(`\nCase ${failed.name}: ${fault}\n  npm run fuzz -- --replay ${file}\n`);
+  if (!service.isAlive) end.abort();
+}
+
+function readCase(file: string): Case {
+  const saved = JSON.parse(readFileSync(file, "utf8"));
+  return { ...saved, request: Buffer.from(saved.request, "base64") };
+}

@@ -1,0 +1,36 @@
+// Stores a trained network at half the size: `node dist/tools/models/store-half.js IN.onnx OUT.onnx`.
+// Each weight becomes a half precision constant and a cast back; preparing the models undoes it.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { TensorSchema } from "../../gen/ts/onnx/v1/onnx_pb.ts";
+import { halfFromFloat } from "./half.ts";
+import { createNode, DataType, floatsOf, type Graph, readOnnx, type Tensor, writeOnnx } from "./onnx.ts";
+
+/** Rewrites a graph's float weights as half precision ones, each followed by a cast. */
+export function storeHalf(graph: Graph): Graph {
+  const weights = graph.initializer.filter(({ dataType }) => dataType === DataType.FLOAT);
+  const casts = weights.map(({ name }) => createNode("Cast", [`${name}/half`], name, { to: DataType.FLOAT }));
+  graph.initializer = graph.initializer.map((tensor) => (weights.includes(tensor) ? halved(tensor) : tensor));
+  graph.node = [...casts, ...graph.node];
+  return graph;
+}
+
+function halved(tensor: Tensor): Tensor {
+  const values = floatsOf(tensor);
+  const rawData = new Uint8Array(values.length * 2);
+  const view = new DataView(rawData.buffer);
+  values.forEach((value, i) => {
+    view.setUint16(i * 2, halfFromFloat(value), true);
+  });
+  return create(TensorSchema, {
+    name: `${tensor.name}/half`,
+    dims: tensor.dims,
+    dataType: DataType.FLOAT16,
+    rawData,
+  });
+}
+
+const [, script, from, to] = process.argv;
+if (script === import.meta.filename && from && to)
+  writeFileSync(to, writeOnnx(storeHalf(readOnnx(readFileSync(from)))));

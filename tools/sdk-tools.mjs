@@ -1,0 +1,155 @@
+// The SDKs in other languages than ours: the generators, pinned and kept in a cache folder, and what they make.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const CACHE = resolve("node_modules/.cache/sdk-tools");
+
+/** What generates Java, on each machine that Maven Central has it for. The versions stand in sdks/java/pom.xml too. */
+const JAVA_TOOLS = [
+  {
+    group: "com.google.protobuf",
+    name: "protoc",
+    version: "4.35.1",
+    sha256: {
+      "linux-x86_64": "d2c65c3ea5eeb59427f684ed3e0a0cd458386122fc9f1b98de946a7242b53d31",
+      "linux-aarch_64": "608546367dd64505f3a676f30fffb546941c833aaab0ae1002c615827807d54d",
+      "osx-x86_64": "8ddc81374bb0fd6aa7aa86773cd35e2321b69844dad6574c6fac808538393716",
+      "osx-aarch_64": "d81c6d9240f7eb8d18d41c6abc9cd6ca7896e370c7b575adfcf2fa1d600727de",
+    },
+  },
+  {
+    group: "io.grpc",
+    name: "protoc-gen-grpc-java",
+    version: "1.83.1",
+    sha256: {
+      "linux-x86_64": "db4044e78391d5a23439143c8147f07ba5877675587b4d48f3b68fbee3893589",
+      "linux-aarch_64": "5af5544369bd8557111abfbed21453bb6fa867bf32a25f2ffe5f72366e705cef",
+      "osx-x86_64": "372e13b25cb058ea6e3ab6cb54ba1458d5d2bbe1cfdcd37bc57e82b872656e21",
+      "osx-aarch_64": "372e13b25cb058ea6e3ab6cb54ba1458d5d2bbe1cfdcd37bc57e82b872656e21",
+    },
+  },
+];
+
+/** By language: what pins its generators, how they are installed, and how they are told to write to a folder. */
+const SDKS = {
+  python: {
+    sources: ".",
+    pins: () => readFileSync("sdks/python/requirements.txt", "utf8"),
+    install: (tools) => {
+      run("python3", "-m", "venv", tools);
+      run(python(), "-m", "pip", "install", "--quiet", "-r", "sdks/python/requirements.txt");
+    },
+    generate: (out) => pythonProtoc(`--python_out=${out}`, `--pyi_out=${out}`, `--grpc_python_out=${out}`),
+  },
+  go: {
+    sources: ".",
+    pins: () => readFileSync("sdks/go/go.mod", "utf8"),
+    install: (tools) => run("env", `GOBIN=${tools}`, "go", "install", "-C", "sdks/go", "tool"),
+    generate: (out) =>
+      pythonProtoc(
+        ...["go", "go-grpc", "connect-go"].flatMap((name) => [
+          `--plugin=${join(CACHE, "go", `protoc-gen-${name}`)}`,
+          `--${name}_out=${out}`,
+          `--${name}_opt=module=visage/sdks/go`,
+        ]),
+      ),
+  },
+  java: {
+    sources: "src/main/java/visage",
+    pins: () => JSON.stringify(JAVA_TOOLS),
+    install: (tools) => {
+      for (const tool of JAVA_TOOLS) download(tool, tools);
+    },
+    generate: (out) =>
+      protoc(
+        [join(CACHE, "java/protoc")],
+        `--plugin=${join(CACHE, "java/protoc-gen-grpc-java")}`,
+        `--java_out=${join(out, "src/main/java")}`,
+        `--grpc-java_out=@generated=omit:${join(out, "src/main/java")}`,
+      ),
+  },
+};
+
+/** The languages that there are SDKs for. */
+export const LANGUAGES = Object.keys(SDKS);
+
+/** The folders that hold generated files and nothing else, below `sdks`. */
+export const GENERATED = LANGUAGES.flatMap((language) =>
+  ["face", "rest"].map((name) => join(language, SDKS[language].sources, name)),
+);
+
+/** Tells whether the generators of every language are there as pinned. */
+export function hasSdkTools() {
+  return LANGUAGES.every(isInstalled);
+}
+
+/** Installs the generators of these languages that are not there as pinned. */
+export function installSdkTools(languages = LANGUAGES) {
+  for (const language of languages.filter((name) => !isInstalled(name))) {
+    const tools = join(CACHE, language);
+    rmSync(tools, { recursive: true, force: true });
+    mkdirSync(tools, { recursive: true });
+    SDKS[language].install(tools);
+    writeFileSync(stampPath(language), sha256(SDKS[language].pins()));
+  }
+}
+
+/** Generates the SDKs below a folder laid out as `sdks`, in place of what was generated there before. */
+export function generateSdks(folder) {
+  for (const generated of GENERATED) {
+    rmSync(join(folder, generated), { recursive: true, force: true });
+    mkdirSync(join(folder, generated), { recursive: true });
+  }
+  for (const language of LANGUAGES) SDKS[language].generate(join(folder, language));
+}
+
+function pythonProtoc(...args) {
+  protoc([python(), "-m", "grpc_tools.protoc"], ...args);
+}
+
+function protoc(compiler, ...args) {
+  // Only these official files of google.api say, unlike those on npm, what other languages call their messages.
+  const purelib = execFileSync(python(), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+  const packages = String(purelib).trim();
+  const from = ["proto", packages, join(packages, "grpc_tools/_proto")].map((path) => `--proto_path=${path}`);
+  run(...compiler, ...from, ...args, "face/v1/face.proto", "rest/v1/options.proto");
+}
+
+function python() {
+  return join(CACHE, "python/bin/python");
+}
+
+/** Lets Maven fetch a program, from wherever it is told to fetch. */
+function download({ group, name, version, sha256: digests }, tools) {
+  // Maven's names of this machine.
+  const system = process.platform === "darwin" ? "osx" : process.platform;
+  const machine = `${system}-${process.arch === "arm64" ? "aarch_64" : "x86_64"}`;
+  const artifact = `-Dartifact=${group}:${name}:${version}:exe:${machine}`;
+  run("mvn", "-q", "-B", "dependency:copy", artifact, `-DoutputDirectory=${tools}`);
+  const file = join(tools, `${name}-${version}-${machine}.exe`);
+  if (sha256(readFileSync(file)) !== digests[machine]) throw new Error(`${file} is not what was pinned`);
+  renameSync(file, join(tools, name));
+  chmodSync(join(tools, name), 0o755);
+}
+
+function isInstalled(language) {
+  try {
+    return readFileSync(stampPath(language), "utf8") === sha256(SDKS[language].pins());
+  } catch {
+    return false;
+  }
+}
+
+function stampPath(language) {
+  return join(CACHE, language, "installed");
+}
+
+function sha256(content) {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+function run(program, ...args) {
+  execFileSync(program, args, { stdio: "inherit" });
+}

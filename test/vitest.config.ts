@@ -1,6 +1,14 @@
 import { defineConfig } from "vitest/config";
 
-// The edge tests read descriptors, memory and sockets of the service from /proc.
+// Three tiers, by file name. CONTRIBUTING.md says what each may use.
+//   NAME.test.ts          unit
+//   NAME.service.test.ts  service
+//   NAME.system.test.ts   system
+const SERVICE = "**/*.service.test.ts";
+const SYSTEM = "**/*.system.test.ts";
+
+// The attacks of test/edge read file descriptors, memory and sockets of the service from /proc.
+const ATTACKS = "edge/**";
 const hasProc = process.platform === "linux";
 if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 
@@ -11,23 +19,42 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...TIMEOUTS,
-          name: "tests",
+          name: "unit",
           dir: "test",
           include: ["**/*.test.ts"],
-          exclude: ["edge/**"],
+          exclude: [SERVICE, SYSTEM],
+          testTimeout: 20_000,
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // Attacks on a service: they load the machine and measure time, so they run last and one file at a time.
         test: {
           ...TIMEOUTS,
-          name: "edge",
-          dir: "test/edge",
-          include: hasProc ? ["**/*.test.ts"] : [],
-          fileParallelism: false,
+          name: "service",
+          dir: "test",
+          include: [SERVICE],
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...TIMEOUTS,
+          name: "system",
+          dir: "test",
+          include: [SYSTEM],
+          exclude: [ATTACKS],
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        // They load the machine and measure time, so they run last and one file at a time.
+        test: {
+          ...TIMEOUTS,
+          name: "system-attacks",
+          dir: "test/edge",
+          include: hasProc ? [SYSTEM] : [],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -4,7 +4,7 @@ const KIB = 1024;
 
 /**
  * What the edge allows, in one place. SECURITY.md has the same table with what a client sees beyond each limit, and
- * test/http/limits.test.ts exceeds every row. Limits that an operator may set are in the configuration; those of the
+ * test/http/limits.service.test.ts exceeds every row. Limits that an operator may set are in the configuration; those of the
  * body parsers are in rest/parse-limits.ts.
  */
 export const LIMITS = {

@@ -4,14 +4,10 @@ import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-conn
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { headersForCaller } from "../rest/headers.ts";
 import { RestError } from "../rest/rest-error.ts";
-import { reasonOf } from "../service/error-table.ts";
+import { connectErrorFrom, httpErrorFrom } from "../service/error-responses.ts";
+import { reasonFromKind } from "../service/error-table.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
-import {
-  connectErrorFrom,
-  httpAnswerFrom,
-  ServiceError,
-  serviceErrorFrom,
-} from "../service/service-error.ts";
+import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import { send, type WholeResponse } from "./exchange.ts";
 import type { HeadFault, HeadRejection } from "./port.ts";
@@ -32,22 +28,18 @@ const HEAD_KINDS = {
 
 /** The response to bytes of HTTP/1.1 that never became a request. */
 export function headRejection(fault: HeadFault): HeadRejection {
-  const { status, body } = httpAnswerFrom(new ServiceError(HEAD_KINDS[fault]));
+  const { status, body } = httpErrorFrom(new ServiceError(HEAD_KINDS[fault]));
   return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
 }
 
 /** Answers a request with an error, in its own protocol, and notes the outcome. */
 export function sendError(context: RequestContext, fault: unknown, options: ErrorOptions): void {
-  const error = serviceErrorOf(fault);
-  context.record.outcome = reasonOf(error.kind);
+  const error = fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
+  context.record.outcome = reasonFromKind(error.kind);
   // What a method threw has been logged where it was translated.
   const isLogged = fault instanceof ConnectError || context.signal.aborted;
   if (error.kind === "internal" && !isLogged) logFault(context, error, options.log);
   send(context, responseOf(context, fault, error, options));
-}
-
-function serviceErrorOf(fault: unknown): ServiceError {
-  return fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
 }
 
 function responseOf(
@@ -56,9 +48,8 @@ function responseOf(
   error: ServiceError,
   { httpStatus }: ErrorOptions,
 ): WholeResponse {
-  const plain = httpAnswerFrom(error);
-  const headers: OutgoingHttpHeaders = { ...plain.headers };
-  if (fault instanceof RestError && fault.allow) headers.allow = fault.allow.join(", ");
+  const plain = httpErrorFrom(error);
+  const { headers } = plain;
   const { protocol } = context;
   if (protocol === "rest") {
     const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
@@ -84,12 +75,5 @@ function logFault({ id, operation }: RequestContext, { cause, message }: Service
 }
 
 function serviceErrorFromRest({ kind, message, field }: RestError): ServiceError {
-  const kinds = {
-    badRequest: "badRequest",
-    badBox: "badBox",
-    unsupportedType: "badRequest",
-    unsupportedEncoding: "unsupportedEncoding",
-    wrongMethod: "wrongMethod",
-  } as const;
-  return new ServiceError(kinds[kind], message, { field });
+  return new ServiceError(kind, message, { field });
 }

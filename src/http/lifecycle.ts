@@ -1,7 +1,6 @@
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
-import { RestError } from "../rest/rest-error.ts";
 import { REQUEST_ID } from "../service/interceptors.ts";
 import { contextWith } from "../service/record.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -233,11 +232,9 @@ function rpcRoute(handler: UniversalHandler, operation: string): Route {
   return { kind: "rpc", path, methods, operation, isOpen: operation === NO_OPERATION };
 }
 
-function wrongMethod({ method }: Request, { path, methods }: Route): RestError {
-  const allow = [...methods, "OPTIONS"];
-  return new RestError("wrongMethod", `The path ${path} takes ${methods.join(" or ")} and not ${method}.`, {
-    allow,
-  });
+function wrongMethod({ method }: Request, { path, methods }: Route): ServiceError {
+  const message = `The path ${path} supports ${methods.join(" and ")} but not ${method}.`;
+  return new ServiceError("wrongMethod", message, { allow: [...methods, "OPTIONS"] });
 }
 
 function stackOf(fault: unknown): string {

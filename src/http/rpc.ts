@@ -21,9 +21,10 @@ import {
 import { compressionGzip } from "@connectrpc/connect-node";
 import { binaryFromJson } from "../rest/json-message.ts";
 import { checkJson } from "../rest/json-scan.ts";
-import { reasonOf } from "../service/error-table.ts";
+import { connectErrorFrom } from "../service/error-responses.ts";
+import { reasonFromKind } from "../service/error-table.ts";
 import { contextWith, noteOutcome } from "../service/record.ts";
-import { connectErrorFrom, ServiceError, serviceErrorFrom } from "../service/service-error.ts";
+import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import { type Body, bodyParts } from "./body.ts";
 import { explainEarlyErrors } from "./early-errors.ts";
 import { send, sendStream } from "./exchange.ts";
@@ -81,7 +82,7 @@ function byPath({ handlers }: ConnectRouter): RpcHandlers {
 function explanationIn(values: ContextValues) {
   return (early: ConnectError) => {
     const error = isParseError(early) ? new ServiceError("badRequest") : serviceErrorFrom(early);
-    noteOutcome(values, reasonOf(error.kind));
+    noteOutcome(values, reasonFromKind(error.kind));
     return connectErrorFrom(error);
   };
 }

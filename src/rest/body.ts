@@ -14,7 +14,7 @@ export async function bodyEntries(body: Buffer, contentType: string): Promise<re
   const boundary = await findBoundary(body, contentType);
   if (boundary) return multipartEntries(body, boundary);
   if (!isText(body)) {
-    throw new RestError("unsupportedType", "The body must be multipart/form-data, a form or a JSON object.");
+    throw new RestError("badRequest", "The body must be multipart/form-data, a form or a JSON object.");
   }
   const text = trim(body);
   if (text.length === 0) return [];

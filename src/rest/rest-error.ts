@@ -1,28 +1,16 @@
-/** Everything that can be wrong with a request before it is a message. */
-export type RestErrorKind =
-  | "badRequest"
-  | "badBox"
-  | "wrongMethod"
-  | "unsupportedType"
-  | "unsupportedEncoding";
+/** Why a request cannot be converted to a message. */
+export type RestErrorKind = "badRequest" | "badBox" | "unsupportedEncoding";
 
-/** A request that cannot be served: the caller is at fault. The message is one sentence fit for the caller. */
+/** A request that cannot be converted to a message. The error's message is one sentence for the caller. */
 export class RestError extends Error {
   override readonly name = "RestError";
   readonly kind: RestErrorKind;
   /** The field at fault, by its Protobuf name. */
-  readonly field?: string;
-  /** The methods that the path allows, where another one was used. */
-  readonly allow?: readonly string[];
+  readonly field: string | undefined;
 
-  constructor(
-    kind: RestErrorKind,
-    message: string,
-    details: { field?: string; allow?: readonly string[]; cause?: unknown } = {},
-  ) {
+  constructor(kind: RestErrorKind, message: string, details: { field?: string; cause?: unknown } = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.kind = kind;
-    if (details.field !== undefined) this.field = details.field;
-    if (details.allow) this.allow = details.allow;
+    this.field = details.field;
   }
 }

@@ -6,245 +6,137 @@ export interface ErrorRow {
   readonly code: string;
   readonly grpc: Code;
   readonly http: number;
-  /** Whether sending the same request again can help. */
-  readonly retry: boolean;
   /**
    * The default message: one sentence for the user. It has no comma, colon or semicolon, because grpc-js shows
    * those as percent codes.
    */
   readonly text: string;
+  /** Whether sending the same request again can help. */
+  readonly retryable: boolean;
+  /** The stage of the request that failed: `stage` in the metadata of `google.rpc.ErrorInfo`. */
+  readonly stage: string;
+  /** The quota that is exceeded: the subject of `google.rpc.QuotaFailure`. */
+  readonly quota: string | undefined;
 }
-
-/** Every kind of error that a request can end with, in the order of their codes. */
-export const ERRORS = {
-  badRequest: {
-    code: "2001",
-    grpc: Code.InvalidArgument,
-    http: 400,
-    retry: false,
-    text: "The request is malformed.",
-  },
-  badBox: {
-    code: "2002",
-    grpc: Code.InvalidArgument,
-    http: 400,
-    retry: false,
-    text: "The bounding box is malformed.",
-  },
-  unreadableImage: {
-    code: "2003",
-    grpc: Code.InvalidArgument,
-    http: 400,
-    retry: false,
-    text: "The image is damaged or incomplete and cannot be read.",
-  },
-  unsupportedFormat: {
-    code: "2004",
-    grpc: Code.InvalidArgument,
-    http: 415,
-    retry: false,
-    text: "The image is neither a JPEG nor a PNG.",
-  },
-  imageTooLarge: {
-    code: "2005",
-    grpc: Code.InvalidArgument,
-    http: 413,
-    retry: false,
-    text: "The image is too large.",
-  },
-  urlUnreachable: {
-    code: "2006",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "The image could not be fetched from its URL.",
-  },
-  urlRefused: {
-    code: "2007",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "The server of the image URL rejected the request.",
-  },
-  urlTooSlow: {
-    code: "2008",
-    grpc: Code.DeadlineExceeded,
-    http: 504,
-    retry: true,
-    text: "The image did not arrive from its URL in time.",
-  },
-  urlFailed: {
-    code: "2009",
-    grpc: Code.Unavailable,
-    http: 503,
-    retry: true,
-    text: "The server of the image URL failed.",
-  },
-  requestTooLarge: {
-    code: "2010",
-    grpc: Code.ResourceExhausted,
-    http: 413,
-    retry: false,
-    text: "The request body is too large.",
-  },
-  headersTooLarge: {
-    code: "2011",
-    grpc: Code.InvalidArgument,
-    http: 431,
-    retry: false,
-    text: "The request headers are too large.",
-  },
-  unsupportedEncoding: {
-    code: "2012",
-    grpc: Code.Unimplemented,
-    http: 415,
-    retry: false,
-    text: "The content encoding of the request body is not supported.",
-  },
-  noFace: {
-    code: "3001",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "No face was found in the image.",
-  },
-  noFaceInBox: {
-    code: "3002",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "No face was found in the bounding box.",
-  },
-  faceTooSmall: {
-    code: "3101",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "Face too Small",
-  },
-  lowIllumination: {
-    code: "3102",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "Low Illumination",
-  },
-  incorrectPose: {
-    code: "3103",
-    grpc: Code.FailedPrecondition,
-    http: 422,
-    retry: false,
-    text: "Incorrect Pose",
-  },
-  noUserId: {
-    code: "4001",
-    grpc: Code.Unauthenticated,
-    http: 401,
-    retry: false,
-    text: "The header user_id is missing.",
-  },
-  unknownUser: {
-    code: "4002",
-    grpc: Code.Unauthenticated,
-    http: 401,
-    retry: false,
-    text: "The user id in the header user_id is unknown or disabled.",
-  },
-  noSubscription: {
-    code: "4003",
-    grpc: Code.PermissionDenied,
-    http: 402,
-    retry: false,
-    text: "The user has no active subscription.",
-  },
-  quotaSpent: {
-    code: "4004",
-    grpc: Code.ResourceExhausted,
-    http: 429,
-    retry: true,
-    text: "The monthly quota of requests is used up.",
-  },
-  tooManyRequests: {
-    code: "4005",
-    grpc: Code.ResourceExhausted,
-    http: 429,
-    retry: true,
-    text: "Too many requests were sent in a short time.",
-  },
-  tooManyInFlight: {
-    code: "4006",
-    grpc: Code.ResourceExhausted,
-    http: 429,
-    retry: true,
-    text: "Too many requests of this user are in progress.",
-  },
-  noSuchPath: {
-    code: "4040",
-    grpc: Code.Unimplemented,
-    http: 404,
-    retry: false,
-    text: "This path does not exist.",
-  },
-  wrongMethod: {
-    code: "4050",
-    grpc: Code.Unimplemented,
-    http: 405,
-    retry: false,
-    text: "This path accepts only POST.",
-  },
-  internal: {
-    code: "5000",
-    grpc: Code.Internal,
-    http: 500,
-    retry: true,
-    text: "Internal error.",
-  },
-  overloaded: {
-    code: "5001",
-    grpc: Code.Unavailable,
-    http: 503,
-    retry: true,
-    text: "The service is overloaded and the request can be retried shortly.",
-  },
-  draining: {
-    code: "5002",
-    grpc: Code.Unavailable,
-    http: 503,
-    retry: true,
-    text: "The service is shutting down and the request can be retried.",
-  },
-  deadlinePassed: {
-    code: "5003",
-    grpc: Code.DeadlineExceeded,
-    http: 504,
-    retry: true,
-    text: "The request took longer than its deadline allows.",
-  },
-  requestTooSlow: {
-    code: "5004",
-    grpc: Code.DeadlineExceeded,
-    http: 408,
-    retry: true,
-    text: "The request was sent too slowly.",
-  },
-  accountsUnavailable: {
-    code: "5005",
-    grpc: Code.Unavailable,
-    http: 503,
-    retry: true,
-    text: "User accounts cannot be checked at the moment.",
-  },
-} as const satisfies Readonly<Record<string, ErrorRow>>;
 
 /** The name of an error kind. */
 export type ErrorKind = keyof typeof ERRORS;
 
+/** Every kind of error that a request can end with, in the order of their codes. */
+export const ERRORS = {
+  badRequest: row("2001", Code.InvalidArgument, 400, "The request is malformed."),
+  badBox: row("2002", Code.InvalidArgument, 400, "The bounding box is malformed."),
+  unreadableImage: row(
+    "2003",
+    Code.InvalidArgument,
+    400,
+    "The image is damaged or incomplete and cannot be read.",
+    { stage: "decode" },
+  ),
+  unsupportedFormat: row("2004", Code.InvalidArgument, 415, "The image is neither a JPEG nor a PNG.", {
+    stage: "decode",
+  }),
+  imageTooLarge: row("2005", Code.InvalidArgument, 413, "The image is too large.", { stage: "decode" }),
+  urlUnreachable: row("2006", Code.FailedPrecondition, 422, "The image could not be fetched from its URL.", {
+    stage: "fetch",
+  }),
+  urlRefused: row("2007", Code.FailedPrecondition, 422, "The server of the image URL rejected the request.", {
+    stage: "fetch",
+  }),
+  urlTooSlow: row("2008", Code.DeadlineExceeded, 504, "The image did not arrive from its URL in time.", {
+    retryable: true,
+    stage: "fetch",
+  }),
+  urlFailed: row("2009", Code.Unavailable, 503, "The server of the image URL failed.", {
+    retryable: true,
+    stage: "fetch",
+  }),
+  requestTooLarge: row("2010", Code.ResourceExhausted, 413, "The request body is too large."),
+  headersTooLarge: row("2011", Code.InvalidArgument, 431, "The request headers are too large."),
+  unsupportedEncoding: row(
+    "2012",
+    Code.Unimplemented,
+    415,
+    "The content encoding of the request body is not supported.",
+  ),
+  noFace: row("3001", Code.FailedPrecondition, 422, "No face was found in the image.", { stage: "find" }),
+  noFaceInBox: row("3002", Code.FailedPrecondition, 422, "No face was found in the bounding box.", {
+    stage: "find",
+  }),
+  faceTooSmall: row("3101", Code.FailedPrecondition, 422, "Face too Small", { stage: "quality" }),
+  lowIllumination: row("3102", Code.FailedPrecondition, 422, "Low Illumination", { stage: "quality" }),
+  incorrectPose: row("3103", Code.FailedPrecondition, 422, "Incorrect Pose", { stage: "quality" }),
+  noUserId: row("4001", Code.Unauthenticated, 401, "The header user_id is missing."),
+  unknownUser: row(
+    "4002",
+    Code.Unauthenticated,
+    401,
+    "The user id in the header user_id is unknown or disabled.",
+  ),
+  noSubscription: row("4003", Code.PermissionDenied, 402, "The user has no active subscription."),
+  quotaSpent: row("4004", Code.ResourceExhausted, 429, "The monthly quota of requests is used up.", {
+    retryable: true,
+    quota: "requests per month",
+  }),
+  tooManyRequests: row("4005", Code.ResourceExhausted, 429, "Too many requests were sent in a short time.", {
+    retryable: true,
+    quota: "requests per second",
+  }),
+  tooManyInFlight: row(
+    "4006",
+    Code.ResourceExhausted,
+    429,
+    "Too many requests of this user are in progress.",
+    { retryable: true, quota: "requests in flight" },
+  ),
+  noSuchPath: row("4040", Code.Unimplemented, 404, "This path does not exist."),
+  wrongMethod: row("4050", Code.Unimplemented, 405, "This path accepts only POST."),
+  internal: row("5000", Code.Internal, 500, "Internal error.", { retryable: true }),
+  overloaded: row(
+    "5001",
+    Code.Unavailable,
+    503,
+    "The service is overloaded and the request can be retried shortly.",
+    { retryable: true },
+  ),
+  draining: row(
+    "5002",
+    Code.Unavailable,
+    503,
+    "The service is shutting down and the request can be retried.",
+    { retryable: true },
+  ),
+  deadlinePassed: row(
+    "5003",
+    Code.DeadlineExceeded,
+    504,
+    "The request took longer than its deadline allows.",
+    { retryable: true },
+  ),
+  requestTooSlow: row("5004", Code.DeadlineExceeded, 408, "The request was sent too slowly.", {
+    retryable: true,
+  }),
+  accountsUnavailable: row("5005", Code.Unavailable, 503, "User accounts cannot be checked at the moment.", {
+    retryable: true,
+  }),
+};
+
+function row(
+  code: string,
+  grpc: Code,
+  http: number,
+  text: string,
+  { retryable = false, stage = "request", quota }: Partial<ErrorRow> = {},
+): ErrorRow {
+  return { code, grpc, http, text, retryable, stage, quota };
+}
+
 /** Converts a kind to `google.rpc.ErrorInfo.reason`: noFaceInBox to NO_FACE_IN_BOX. */
-export function reasonOf(kind: ErrorKind): string {
+export function reasonFromKind(kind: ErrorKind): string {
   return kind.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
 /** Converts a reason back to its kind, if there is one. */
-export function kindOf(reason: string): ErrorKind | undefined {
-  return (Object.keys(ERRORS) as ErrorKind[]).find((kind) => reasonOf(kind) === reason);
+export function kindFromReason(reason: string): ErrorKind | undefined {
+  return (Object.keys(ERRORS) as ErrorKind[]).find((kind) => reasonFromKind(kind) === reason);
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { type ErrorKind, reasonOf } from "./error-table.ts";
+import { connectErrorFrom } from "./error-responses.ts";
+import { type ErrorKind, reasonFromKind } from "./error-table.ts";
 import { noteOutcome } from "./record.ts";
-import { connectErrorFrom, type ServiceError, serviceErrorFrom } from "./service-error.ts";
+import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header of the id by which caller and log know a request. */
 export const REQUEST_ID = "x-request-id";
@@ -55,7 +56,7 @@ export function translateErrors(log: RequestLog): Interceptor {
         const line = {
           requestId,
           operation: request.method.name,
-          reason: reasonOf(error.kind),
+          reason: reasonFromKind(error.kind),
           cause: causeOf(error),
         };
         if (error.kind === "internal") log.error(line);

@@ -1,5 +1,5 @@
 import type { Embedding } from "../core/index.ts";
-import { ERRORS, type ErrorKind, reasonOf } from "./error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "./error-table.ts";
 import { sizeOf } from "./rectangles.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -18,6 +18,6 @@ export function requireQuality(face: Embedding, field: string): void {
   if (!first) return;
   throw new ServiceError(first, ERRORS[first].text, {
     field,
-    metadata: { reasons: failed.map(reasonOf).join(",") },
+    metadata: { reasons: failed.map(reasonFromKind).join(",") },
   });
 }

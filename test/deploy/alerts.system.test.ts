@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { findTools } from "../support/tools.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "deploy/prometheus");
@@ -32,7 +32,7 @@ test("every alert is tested", () => {
 });
 
 test("alerts know errors by names that they have", () => {
-  const known = (Object.keys(ERRORS) as ErrorKind[]).map(reasonOf);
+  const known = (Object.keys(ERRORS) as ErrorKind[]).map(reasonFromKind);
   const named = [...rules.matchAll(/(?:reason|outcome)=~?"([^"]+)"/g)].flatMap(([, names]) =>
     names!.split("|"),
   );

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { variableNames } from "../../src/config.ts";
 import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
-import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 
 const readme = readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8");
 
@@ -35,12 +35,12 @@ test("the README lists every variable of the configuration", () => {
 });
 
 test("the README lists every error as the table has it", () => {
-  const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retry }]) => [
-    reasonOf(kind as ErrorKind),
+  const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retryable }]) => [
+    reasonFromKind(kind as ErrorKind),
     code,
     Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
     String(http),
-    retry ? "yes" : "no",
+    retryable ? "yes" : "no",
   ]);
   expect(tableUnder("Errors")).toEqual(rows);
 });

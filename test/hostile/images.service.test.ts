@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
 import { boxOf, cut } from "../support/faces.ts";
 import { endlessExif, exifBlock, orientationBlock, withExif } from "../support/hand-made-exif.ts";
@@ -69,13 +69,13 @@ async function ask(image: Uint8Array, fileName?: string) {
 
 async function expectError(kind: ErrorKind, image: Uint8Array): Promise<void> {
   const { status, body } = await ask(image);
-  const { code, http, retry } = ERRORS[kind];
+  const { code, http, retryable } = ERRORS[kind];
   expect(body).toEqual({
     status: "error",
     code,
     success: false,
     message: expect.any(String),
-    data: { reason: reasonOf(kind), retryable: retry },
+    data: { reason: reasonFromKind(kind), retryable },
   });
   expect(status).toBe(http);
 }

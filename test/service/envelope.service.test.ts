@@ -158,9 +158,9 @@ describe("the envelope of an error", () => {
     const { text, response } = await post(path, body);
     const envelope = JSON.parse(text) as Record<string, string>;
     expect(Object.keys(envelope)).toEqual(["status", "code", "success", "message", "data"]);
-    const { http, retry } = Object.values(ERRORS).find((row) => row.code === envelope.code)!;
+    const { http, retryable } = Object.values(ERRORS).find((row) => row.code === envelope.code)!;
     expect(envelope).toMatchObject({ status: "error", success: false });
-    expect(envelope.data).toEqual({ reason: expect.stringMatching(/^[A-Z_]+$/), retryable: retry });
+    expect(envelope.data).toEqual({ reason: expect.stringMatching(/^[A-Z_]+$/), retryable });
     expect(http).toBe(status);
     expect(response.status).toBe(status);
     expect(envelope.code).toMatch(code);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { ERRORS, type ErrorKind, kindOf, reasonOf } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { boxFromText, imageFromText } from "../../src/service/texts.ts";
@@ -44,16 +43,6 @@ describe("a box in text", () => {
       expect(() => boxFromText(text)).toThrow(ServiceError);
     },
   );
-});
-
-test("every error has a reason of its own that leads back to it, and a code of four digits", () => {
-  for (const kind of Object.keys(ERRORS) as ErrorKind[]) {
-    expect(kindOf(reasonOf(kind))).toBe(kind);
-    expect(ERRORS[kind].code).toMatch(/^\d{4}$/);
-    // grpc-js would show these as percent codes.
-    expect(ERRORS[kind].text).not.toMatch(/[,:;/?@&=+$#]/);
-  }
-  expect(kindOf("NO_SUCH_REASON")).toBeUndefined();
 });
 
 test("the 68 landmark keys are the spec's, each once", () => {

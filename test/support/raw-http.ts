@@ -18,7 +18,8 @@ import { createClearPort } from "../../src/http/port.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
 import { createRestHandler, type TextForms } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
-import { connectErrorFrom, ServiceError } from "../../src/service/service-error.ts";
+import { connectErrorFrom } from "../../src/service/error-responses.ts";
+import { ServiceError } from "../../src/service/service-error.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 
 /** An answer as it came over the socket. */

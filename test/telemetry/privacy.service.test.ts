@@ -15,7 +15,7 @@ import {
 } from "../../gen/ts/face/v1/face_pb.ts";
 import { openStore } from "../../src/accounts/open-store.ts";
 import type { RunningService } from "../../src/main.ts";
-import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { cut, FACES, grown } from "../support/faces.ts";
@@ -165,7 +165,7 @@ test("nothing that was sent or answered is in a log, a metric or a trace", async
   await service.close();
   const seen = `${lines.join("")}${metrics}${JSON.stringify(collector.spans)}`;
   const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));
-  const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => !outcomes.has(reasonOf(kind)));
+  const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => !outcomes.has(reasonFromKind(kind)));
   expect(kinds).toEqual(NOT_DRIVEN);
   expect(collector.spans.length).toBeGreaterThan(50);
 

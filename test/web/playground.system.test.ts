@@ -30,7 +30,7 @@ test("every file of the playground is served", () => {
 test("there is advice on every error, and it says of each whether a retry helps", () => {
   const retried = Object.values(ERRORS).map(({ code }) => [
     code,
-    Object.values(ERRORS).some((error) => error.code === code && error.retry),
+    Object.values(ERRORS).some((error) => error.code === code && error.retryable),
   ]);
   const told = Object.entries(ADVICE).map(([code, { retry }]) => [code, retry]);
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(retried));

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { ERRORS, type ErrorKind, reasonOf } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { PROBE_PATHS, PROBE_TAG } from "./probes.ts";
 import type { ErrorWords, FormWords, HeaderWords, Words } from "./words.ts";
@@ -105,11 +105,11 @@ const REQUIRED: readonly string[] = [
 ];
 
 const ERROR_WORDS: readonly ErrorWords[] = Object.entries(ERRORS).map(
-  ([kind, { code, http, retry, text }]) => ({
-    reason: reasonOf(kind as ErrorKind),
+  ([kind, { code, http, retryable, text }]) => ({
+    reason: reasonFromKind(kind as ErrorKind),
     code,
     http,
-    retry,
+    retry: retryable,
     text,
   }),
 );

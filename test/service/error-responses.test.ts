@@ -7,29 +7,32 @@ import {
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { FaceError } from "../../src/core/index.ts";
-import { ERRORS, type ErrorKind } from "../../src/service/error-table.ts";
-import {
-  connectErrorFrom,
-  httpAnswerFrom,
-  ServiceError,
-  serviceErrorFrom,
-} from "../../src/service/service-error.ts";
+import { connectErrorFrom, httpErrorFrom } from "../../src/service/error-responses.ts";
+import { ERRORS, type ErrorKind, kindFromReason, reasonFromKind } from "../../src/service/error-table.ts";
+import { ServiceError, serviceErrorFrom } from "../../src/service/service-error.ts";
 import { QueueError } from "../../src/workers/pool.ts";
 
 const KINDS = Object.keys(ERRORS) as ErrorKind[];
 
-describe("the table of errors", () => {
-  test("gives every kind a code of its own", () => {
-    expect(new Set(KINDS.map((kind) => ERRORS[kind].code)).size).toBe(KINDS.length);
+describe("the error table", () => {
+  test("gives every kind its own code of four digits", () => {
+    const codes = KINDS.map((kind) => ERRORS[kind].code);
+    expect(new Set(codes).size).toBe(KINDS.length);
+    for (const code of codes) expect(code).toMatch(/^\d{4}$/);
   });
 
-  test.each(KINDS)("%s has a text that grpc-js shows as it is", (kind) => {
+  test("converts every kind to a reason and back", () => {
+    for (const kind of KINDS) expect(kindFromReason(reasonFromKind(kind))).toBe(kind);
+    expect(kindFromReason("NO_SUCH_REASON")).toBeUndefined();
+  });
+
+  test.each(KINDS)("%s has a text that grpc-js shows unchanged", (kind) => {
     expect(ERRORS[kind].text).toMatch(/^[A-Z][\w .']+$/);
   });
 });
 
 describe("an error over gRPC", () => {
-  test("tells which image, at which stage, and whether a retry helps", () => {
+  test("states the image, the stage and whether a retry helps", () => {
     const box = { x1: 1, y1: 2, x2: 3, y2: 4 };
     const error = connectErrorFrom(
       serviceErrorFrom(new FaceError("noFaceInBox", "No face.", { box }), "img_2"),
@@ -51,13 +54,13 @@ describe("an error over gRPC", () => {
     ]);
   });
 
-  test("says when to try again", () => {
+  test("states the delay before a retry", () => {
     const error = connectErrorFrom(serviceErrorFrom(new QueueError("overloaded", "Full.")));
     expect(error.code).toBe(Code.Unavailable);
     expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 1n } }]);
   });
 
-  test("states the delay in milliseconds, and as gRPC's retry pushback", () => {
+  test("states the delay in milliseconds, also as retry pushback", () => {
     const error = connectErrorFrom(new ServiceError("overloaded", undefined, { retryAfterMs: 1234.5 }));
     expect(error.findDetails(RetryInfoSchema)).toMatchObject([
       { retryDelay: { seconds: 1n, nanos: 235_000_000 } },
@@ -65,22 +68,22 @@ describe("an error over gRPC", () => {
     expect(error.metadata.get("grpc-retry-pushback-ms")).toBe("1235");
   });
 
-  test("keeps gRPC libraries from waiting for the next month", () => {
-    const error = connectErrorFrom(new ServiceError("quotaSpent", undefined, { retryAfterSeconds: 86_400 }));
+  test("tells gRPC libraries not to retry if the delay is long", () => {
+    const error = connectErrorFrom(new ServiceError("quotaSpent", undefined, { retryAfterMs: 86_400_000 }));
     expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 86_400n } }]);
     expect(error.metadata.get("grpc-retry-pushback-ms")).toBe("-1");
   });
 
-  test.each(KINDS)("%s has RetryInfo, pushback and QuotaFailure only where they apply", (kind) => {
-    const { grpc, retry, http } = ERRORS[kind];
+  test.each(KINDS)("%s has RetryInfo, pushback and QuotaFailure only if they apply", (kind) => {
+    const { grpc, retryable, http } = ERRORS[kind];
     const error = connectErrorFrom(new ServiceError(kind));
-    const hasPushback = retry && (grpc === Code.Unavailable || grpc === Code.ResourceExhausted);
-    expect(error.findDetails(RetryInfoSchema)).toHaveLength(Number(retry));
+    const hasPushback = retryable && (grpc === Code.Unavailable || grpc === Code.ResourceExhausted);
+    expect(error.findDetails(RetryInfoSchema)).toHaveLength(Number(retryable));
     expect(error.metadata.has("grpc-retry-pushback-ms")).toBe(hasPushback);
     expect(error.findDetails(QuotaFailureSchema)).toHaveLength(Number(http === 429));
   });
 
-  test("a compression that is not supported is named as such", () => {
+  test("distinguishes an unsupported compression from a malformed request", () => {
     const raised = new ConnectError(
       'unknown compression "zstd": supported encodings are gzip',
       Code.Unimplemented,
@@ -92,39 +95,44 @@ describe("an error over gRPC", () => {
 });
 
 describe("an error over plain HTTP", () => {
-  test("takes its status from the error's reason", () => {
-    const told = connectErrorFrom(serviceErrorFrom(new FaceError("unsupportedFormat", "No JPEG."), "img"));
-    expect(httpAnswerFrom(told)).toMatchObject({
+  test("takes its status from the reason of a Connect error", () => {
+    const error = connectErrorFrom(serviceErrorFrom(new FaceError("unsupportedFormat", "No JPEG."), "img"));
+    expect(httpErrorFrom(error)).toMatchObject({
       status: 415,
       body: { code: "2004", message: "No JPEG.", data: { reason: "UNSUPPORTED_FORMAT", retryable: false } },
     });
   });
 
-  test("names the image at fault in a header", () => {
-    const told = connectErrorFrom(serviceErrorFrom(new FaceError("noFace", "No face."), "img_2"));
-    expect(httpAnswerFrom(told).headers).toEqual({ "x-visage-image": "img_2" });
+  test("names the image in a header", () => {
+    const error = connectErrorFrom(serviceErrorFrom(new FaceError("noFace", "No face."), "img_2"));
+    expect(httpErrorFrom(error).headers).toEqual({ "x-visage-image": "img_2" });
   });
 
-  test("has Retry-After where a retry helps", () => {
-    expect(httpAnswerFrom(new QueueError("overloaded", "Full."))).toMatchObject({
+  test("has Retry-After if the service is overloaded", () => {
+    expect(httpErrorFrom(new QueueError("overloaded", "Full."))).toMatchObject({
       status: 503,
       headers: { "retry-after": "1" },
       body: { code: "5001" },
     });
   });
 
-  test("rounds Retry-After up to whole seconds, at least one, also behind the in-process call", () => {
-    const delayOf = (retryAfterMs: number) => {
+  test("rounds Retry-After up to whole seconds, also after the conversion to a Connect error", () => {
+    const retryAfter = (retryAfterMs: number) => {
       const error = new ServiceError("tooManyInFlight", undefined, { retryAfterMs });
-      return [error, connectErrorFrom(error)].map((fault) => httpAnswerFrom(fault).headers["retry-after"]);
+      return [error, connectErrorFrom(error)].map((fault) => httpErrorFrom(fault).headers["retry-after"]);
     };
-    expect(delayOf(1)).toEqual(["1", "1"]);
-    expect(delayOf(1001)).toEqual(["2", "2"]);
-    expect(delayOf(65_000)).toEqual(["65", "65"]);
+    expect(retryAfter(1)).toEqual(["1", "1"]);
+    expect(retryAfter(1001)).toEqual(["2", "2"]);
+    expect(retryAfter(65_000)).toEqual(["65", "65"]);
   });
 
-  test("tells nothing of a fault of our own", () => {
-    const answer = httpAnswerFrom(new Error("secret of the house"));
+  test("lists the supported methods in Allow", () => {
+    const error = new ServiceError("wrongMethod", undefined, { allow: ["POST", "OPTIONS"] });
+    expect(httpErrorFrom(error)).toMatchObject({ status: 405, headers: { allow: "POST, OPTIONS" } });
+  });
+
+  test("hides the cause of an unexpected error", () => {
+    const answer = httpErrorFrom(new Error("secret detail"));
     expect(answer).toMatchObject({ status: 500, body: { code: "5000", message: "Internal error." } });
     expect(JSON.stringify(answer)).not.toContain("secret");
   });

@@ -1,0 +1,99 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  QuotaFailureSchema,
+  RetryInfoSchema,
+} from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { ERRORS, reasonFromKind } from "./error-table.ts";
+import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
+
+/** An error as plain HTTP. */
+export interface HttpError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The error envelope. */
+  readonly body: {
+    readonly status: "error";
+    readonly code: string;
+    readonly success: false;
+    readonly message: string;
+    readonly data: { readonly reason: string; readonly retryable: boolean };
+  };
+}
+
+const DOMAIN = "visage";
+
+/** The metadata by which a server delays the retries that gRPC libraries make by themselves (gRFC A6). */
+const PUSHBACK = "grpc-retry-pushback-ms";
+/** Codes that retry policies list. */
+const PUSHBACK_CODES: readonly Code[] = [Code.Unavailable, Code.ResourceExhausted];
+/** A library should not hold a call open for longer than this, such as until the next month. */
+const MAX_PUSHBACK_MS = 60_000;
+const DO_NOT_RETRY = "-1";
+
+/** HTTP statuses that carry the header Retry-After. */
+const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
+
+/** Converts an error for gRPC, gRPC-Web and Connect, with its details. */
+export function connectErrorFrom(error: ServiceError): ConnectError {
+  const { kind, message, field, retryAfterMs } = error;
+  const { code, grpc, retryable, stage, quota } = ERRORS[kind];
+  const info = {
+    reason: reasonFromKind(kind),
+    domain: DOMAIN,
+    metadata: {
+      code,
+      retryable: String(retryable),
+      stage,
+      ...(field && { image: field }),
+      ...error.metadata,
+    },
+  };
+  const fieldViolations = [{ field: field ?? "", description: message }];
+  const hasPushback = retryable && PUSHBACK_CODES.includes(grpc);
+  return new ConnectError(
+    message,
+    grpc,
+    hasPushback ? { [PUSHBACK]: pushbackFrom(retryAfterMs) } : undefined,
+    [
+      { desc: ErrorInfoSchema, value: info },
+      ...(grpc === Code.InvalidArgument ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
+      ...(quota
+        ? [{ desc: QuotaFailureSchema, value: { violations: [{ subject: quota, description: message }] } }]
+        : []),
+      ...(retryable ? [{ desc: RetryInfoSchema, value: { retryDelay: durationFrom(retryAfterMs) } }] : []),
+    ],
+    error.cause,
+  );
+}
+
+function pushbackFrom(retryAfterMs: number): string {
+  return retryAfterMs > MAX_PUSHBACK_MS ? DO_NOT_RETRY : String(retryAfterMs);
+}
+
+function durationFrom(milliseconds: number): { seconds: bigint; nanos: number } {
+  return { seconds: BigInt(Math.floor(milliseconds / 1000)), nanos: (milliseconds % 1000) * 1e6 };
+}
+
+/** Converts anything that was thrown for plain HTTP. */
+export function httpErrorFrom(fault: unknown): HttpError {
+  const { kind, message, field, allow, retryAfterMs } = serviceErrorFrom(fault);
+  const { code, http, retryable } = ERRORS[kind];
+  const headers: Record<string, string> = {};
+  if (field !== undefined) headers["x-visage-image"] = field;
+  if (allow) headers.allow = allow.join(", ");
+  if (RETRY_AFTER_STATUSES.includes(http))
+    headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  return {
+    status: http,
+    headers,
+    body: {
+      status: "error",
+      code,
+      success: false,
+      message,
+      data: { reason: reasonFromKind(kind), retryable },
+    },
+  };
+}

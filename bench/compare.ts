@@ -1,10 +1,10 @@
-// Compares the speed of this build with that of another checkout's, in turns so that both see the same machine:
-// `npm run bench:compare -- --with DIR`.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+// Compares the speed of this build with that of another checkout: `npm run bench:compare -- --with DIR`.
+// The two services take turns, so that both are measured under the same conditions.
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
+import { findCli, type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
 import type { RequestKind } from "./load/load.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
@@ -13,23 +13,29 @@ import { mean, milliseconds, table } from "./report.ts";
 const HELP = `Usage: npm run bench:compare -- --with DIR [--rounds N]
 
   --with DIR    another checkout of Visage, built by "npm run build"
-  --rounds N    how often each load is measured on either build (8)
+  --rounds N    how many turns each build gets per load, at least 2 (8)
 `;
 
 const { values } = parseArgs({
   options: { with: { type: "string" }, rounds: { type: "string", default: "8" }, help: { type: "boolean" } },
 });
 const rounds = Number(values.rounds);
-const otherCli = values.with === undefined ? undefined : join(resolve(values.with), "dist/src/cli/main.js");
-if (values.help || !otherCli || !existsSync(otherCli) || !(Number.isInteger(rounds) && rounds > 1)) {
+if (values.help || values.with === undefined || !Number.isInteger(rounds) || rounds < 2) {
   console.error(HELP);
   process.exit(values.help ? 0 : 1);
+}
+const otherDir = resolve(values.with);
+try {
+  findCli(otherDir);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
 }
 
 const SECONDS = 3;
 const IN_FLIGHT = 8;
 
-/** What one build did in one turn. */
+/** The measurements of one build in one turn. */
 interface Turn {
   readonly perSecond: number;
   readonly p50: number;
@@ -39,18 +45,20 @@ interface Turn {
 
 const folder = mkdtempSync(join(tmpdir(), "visage-compare-"));
 const photos = await makePhotos(folder);
-// A free port, which every version understands.
-const settings = { VISAGE_METRICS_PORT: "0" };
-const [own, other] = await Promise.all([
-  startServiceProcess(settings),
-  startServiceProcess(settings, otherCli),
-]);
+const settings = {
+  // Older versions do not know the value "off".
+  VISAGE_METRICS_PORT: "0",
+  // No request of a closed loop may be rejected, also on a slow machine.
+  VISAGE_MAX_QUEUE_WAIT_MS: "60000",
+};
+const other = await startServiceProcess(settings, otherDir);
+const own = await startServiceProcess(settings);
 try {
   const rows: string[][] = [];
   for (const kind of kindsOf(photos)) {
     const turns: { own: Turn; other: Turn }[] = [];
     for (let round = 0; round < rounds; round++) {
-      // The first of two turns alternates, as the machine may slow down while one is measured.
+      // The order alternates, so that a machine that slows down favours neither build.
       const first = round % 2 === 0 ? own : other;
       const [one, two] = [await measure(first, kind), await measure(first === own ? other : own, kind)];
       turns.push(first === own ? { own: one, other: two } : { own: two, other: one });
@@ -58,11 +66,9 @@ try {
     }
     rows.push(rowOf(kind, turns));
   }
+  console.log(`\n${table(["", "requests/s", "ratio", "p50", "p99", "server CPU per request, ms"], rows)}`);
   console.log(
-    `\n${table(["", "requests a second", "ratio", "p50, ms", "p99, ms", "server, ms a request"], rows)}`,
-  );
-  console.log(
-    `\nThe other build, then this one; means of ${rounds} turns of ${SECONDS} s with ${IN_FLIGHT} requests in flight; the ratio with its standard error.`,
+    `\nEach cell: other build → this build. Means of ${rounds} turns of ${SECONDS} s with ${IN_FLIGHT} requests in flight; the ratio (this / other) is given with its standard error.`,
   );
 } finally {
   await Promise.all([own.stop(), other.stop()]);
@@ -81,12 +87,12 @@ function kindsOf(made: Photos): RequestKind[] {
 }
 
 async function measure(service: ServiceProcess, kind: RequestKind): Promise<Turn> {
-  const before = service.processorMs().server;
+  const before = service.cpuMs().server;
   const { perSecond, p50, p99, requests } = await measureSpeed(
     { port: service.port, userId: USER, mix: [kind] },
     { inFlight: IN_FLIGHT, seconds: SECONDS },
   );
-  return { perSecond, p50, p99, serverMs: (service.processorMs().server - before) / requests };
+  return { perSecond, p50, p99, serverMs: (service.cpuMs().server - before) / requests };
 }
 
 function rowOf({ wire, operation }: RequestKind, turns: readonly { own: Turn; other: Turn }[]): string[] {

@@ -62,12 +62,12 @@ function cases({ one, many, other }: Photos): Case[] {
 
 async function measureCost(of: ServiceProcess, one: Case): Promise<Cost> {
   const { operation, images } = one;
-  const before = of.processorMs();
+  const before = of.cpuMs();
   const { requests } = await measureSpeed(
     { port: of.port, userId: USER, mix: [{ wire: "multipart", operation, images }] },
     { inFlight: 2 * availableParallelism(), seconds: SECONDS },
   );
-  const after = of.processorMs();
+  const after = of.cpuMs();
   return {
     ...one,
     workers: (after.workers - before.workers) / requests,

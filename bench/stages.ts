@@ -82,9 +82,9 @@ await analyzer.close();
 function timed(plain: Networks): Networks {
   const watched = (name: NetworkName): Network => ({
     async run(drawings) {
-      const start = processorMs();
+      const start = cpuMs();
       const rows = await plain[name].run(drawings.map((drawing) => notCounted(name, drawing)));
-      networkMs[name] += processorMs() - start;
+      networkMs[name] += cpuMs() - start;
       return rows;
     },
   });
@@ -102,9 +102,9 @@ function notCounted(name: NetworkName, { images, draw }: Drawing): Drawing {
   return {
     images,
     draw(planes) {
-      const start = processorMs();
+      const start = cpuMs();
       draw(planes);
-      networkMs[name] -= processorMs() - start;
+      networkMs[name] -= cpuMs() - start;
     },
   };
 }
@@ -113,12 +113,12 @@ async function measure(operation: Operation, photo: BenchPhoto): Promise<Times> 
   const calls: Times[] = [];
   for (let i = 0; i < WARM_UPS + REPEATS; i++) {
     for (const name of NETWORKS) networkMs[name] = 0;
-    const start = processorMs();
+    const start = cpuMs();
     let decode = 0;
     await operation(analyzer, photo, (stage) => {
-      if (stage === "decode") decode = processorMs() - start;
+      if (stage === "decode") decode = cpuMs() - start;
     });
-    const total = processorMs() - start;
+    const total = cpuMs() - start;
     if (i >= WARM_UPS) calls.push({ total, decode, ...networkMs });
   }
   // The call in the middle, not the middle of each column: the parts of a row then add up.
@@ -126,7 +126,7 @@ async function measure(operation: Operation, photo: BenchPhoto): Promise<Times> 
 }
 
 /** What this process has used of processors so far, in all its threads: other than the clock, fair on a busy machine. */
-function processorMs(): number {
+function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }

@@ -49,7 +49,7 @@ async function generate({ port, userId, mix, arrivals }: Load): Promise<void> {
   tellSamples();
   const { user, system } = process.cpuUsage(usage);
   await clients.close();
-  tell({ processorMs: (user + system) / 1000 });
+  tell({ cpuMs: (user + system) / 1000 });
 }
 
 function tell(told: Told): void {

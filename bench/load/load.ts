@@ -60,4 +60,4 @@ export const OVERLOADED = "5001";
 export type Told =
   | { readonly startedAt: number }
   | { readonly samples: readonly Sample[] }
-  | { readonly processorMs: number };
+  | { readonly cpuMs: number };

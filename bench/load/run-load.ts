@@ -9,7 +9,7 @@ export interface LoadResult {
   readonly startedAt: number;
   readonly samples: readonly Sample[];
   /** What the generator took of processors. */
-  readonly processorMs: number;
+  readonly cpuMs: number;
 }
 
 /** Who follows a load while it runs, and may end it. */
@@ -48,7 +48,7 @@ async function sendFrom(
   if (signal?.aborted) stop();
   try {
     for await (const [told] of messages) {
-      if ("processorMs" in told) return { startedAt, samples, processorMs: told.processorMs };
+      if ("cpuMs" in told) return { startedAt, samples, cpuMs: told.cpuMs };
       if ("startedAt" in told) startedAt = told.startedAt;
       else {
         samples.push(...told.samples);
@@ -69,7 +69,7 @@ export interface Speed {
   readonly p99: number;
   /** How many were sent, those of the warm-up among them, and what they took of processors in the generator. */
   readonly requests: number;
-  readonly processorMs: number;
+  readonly cpuMs: number;
 }
 
 /** The first part of every measurement, which does not count: connections are made, queues fill. */
@@ -81,7 +81,7 @@ export async function measureSpeed(
   { inFlight, seconds }: ClosedLoop & { readonly seconds: number },
 ): Promise<Speed> {
   const arrivals = { inFlight, seconds: WARM_UP_SECONDS + seconds };
-  const { samples, processorMs } = await runLoad({ ...load, arrivals });
+  const { samples, cpuMs } = await runLoad({ ...load, arrivals });
   const failed = samples.find(({ code }) => code !== OK);
   if (failed) throw new Error(`a request failed with ${failed.code} where none may`);
   const [from, to] = [1000 * WARM_UP_SECONDS, 1000 * (WARM_UP_SECONDS + seconds)];
@@ -91,7 +91,7 @@ export async function measureSpeed(
     perSecond: counted.length / seconds,
     ...percentilesOf(counted),
     requests: samples.length,
-    processorMs,
+    cpuMs,
   };
 }
 

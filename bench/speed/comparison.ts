@@ -66,14 +66,14 @@ export async function compareSpeeds(
   const ask = (port: number, wire: Wire, operation: Operation, seconds = TURN_SECONDS) =>
     measureSpeed({ port, userId: USER, mix: [{ wire, operation, images: [photo] }] }, { inFlight, seconds });
   const askService = async (operation: Operation) => {
-    const before = service.processorMs();
-    const { perSecond, requests, processorMs } = await ask(service.port, "multipart", operation);
-    const after = service.processorMs();
+    const before = service.cpuMs();
+    const { perSecond, requests, cpuMs } = await ask(service.port, "multipart", operation);
+    const after = service.cpuMs();
     costs.push({
       operation,
       workers: (after.workers - before.workers) / requests,
       server: (after.server - before.server) / requests,
-      generator: processorMs / requests,
+      generator: cpuMs / requests,
     });
     return perSecond;
   };

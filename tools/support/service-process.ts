@@ -6,26 +6,31 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
-/** Two users without limits of rate or quota; every service started here has the first. */
+/** Two users without rate limit or quota. Every service started here has the first one. */
 export const USER = "user-of-the-bench";
 export const SECOND_USER = "second-user-of-the-bench";
 
-const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
-const STOP_WITHIN_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 
-/** Linux tells processor time in hundredths of a second. */
+/** Linux reports CPU time in ticks of 1/100 s. */
 const MS_PER_TICK = 10;
 
-/** The service as an operator runs it: a process of its own, with its workers and an empty data folder. */
+/** A value of the server process and one of each worker. */
+export interface PerProcess {
+  readonly server: number;
+  readonly workers: readonly number[];
+}
+
+/** The service as an operator runs it: in its own process, with its workers and an empty data folder. */
 export class ServiceProcess {
   readonly port: number;
-  /** From its start until it was ready. */
+  /** Milliseconds from the start of the process until it accepted requests. */
   readonly startMs: number;
-  /** Its exit code when it has ended, or null where a signal ended it. */
+  /** Resolves to the exit code when the process has ended, or to null if a signal ended it. */
   readonly exitCode: Promise<number | null>;
   readonly #process: ChildProcess;
   readonly #dataDir: string;
-  readonly #leave = () => {
+  readonly #cleanUp = () => {
     this.#process.kill("SIGKILL");
     rmSync(this.#dataDir, { recursive: true, force: true });
   };
@@ -36,7 +41,7 @@ export class ServiceProcess {
     this.startMs = startMs;
     this.exitCode = once(child, "exit").then(([code]) => code as number | null);
     this.#dataDir = dataDir;
-    process.once("exit", this.#leave);
+    process.once("exit", this.#cleanUp);
   }
 
   get pid(): number {
@@ -47,62 +52,71 @@ export class ServiceProcess {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Process ids of the workers; none where the system does not tell (/proc). */
+  /** Process ids of the workers; empty on systems without /proc. */
   get workers(): number[] {
     const children = `/proc/${this.pid}/task/${this.pid}/children`;
-    return existsSync(children) ? readFileSync(children, "utf8").trim().split(" ").map(Number) : [];
+    return existsSync(children) ? readFileSync(children, "utf8").split(" ").filter(Boolean).map(Number) : [];
   }
 
-  /** Memory of the service and its workers in bytes: what they have now, or the most each ever had. */
+  /** Memory of the server and all its workers in bytes: current (VmRSS) or peak (VmHWM). Linux only. */
   memoryBytes(kind: "VmRSS" | "VmHWM"): number {
-    const kilobytes = [this.pid, ...this.workers].map((pid) => {
-      const status = readFileSync(`/proc/${pid}/status`, "utf8");
-      return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]);
-    });
-    return 1024 * kilobytes.reduce((sum, one) => sum + one, 0);
+    const { server, workers } = this.memoryByProcess(kind);
+    return server + sum(workers);
   }
 
-  /** What the server and all its workers have taken of processors so far, in milliseconds, on Linux alone. */
-  processorMs(): { readonly server: number; readonly workers: number } {
+  /** Memory of each process in bytes: current (VmRSS) or peak (VmHWM). Linux only. */
+  memoryByProcess(kind: "VmRSS" | "VmHWM"): PerProcess {
     const [server = 0, ...workers] = [this.pid, ...this.workers].map((pid) => {
-      // After the name, which may have anything in it, user and system time are the 12th and 13th value.
-      const values = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /s, "").split(" ");
-      return (Number(values[11]) + Number(values[12])) * MS_PER_TICK;
+      const kilobytes = new RegExp(`^${kind}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status"))?.[1];
+      return 1024 * Number(kilobytes ?? 0);
     });
-    return { server, workers: workers.reduce((sum, one) => sum + one, 0) };
+    return { server, workers };
   }
 
-  /** Adds the second user. */
+  /** CPU time of the server and of all its workers so far, in milliseconds. Linux only. */
+  cpuMs(): { readonly server: number; readonly workers: number } {
+    const [server = 0, ...workers] = [this.pid, ...this.workers].map((pid) => {
+      // The command name in parentheses may contain spaces. Behind it, utime and stime are the 12th and 13th field.
+      const fields = readProc(pid, "stat").replace(/.*\) /s, "").split(" ");
+      return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MS_PER_TICK;
+    });
+    return { server, workers: sum(workers) };
+  }
+
   async addSecondUser(): Promise<void> {
     const args = ["users", "add", "--name", "second", "--id", SECOND_USER, "--plan", "unlimited"];
-    await promisify(execFile)(process.execPath, [CLI, ...args], { env: { VISAGE_DATA_DIR: this.#dataDir } });
+    const env = { VISAGE_DATA_DIR: this.#dataDir };
+    await promisify(execFile)(process.execPath, [findCli(PACKAGE_ROOT), ...args], { env });
   }
 
-  /** Ends it, unless told otherwise without the moment that SIGTERM leaves for balancers to notice. */
+  /**
+   * Stops the process and deletes its data. The default SIGINT skips the pause in which SIGTERM lets load balancers
+   * notice. A process that does not end in time is killed.
+   */
   async stop(signal: NodeJS.Signals = "SIGINT"): Promise<void> {
     if (this.isAlive) {
       this.#process.kill(signal);
-      const stuck = setTimeout(() => this.#process.kill("SIGKILL"), STOP_WITHIN_MS);
+      const killTimer = setTimeout(() => this.#process.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await this.exitCode;
-      clearTimeout(stuck);
+      clearTimeout(killTimer);
     }
-    process.off("exit", this.#leave);
+    process.off("exit", this.#cleanUp);
     rmSync(this.#dataDir, { recursive: true, force: true });
   }
 }
 
 /**
- * Starts the compiled service, or that of another checkout, on a free port of this machine. Throws where it ends before
- * it listens.
+ * Starts the built service of this checkout, or of another one, on a free port of this machine. Throws if the process
+ * ends before it listens.
  */
 export async function startServiceProcess(
   settings: Readonly<Record<string, string>> = {},
-  cli = CLI,
+  checkoutDir = PACKAGE_ROOT,
 ): Promise<ServiceProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), "visage-bench-data-"));
   const start = performance.now();
-  const child = spawn(process.execPath, [cli, "serve"], {
-    // In a process group of its own: Ctrl-C is for this process to handle.
+  const child = spawn(process.execPath, [findCli(checkoutDir), "serve"], {
+    // In its own process group, because this process handles Ctrl-C.
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
     env: {
@@ -118,11 +132,33 @@ export async function startServiceProcess(
   let printed = "";
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     printed += chunk;
-    const port = /listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
+    const port = /http:\/\/127\.0\.0\.1:(\d+)\s/.exec(printed)?.[1];
     if (!port) continue;
     child.stdout.resume();
     return new ServiceProcess(child, Number(port), performance.now() - start, dataDir);
   }
   rmSync(dataDir, { recursive: true, force: true });
   throw new Error("The service ended before it listened.");
+}
+
+/** The path of the `visage` command that a built checkout declares in its package.json. Throws if it is not built. */
+export function findCli(checkoutDir: string): string {
+  const manifest = join(checkoutDir, "package.json");
+  const { bin = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")) : {};
+  const path = join(checkoutDir, bin.visage ?? "no-such-file");
+  if (!existsSync(path)) throw new Error(`${checkoutDir} is not a built checkout of Visage.`);
+  return path;
+}
+
+/** One file of a process in /proc; empty if the process has just ended. */
+function readProc(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,5 +1,6 @@
 // Measures what checking accounts costs: `npm run bench:accounts`. Two servers share the same workers, one with
 // accounts in SQLite and one that admits everyone, and take turns. Writes bench/results/accounts.md.
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,13 +14,14 @@ import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
+import { formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { USER } from "../tools/support/service-process.ts";
+import { median } from "../tools/support/statistics.ts";
 import { makePhotos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 import { describeRun } from "./machine.ts";
-import { median } from "./quantiles.ts";
-import { summaryOf, table } from "./report.ts";
+import { formatSummary } from "./report.ts";
 
 const ROUNDS = 12;
 const SECONDS = 4;
@@ -70,19 +72,19 @@ for (const part of [servers.with, servers.without, pool, gate, fetcher, store]) 
 
 function report(): void {
   const figure = {
-    what: "throughput of get_face_vec lost to the check of accounts in SQLite",
+    name: "throughput of get_face_vec lost to the check of accounts in SQLite",
     measured: `${(100 * cost).toFixed(1)} %`,
     target: `≤ ${100 * MOST_SHARE} %`,
-    reached: cost <= MOST_SHARE,
+    isMet: cost <= MOST_SHARE,
   };
-  const summary = summaryOf([{ title: "", figures: [figure], body: "" }]);
+  const summary = formatSummary([{ title: "", figures: [figure], body: "" }]);
   const rows = rates.map((rate, i) => [i + 1, turns[i]!, rate.toFixed(1)]);
   const text = [
     "# What accounts cost",
     `Written by \`npm run bench:accounts\`. ${describeRun()}`,
     summary,
     `Requests a second on one 640x480 photo, ${2 * availableParallelism()} in flight, in turns of ${SECONDS} s on the same workers; the loss is taken between the medians.`,
-    table(["turn", "accounts", "requests a second"], rows),
+    formatTable(["turn", "accounts", "requests a second"], rows),
   ].join("\n\n");
   const results = join(PACKAGE_ROOT, "bench/results");
   mkdirSync(results, { recursive: true });

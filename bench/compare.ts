@@ -1,14 +1,16 @@
 // Compares the speed of this build with that of another checkout: `npm run bench:compare -- --with DIR`.
 // The two services take turns, so that both are measured under the same conditions.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { formatMs, formatTable } from "../tools/support/format.ts";
 import { findCli, type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
+import { mean } from "../tools/support/statistics.ts";
 import type { RequestKind } from "./load/load.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
-import { mean, milliseconds, table } from "./report.ts";
 
 const HELP = `Usage: npm run bench:compare -- --with DIR [--rounds N]
 
@@ -66,7 +68,9 @@ try {
     }
     rows.push(rowOf(kind, turns));
   }
-  console.log(`\n${table(["", "requests/s", "ratio", "p50", "p99", "server CPU per request, ms"], rows)}`);
+  console.log(
+    `\n${formatTable(["", "requests/s", "ratio", "p50", "p99", "server CPU per request, ms"], rows)}`,
+  );
   console.log(
     `\nEach cell: other build → this build. Means of ${rounds} turns of ${SECONDS} s with ${IN_FLIGHT} requests in flight; the ratio (this / other) is given with its standard error.`,
   );
@@ -109,8 +113,8 @@ function rowOf({ wire, operation }: RequestKind, turns: readonly { own: Turn; ot
       (value) => value.toFixed(1),
     ),
     `${center.toFixed(3)} ± ${error.toFixed(3)}`,
-    both(({ p50 }) => p50, milliseconds),
-    both(({ p99 }) => p99, milliseconds),
+    both(({ p50 }) => p50, formatMs),
+    both(({ p99 }) => p99, formatMs),
     both(
       ({ serverMs }) => serverMs,
       (value) => value.toFixed(2),

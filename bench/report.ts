@@ -1,10 +1,17 @@
-/** A measured figure and what it is to reach. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { formatTable } from "../tools/support/format.ts";
+
+const RESULTS_DIR = join(PACKAGE_ROOT, "bench/results");
+
+/** A measured key figure and its target. */
 export interface Figure {
-  readonly what: string;
-  /** What was measured, as text with its unit. */
+  readonly name: string;
+  /** The measured value as text with its unit. */
   readonly measured: string;
   readonly target: string;
-  readonly reached: boolean;
+  readonly isMet: boolean;
 }
 
 /** One chapter of a report: its key figures and its body in Markdown. */
@@ -14,36 +21,26 @@ export interface Chapter {
   readonly body: string;
 }
 
-/** The key figures of all chapters as a Markdown table. */
-export function summaryOf(chapters: readonly Chapter[]): string {
+/** Formats the key figures of all chapters as a Markdown table. */
+export function formatSummary(chapters: readonly Chapter[]): string {
   const rows = chapters.flatMap(({ figures }) =>
-    figures.map(({ what, measured, target, reached }) => [
-      what,
-      measured,
-      target,
-      reached ? "yes" : "**no**",
-    ]),
+    figures.map(({ name, measured, target, isMet }) => [name, measured, target, isMet ? "yes" : "**no**"]),
   );
-  return table(["", "measured", "to reach", ""], rows);
+  return formatTable(["", "measured", "target", "met"], rows);
 }
 
-/** A Markdown table. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+/** Formats chapters in Markdown, each below its heading. */
+export function formatChapters(chapters: readonly Chapter[]): string {
+  return chapters.map(({ title, body }) => `## ${title}\n\n${body}`).join("\n\n");
 }
 
-/** A share as a percentage with one or more decimals. */
-export function percent(part: number, whole: number, decimals = 1): string {
-  return whole === 0 ? "-" : `${((100 * part) / whole).toFixed(decimals)} %`;
+/** Writes a Markdown report to bench/results. */
+export function writeReport(fileName: string, paragraphs: readonly string[]): void {
+  writeResult(fileName, `${paragraphs.join("\n\n")}\n`);
 }
 
-/** Arithmetic mean; 0 of nothing. */
-export function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** A duration with as many decimals as matter. */
-export function milliseconds(value: number): string {
-  return Number.isNaN(value) ? "-" : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+/** Writes a file to bench/results. */
+export function writeResult(fileName: string, content: string): void {
+  mkdirSync(RESULTS_DIR, { recursive: true });
+  writeFileSync(join(RESULTS_DIR, fileName), content);
 }

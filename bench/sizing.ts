@@ -1,5 +1,6 @@
 // Measures what to size a deployment by: `npm run bench:sizing`, or with `-- --database URL` on PostgreSQL, whose
 // transactions are then counted too. Writes bench/results/sizing.md.
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +8,13 @@ import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
+import { formatMs, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
 import type { Operation } from "./load/load.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 import { describeRun } from "./machine.ts";
-import { milliseconds, table } from "./report.ts";
 
 const SECONDS = 8;
 const MB = 1e6;
@@ -106,17 +107,17 @@ function report(costs: readonly Cost[], perSecond: number | undefined): void {
     "# Sizing",
     `Written by \`npm run bench:sizing\`. ${describeRun()}`,
     "Processor time of a request over multipart, in the workers and in the server process:",
-    table(
+    formatTable(
       ["operation", "photograph", "workers", "server"],
       costs.map(({ operation, photo, workers, server }) => [
         operation,
         photo,
-        milliseconds(workers),
-        milliseconds(server),
+        formatMs(workers),
+        formatMs(server),
       ]),
     ),
     "After all of these (memory is the proportional share, of /proc):",
-    table(["", ""], rows),
+    formatTable(["", ""], rows),
   ].join("\n\n");
   const results = join(PACKAGE_ROOT, "bench/results");
   mkdirSync(results, { recursive: true });

@@ -12,7 +12,7 @@ import { makePhotos } from "./load/photos.ts";
 import { runLoad } from "./load/run-load.ts";
 import { describeRun } from "./machine.ts";
 import { readMemory } from "./memory.ts";
-import { summaryOf } from "./report.ts";
+import { formatSummary } from "./report.ts";
 import { type Moment, memoryPlot, type Soak, soakChapter } from "./soak/chapter.ts";
 import { makeMix } from "./soak/mix.ts";
 
@@ -69,7 +69,7 @@ async function soak(): Promise<Soak> {
 
 function report(soak: Soak): void {
   const chapter = soakChapter(soak);
-  const summary = summaryOf([chapter]);
+  const summary = formatSummary([chapter]);
   const results = join(PACKAGE_ROOT, "bench/results");
   mkdirSync(results, { recursive: true });
   const text = ["# Soak", `Written by \`npm run soak\`. ${describeRun()}`, summary, chapter.body].join(

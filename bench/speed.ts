@@ -9,7 +9,7 @@ import { prepareModels } from "../tools/models/prepare.ts";
 import { type ServiceProcess, startServiceProcess } from "../tools/support/service-process.ts";
 import { makePhotos, type Photos } from "./load/photos.ts";
 import { describeRun } from "./machine.ts";
-import { type Chapter, summaryOf } from "./report.ts";
+import { type Chapter, formatSummary } from "./report.ts";
 import {
   compareSpeeds,
   comparisonChapter,
@@ -53,7 +53,7 @@ try {
 async function checkSpeed(service: ServiceProcess, photos: Photos): Promise<void> {
   const comparison = await compareSpeeds(service, photos, SHORT);
   const searches = measureSearches(SHORT.templates);
-  console.log(`\n${summaryOf([comparisonChapter(comparison), searchChapter(searches)])}`);
+  console.log(`\n${formatSummary([comparisonChapter(comparison), searchChapter(searches)])}`);
   if (isFarTooSlow(comparison.rounds)) {
     console.error(
       `Far too slow: less than ${LEAST_PEER_RATIO} times the peer or ${LEAST_CORE_SHARE} of the core.`,
@@ -89,7 +89,7 @@ async function reportSpeed(service: ServiceProcess, photos: Photos): Promise<voi
     profileChapter(await profileCore(photos)),
     searchChapter(measureSearches(FULL.templates)),
   ];
-  const summary = summaryOf(chapters);
+  const summary = formatSummary(chapters);
   const report = [
     "# Speed",
     `Written by \`npm run bench\`. ${describeRun()}`,

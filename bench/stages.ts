@@ -1,5 +1,6 @@
 // Measures where the core's time goes: `npm run bench:stages`.
 // Prints the tables and writes them to bench/results/stages.md.
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -13,9 +14,9 @@ import {
 } from "../src/core/networks.ts";
 import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
+import { formatPercent, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { type BenchPhoto, makePhotos } from "./photos.ts";
-import { percent, table } from "./report.ts";
 
 const WARM_UPS = 3;
 const REPEATS = 15;
@@ -50,7 +51,7 @@ const measured = await mapWithProgress("stages", cases, async ({ name, operation
 }));
 
 const head = ["operation", "photo", "faces found", "ms", "decode", ...NETWORKS, "outside networks"];
-const stages = table(
+const stages = formatTable(
   head,
   measured.map(({ name, photo: { width, height }, found, times }) => [
     name,
@@ -59,7 +60,7 @@ const stages = table(
     times.total.toFixed(1),
     times.decode.toFixed(1),
     ...NETWORKS.map((name) => (times[name] > 0 ? times[name].toFixed(1) : "")),
-    percent(
+    formatPercent(
       NETWORKS.reduce((rest, name) => rest - times[name], times.total),
       times.total,
       0,
@@ -71,7 +72,7 @@ const report = [
   `Written by \`npm run bench:stages\` on ${machine()}; milliseconds of one core, each row the middle one of ${REPEATS} calls: all, decoding, and each network without the making of its crops. What each step towards this gave is in [steps.md](steps.md).`,
   stages,
   "## What a face and a pixel cost",
-  table(["", "ms"], costs()),
+  formatTable(["", "ms"], costs()),
 ].join("\n\n");
 mkdirSync(join(PACKAGE_ROOT, "bench/results"), { recursive: true });
 writeFileSync(join(PACKAGE_ROOT, "bench/results/stages.md"), `${report}\n`);

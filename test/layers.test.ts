@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/main.ts": ["src/config.ts"],
   "src/cli": ["src/main.ts", "tools"],
   sdks: [],
-  tools: ["src/main.ts", "src/client", "bench"],
+  tools: ["src/main.ts", "src/client"],
   bench: ["src/main.ts", "src/search", "tools"],
 };
 

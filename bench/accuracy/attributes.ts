@@ -1,15 +1,16 @@
 import { readFileSync } from "node:fs";
 import { AGE_RANGES, type AgeRange, type Analyzer } from "../../src/core/index.ts";
 import type { Portrait } from "../../tools/support/datasets.ts";
+import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
-import { type Chapter, percent, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 
-/** A portrait with what was read off it; without where no face was found. */
+/** A portrait with its prediction. The prediction is missing if no face was found. */
 export interface MeasuredPortrait extends Portrait {
-  readonly read?: { readonly age: AgeRange; readonly gender: "male" | "female" };
+  readonly predicted?: { readonly age: AgeRange; readonly gender: "male" | "female" };
 }
 
-/** Reads age range and gender off each portrait's first face. */
+/** Predicts age range and gender of each portrait's most prominent face. */
 export function measureAttributes(
   analyzer: Analyzer,
   portraits: readonly Portrait[],
@@ -17,54 +18,55 @@ export function measureAttributes(
   return mapWithProgress("age and gender", portraits, async (portrait) => {
     const { faces } = await analyzer.analyze(readFileSync(portrait.file));
     const [face] = faces;
-    return { ...portrait, ...(face && { read: { age: face.age, gender: face.gender } }) };
+    return { ...portrait, ...(face && { predicted: { age: face.age, gender: face.gender } }) };
   });
 }
 
-/** The chapter on age and gender; a face that was not found counts as wrong. */
+/** Reports the accuracy of age and gender. A face that was not found counts as wrong. */
 export function attributesChapter(portraits: readonly MeasuredPortrait[]): Chapter {
-  const all = scoresOf(portraits);
-  const figure = (what: string, right: number, target: number) => ({
-    what,
-    measured: percent(right, all.n),
+  const all = countCorrect(portraits);
+  const figure = (name: string, correct: number, target: number) => ({
+    name,
+    measured: formatPercent(correct, all.n),
     target: `≥ ${100 * target} %`,
-    reached: right / all.n >= target,
+    isMet: correct / all.n >= target,
   });
   const groups = AGE_RANGES.flatMap((age) =>
     (["female", "male"] as const).map((gender) => ({
       name: `${age}, ${gender}`,
-      list: portraits.filter((portrait) => portrait.age === age && portrait.gender === gender),
+      members: portraits.filter((portrait) => portrait.age === age && portrait.gender === gender),
     })),
   );
   return {
     title: "Age and gender",
     figures: [
       figure("age range exact", all.exact, 0.71),
-      figure("age range within one", all.withinOne, 0.96),
+      figure("age range exact or adjacent", all.adjacent, 0.96),
       figure("gender", all.gender, 0.84),
     ],
     body: [
-      "Labels are how old and of which gender a face appeared to annotators. Nothing here is fitted.",
-      table(
-        ["group", "n", "age exact", "within one", "gender"],
-        [...groups, { name: "all", list: portraits }].map(({ name, list }) => {
-          const { n, exact, withinOne, gender } = scoresOf(list);
-          return [name, n, percent(exact, n), percent(withinOne, n), percent(gender, n)];
+      "Labels are the age and gender that annotators saw. Nothing is fitted on this set.",
+      formatTable(
+        ["group", "n", "age exact", "exact or adjacent", "gender"],
+        [...groups, { name: "all", members: portraits }].map(({ name, members }) => {
+          const { n, exact, adjacent, gender } = countCorrect(members);
+          return [name, n, formatPercent(exact, n), formatPercent(adjacent, n), formatPercent(gender, n)];
         }),
       ),
     ].join("\n\n"),
   };
 }
 
-function scoresOf(portraits: readonly MeasuredPortrait[]) {
-  const count = (isRight: (read: NonNullable<MeasuredPortrait["read"]>, label: Portrait) => boolean) =>
-    portraits.filter((portrait) => portrait.read && isRight(portrait.read, portrait)).length;
+function countCorrect(portraits: readonly MeasuredPortrait[]) {
+  const count = (
+    isCorrect: (predicted: NonNullable<MeasuredPortrait["predicted"]>, label: Portrait) => boolean,
+  ) => portraits.filter((portrait) => portrait.predicted && isCorrect(portrait.predicted, portrait)).length;
   return {
     n: portraits.length,
-    exact: count((read, label) => read.age === label.age),
-    withinOne: count(
-      (read, label) => Math.abs(AGE_RANGES.indexOf(read.age) - AGE_RANGES.indexOf(label.age)) <= 1,
+    exact: count((predicted, label) => predicted.age === label.age),
+    adjacent: count(
+      (predicted, label) => Math.abs(AGE_RANGES.indexOf(predicted.age) - AGE_RANGES.indexOf(label.age)) <= 1,
     ),
-    gender: count((read, label) => read.gender === label.gender),
+    gender: count((predicted, label) => predicted.gender === label.gender),
   };
 }

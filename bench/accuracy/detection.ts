@@ -1,88 +1,69 @@
 import { readFileSync } from "node:fs";
-import { overlapOf } from "../../src/core/geometry.ts";
-import type { Analyzer, Box } from "../../src/core/index.ts";
-import { halfOf, type Scene } from "../../tools/support/datasets.ts";
+import type { Analyzer } from "../../src/core/index.ts";
+import { type Scene, splitOfFile } from "../../tools/support/datasets.ts";
+import { countTruePositives } from "../../tools/support/evaluation.ts";
+import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
-import { type Chapter, percent, table } from "../report.ts";
+import { sum } from "../../tools/support/statistics.ts";
+import type { Chapter } from "../report.ts";
 
-/** How a photograph's labelled heads and the faces found go together. */
+/** The detections in one photo, compared with its labels. */
 export interface MeasuredScene {
   readonly file: string;
   readonly labelled: number;
-  readonly hits: number;
-  readonly falseFaces: number;
+  readonly truePositives: number;
+  readonly falsePositives: number;
 }
 
-/** Boxes are drawn around whole heads, so that a face is a hit from a modest overlap on. */
-const HIT_OVERLAP = 0.3;
-
-/** Compares the faces found with the labelled boxes. */
+/** Compares the detected faces with the labelled boxes. */
 export function measureDetection(analyzer: Analyzer, scenes: readonly Scene[]): Promise<MeasuredScene[]> {
   return mapWithProgress("detection", scenes, async ({ file, boxes }) => {
     const { faces } = await analyzer.analyze(readFileSync(file));
-    const hits = countHits(
+    const truePositives = countTruePositives(
       faces.map(({ box }) => box),
       boxes,
     );
-    return { file, labelled: boxes.length, hits, falseFaces: faces.length - hits };
+    return { file, labelled: boxes.length, truePositives, falsePositives: faces.length - truePositives };
   });
 }
 
-/** How many boxes are hit, each by one face of its own, the best overlaps first. */
-export function countHits(found: readonly Box[], labelled: readonly Box[]): number {
-  const candidates = found
-    .flatMap((box, face) => labelled.map((label, i) => ({ face, label: i, overlap: overlapOf(box, label) })))
-    .filter(({ overlap }) => overlap >= HIT_OVERLAP)
-    .sort((one, other) => other.overlap - one.overlap);
-  const faces = new Set<number>();
-  const labels = new Set<number>();
-  for (const { face, label } of candidates) {
-    if (faces.has(face) || labels.has(label)) continue;
-    faces.add(face);
-    labels.add(label);
-  }
-  return labels.size;
-}
-
-/** The chapter on finding faces. */
+/** Reports recall and false positives of the face detection. */
 export function detectionChapter(scenes: readonly MeasuredScene[]): Chapter {
-  const total = totalsOf(scenes);
+  const total = totalOf(scenes);
   const rows = [
-    ["not fitted on", scenes.filter(({ file }) => halfOf(file) === "report")],
+    ["held out", scenes.filter(({ file }) => splitOfFile(file) === "heldOut")],
     ["all", scenes],
   ] as const;
   return {
-    title: "Finding faces",
+    title: "Face detection",
     figures: [
       {
-        what: "labelled boxes found (overlap 0.3)",
-        measured: percent(total.hits, total.labelled),
+        name: "labelled faces detected (IoU ≥ 0.3)",
+        measured: formatPercent(total.truePositives, total.labelled),
         target: "≥ 93 %",
-        reached: total.hits / total.labelled >= 0.93,
+        isMet: total.truePositives / total.labelled >= 0.93,
       },
       {
-        what: "false faces",
-        measured: String(total.falseFaces),
+        name: "false positives",
+        measured: String(total.falsePositives),
         target: "≤ 10",
-        reached: total.falseFaces <= 10,
+        isMet: total.falsePositives <= 10,
       },
     ],
-    body: table(
-      ["photographs", "n", "boxes", "found", "false faces"],
-      rows.map(([name, list]) => {
-        const { labelled, hits, falseFaces } = totalsOf(list);
-        return [name, list.length, labelled, percent(hits, labelled), falseFaces];
+    body: formatTable(
+      ["photos", "n", "labelled faces", "detected", "false positives"],
+      rows.map(([name, members]) => {
+        const { labelled, truePositives, falsePositives } = totalOf(members);
+        return [name, members.length, labelled, formatPercent(truePositives, labelled), falsePositives];
       }),
     ),
   };
 }
 
-function totalsOf(scenes: readonly MeasuredScene[]) {
-  const sum = (count: (scene: MeasuredScene) => number) =>
-    scenes.reduce((total, scene) => total + count(scene), 0);
+function totalOf(scenes: readonly MeasuredScene[]) {
   return {
-    labelled: sum(({ labelled }) => labelled),
-    hits: sum(({ hits }) => hits),
-    falseFaces: sum(({ falseFaces }) => falseFaces),
+    labelled: sum(scenes.map(({ labelled }) => labelled)),
+    truePositives: sum(scenes.map(({ truePositives }) => truePositives)),
+    falsePositives: sum(scenes.map(({ falsePositives }) => falsePositives)),
   };
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { boundsOf, overlapOf } from "../../src/core/geometry.ts";
 import type { Analyzer, Point } from "../../src/core/index.ts";
-import { type Annotated, halfOf } from "../../tools/support/datasets.ts";
+import { type AnnotatedPhoto, splitOfFile } from "../../tools/support/datasets.ts";
+import { findAnnotatedFace } from "../../tools/support/evaluation.ts";
+import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
-import { type Chapter, mean, percent, table } from "../report.ts";
+import { mean } from "../../tools/support/statistics.ts";
+import type { Chapter } from "../report.ts";
 
-/** The spec's groups of points: first and one past the last. */
-export const GROUPS = {
+/** The landmark groups of the spec: first index, and one past the last. */
+const GROUPS = {
   jaw: [0, 17],
   brows: [17, 27],
   nose: [27, 36],
@@ -15,29 +17,30 @@ export const GROUPS = {
   mouth: [48, 68],
 } as const;
 
-/** A photograph with the error of each point; without errors where the face was not found. */
+/** A photo with the error of each landmark. The errors are missing if the face was not found. */
 export interface MeasuredFace {
   readonly file: string;
-  /** Distance to the annotated point, as a share of the distance of the outer eye corners. */
+  /** Distance to the annotated landmark, as a fraction of the distance between the outer eye corners. */
   readonly errors?: readonly number[];
 }
 
-/** Overlap from which a face found is the annotated one. */
-const SAME_FACE_OVERLAP = 0.3;
+/** The IoU from which a detected face is the annotated one. */
+const SAME_FACE_IOU = 0.3;
 
-/** Measures the error of the 68 points in each photograph. */
-export function measureLandmarks(analyzer: Analyzer, photos: readonly Annotated[]): Promise<MeasuredFace[]> {
-  return mapWithProgress("68 points", photos, async ({ file, points }) => {
+/** Measures the error of the 68 landmarks in each photo. */
+export function measureLandmarks(
+  analyzer: Analyzer,
+  photos: readonly AnnotatedPhoto[],
+): Promise<MeasuredFace[]> {
+  return mapWithProgress("68 landmarks", photos, async ({ file, landmarks }) => {
     const { faces } = await analyzer.analyze(readFileSync(file));
-    const place = boundsOf(points);
-    const [best] = faces.toSorted((one, other) => overlapOf(other.box, place) - overlapOf(one.box, place));
-    if (!best || overlapOf(best.box, place) < SAME_FACE_OVERLAP) return { file };
-    return { file, errors: errorsOf(best.landmarks, points) };
+    const found = findAnnotatedFace(faces, landmarks);
+    if (!found || found.iou < SAME_FACE_IOU) return { file };
+    return { file, errors: normalizedErrors(found.face.landmarks, landmarks) };
   });
 }
 
-/** Errors of 68 points as shares of the distance of the annotated outer eye corners. */
-export function errorsOf(found: readonly Point[], annotated: readonly Point[]): number[] {
+function normalizedErrors(found: readonly Point[], annotated: readonly Point[]): number[] {
   const eyeDistance = distance(annotated[36]!, annotated[45]!);
   return annotated.map((point, i) => distance(found[i]!, point) / eyeDistance);
 }
@@ -46,55 +49,55 @@ function distance(one: Point, other: Point): number {
   return Math.hypot(one.x - other.x, one.y - other.y);
 }
 
-/** The chapter on the 68 points. */
+/** Reports the normalised mean error of the 68 landmarks. */
 export function landmarksChapter(faces: readonly MeasuredFace[]): Chapter {
-  const reported = faces.filter(({ file }) => halfOf(file) === "report");
+  const heldOut = faces.filter(({ file }) => splitOfFile(file) === "heldOut");
   const found = faces.filter(({ errors }) => errors).length;
   const sources = [...new Set(faces.map(({ file }) => sourceOf(file)))];
   const rows = [
-    ["not fitted on", reported],
+    ["held out", heldOut],
     ...sources.map(
-      (source) => [`of these, ${source}`, reported.filter(({ file }) => sourceOf(file) === source)] as const,
+      (source) => [`held out, ${source}`, heldOut.filter(({ file }) => sourceOf(file) === source)] as const,
     ),
     ["all", faces],
   ] as const;
   return {
-    title: "68 points",
+    title: "68 landmarks",
     figures: [
-      figure("mean error, photographs not fitted on", reported),
-      figure("mean error, all photographs", faces),
+      createFigure("landmark error, held-out photos", heldOut),
+      createFigure("landmark error, all photos", faces),
       {
-        what: "annotated faces found",
+        name: "annotated faces found",
         measured: `${found} of ${faces.length}`,
         target: "all",
-        reached: found === faces.length,
+        isMet: found === faces.length,
       },
     ],
     body: [
-      "Distance to the annotated point, as a share of the distance between the outer corners of the eyes.",
-      table(
-        ["photographs", "n", "mean", ...Object.keys(GROUPS)],
-        rows.map(([name, list]) => [
+      "Normalised mean error: the distance to the annotated landmark, as a percentage of the distance between the outer eye corners.",
+      formatTable(
+        ["photos", "n", "mean", ...Object.keys(GROUPS)],
+        rows.map(([name, members]) => [
           name,
-          list.length,
-          percent(errorOf(list), 1, 2),
-          ...Object.values(GROUPS).map((group) => percent(errorOf(list, group), 1, 2)),
+          members.length,
+          formatPercent(meanError(members), 1, 2),
+          ...Object.values(GROUPS).map((group) => formatPercent(meanError(members, group), 1, 2)),
         ]),
       ),
     ].join("\n\n"),
   };
 }
 
-function figure(what: string, faces: readonly MeasuredFace[]) {
-  const error = errorOf(faces);
-  return { what, measured: percent(error, 1, 2), target: "≤ 4.4 %", reached: error <= 0.044 };
+function createFigure(name: string, faces: readonly MeasuredFace[]) {
+  const error = meanError(faces);
+  return { name, measured: formatPercent(error, 1, 2), target: "≤ 4.4 %", isMet: error <= 0.044 };
 }
 
-function errorOf(faces: readonly MeasuredFace[], [from, to]: readonly [number, number] = [0, 68]): number {
+function meanError(faces: readonly MeasuredFace[], [from, to]: readonly [number, number] = [0, 68]): number {
   return mean(faces.flatMap(({ errors }) => (errors ? [mean(errors.slice(from, to))] : [])));
 }
 
-/** HELEN and AFW are told apart by how their files begin. */
+/** The set that a photo comes from (HELEN or AFW): the first part of its file name. */
 function sourceOf(file: string): string {
   return basename(file).split("-")[0]!.toUpperCase();
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { on } from "node:events";
-import { quantile } from "../quantiles.ts";
+import { quantile } from "../../tools/support/statistics.ts";
 import { type ClosedLoop, type Load, OK, type Sample, type Told } from "./load.ts";
 
 /** What a load met with. */

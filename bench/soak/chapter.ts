@@ -1,8 +1,9 @@
+import { formatMs, formatTable } from "../../tools/support/format.ts";
+import { median, quantile } from "../../tools/support/statistics.ts";
 import type { Sample } from "../load/load.ts";
 import type { Memory } from "../memory.ts";
 import { drawPlot } from "../plot.ts";
-import { median, quantile } from "../quantiles.ts";
-import { type Chapter, milliseconds, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import type { SoakRequest } from "./mix.ts";
 
 /** What the service held at one moment. */
@@ -41,25 +42,25 @@ export function soakChapter({ moments, samples, mix }: Soak): Chapter {
     title: "Soak",
     figures: [
       {
-        what: `memory at the end against after ${SETTLED_AFTER} requests`,
+        name: `memory at the end against after ${SETTLED_AFTER} requests`,
         measured: Number.isNaN(growth)
           ? "too few requests"
           : `${growth < 0 ? "" : "+"}${(100 * growth).toFixed(1)} %`,
         target: "≤ +5 %",
-        reached: growth <= 0.05,
+        isMet: growth <= 0.05,
       },
       {
-        what: "requests answered otherwise than they should be",
+        name: "requests answered otherwise than they should be",
         measured: `${wrong.length} of ${samples.length}`,
         target: "0",
-        reached: wrong.length === 0,
+        isMet: wrong.length === 0,
       },
     ],
     body: `${samples.length} requests in ${Math.round(moments.at(-1)!.seconds)} s: every operation over every wire on 320x240 to 1920x1280, one in six at fault (no face, cut off, too many pixels). Memory is the resident memory of the server and its workers together, read every second; each figure is the median of ${MOMENTS} readings: ${size(early)} after the first ${SETTLED_AFTER} requests, ${size(late)} at the end, ${size(peakMemory(moments))} at most.
 
 ![Memory over time](soak-memory.svg)
 
-${table(["answer", "requests", "p50", "p99"], answersIn(samples))}${wrongOnes(wrong, mix)}`,
+${formatTable(["answer", "requests", "p50", "p99"], answersIn(samples))}${wrongOnes(wrong, mix)}`,
   };
 }
 
@@ -97,7 +98,7 @@ function answersIn(samples: readonly Sample[]): (string | number)[][] {
   const codes = [...new Set(samples.map(({ code }) => code))].toSorted();
   return codes.map((wanted) => {
     const times = samples.filter(({ code }) => code === wanted).map(({ tookMs }) => tookMs);
-    return [wanted, times.length, milliseconds(median(times)), milliseconds(quantile(times, 0.99))];
+    return [wanted, times.length, formatMs(median(times)), formatMs(quantile(times, 0.99))];
   });
 }
 

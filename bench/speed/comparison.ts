@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
+import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
+import { mean, median } from "../../tools/support/statistics.ts";
 import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
-import { median } from "../quantiles.ts";
-import { type Chapter, mean, milliseconds, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { openBareCore } from "./bare-core.ts";
 import { startPeer } from "./peer.ts";
 
@@ -161,21 +162,21 @@ export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Co
     title: "Against the peer and the bare core",
     figures: [
       {
-        what: "get_face_vec, service against peer",
+        name: "get_face_vec, service against peer",
         measured: `${peerRatio.toFixed(1)} times`,
         target: "≥ 8 times",
-        reached: peerRatio >= 8,
+        isMet: peerRatio >= 8,
       },
       {
-        what: "service against bare core (the lower of get_face_vec and get_image_attr)",
+        name: "service against bare core (the lower of get_face_vec and get_image_attr)",
         measured: shareText(coreShare),
         target: "≥ 0.9",
-        reached: coreShare.ratio >= 0.9,
+        isMet: coreShare.ratio >= 0.9,
       },
     ],
     body: `Requests a second on one 640x480 photo of one face. The service has served the requests of the next three chapters before, and then ${settlingTurns} turns of these that did not count: the code of its server is compiled bit by bit, over thousands of requests. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that and in ${peerRounds} of them only; rates are the mean of the rounds, and what follows ± is one standard error. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
 
-${table(
+${formatTable(
   ["", "get_face_vec", "get_image_attr"],
   [
     ["bare core", rate("coreVec"), rate("coreAttr")],
@@ -187,9 +188,9 @@ ${table(
 
 Where the processors' time for a request to the service goes; where they are all at work, the generator's is lost to the service. With the generator on another machine it would have about ${OPERATIONS.map((operation) => `${shareAlone(operation).toFixed(2)} of the core's speed for ${operation}`).join(", ")}.
 
-${table(
+${formatTable(
   ["", ...PARTS],
-  OPERATIONS.map((operation) => [operation, ...PARTS.map((part) => milliseconds(cost(operation, part)))]),
+  OPERATIONS.map((operation) => [operation, ...PARTS.map((part) => formatMs(cost(operation, part)))]),
 )}`,
   };
 }

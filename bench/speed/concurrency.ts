@@ -1,10 +1,11 @@
+import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import type { Operation, Wire } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed, type Speed } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
-import { type Chapter, milliseconds, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { SECONDS } from "./pace.ts";
 
 const OPERATIONS: readonly Operation[] = ["match_faces", "get_image_attr", "get_face_vec"];
@@ -84,9 +85,9 @@ function lineOf(
 export function concurrencyChapter(cells: readonly Cell[]): Chapter {
   const speedTexts = ({ perSecond, p50, p95, p99 }: Speed) => [
     perSecond.toFixed(1),
-    milliseconds(p50),
-    milliseconds(p95),
-    milliseconds(p99),
+    formatMs(p50),
+    formatMs(p95),
+    formatMs(p99),
   ];
   const sweep = cells.filter(({ wire }) => wire === "grpc");
   const wires = cells.filter(
@@ -97,7 +98,7 @@ export function concurrencyChapter(cells: readonly Cell[]): Chapter {
     figures: [],
     body: `Over gRPC, on 640x480 photos of one face (match_faces takes two; compare_faces does the same work), in a closed loop: so many callers, each of whom asks again when it has its answer.
 
-${table(
+${formatTable(
   ["operation", "in flight", "a second", "p50", "p95", "p99"],
   sweep.map(({ operation, inFlight, speed }) => [operation, inFlight, ...speedTexts(speed)]),
 )}
@@ -108,7 +109,7 @@ ${table(
 
 The wires compared: get_face_vec with ${WIRES_IN_FLIGHT} in flight; \`json\` carries the image as Base64.
 
-${table(
+${formatTable(
   ["wire", "a second", "p50", "p95", "p99"],
   wires.map(({ wire, speed }) => [wire, ...speedTexts(speed)]),
 )}`,

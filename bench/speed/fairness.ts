@@ -1,9 +1,10 @@
+import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { waitWithProgress } from "../../tools/support/progress.ts";
 import { SECOND_USER, type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { type ClosedLoop, type Load, OK, type Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { percentilesOf, runLoad } from "../load/run-load.ts";
-import { type Chapter, milliseconds, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
 const HEAVY_IN_FLIGHT = 64;
@@ -48,22 +49,22 @@ export function fairnessChapter({ alone, beside, heavy }: Fairness): Chapter {
   const row = (name: string, { p50, p99 }: typeof quiet, count: number) => [
     name,
     count,
-    milliseconds(p50),
-    milliseconds(p99),
+    formatMs(p50),
+    formatMs(p99),
   ];
   const ratio = crowded.p50 / quiet.p50;
   return {
     title,
     figures: [
       {
-        what: `p50 of a user with one request at a time, beside one with ${HEAVY_IN_FLIGHT} against alone`,
+        name: `p50 of a user with one request at a time, beside one with ${HEAVY_IN_FLIGHT} against alone`,
         measured: `${ratio.toFixed(1)} times`,
         target: "≤ 3 times",
-        reached: ratio <= 3,
+        isMet: ratio <= 3,
       },
     ],
     body: `get_face_vec on a 640x480 photo over multipart: a light user sends one request at a time, alone and then beside a heavy user with ${HEAVY_IN_FLIGHT} in flight, who asks again at once when it is refused, though told to wait. Requests of the light user that did not succeed: ${failed}. Of the heavy user's, ${served} were served and ${heavy.length - served} refused.
 
-${table(["light user", "requests", "p50", "p99"], [row("alone", quiet, alone.length), row("beside a heavy user", crowded, beside.length)])}`,
+${formatTable(["light user", "requests", "p50", "p99"], [row("alone", quiet, alone.length), row("beside a heavy user", crowded, beside.length)])}`,
   };
 }

@@ -1,8 +1,9 @@
+import { formatMs, formatPercent, formatTable } from "../../tools/support/format.ts";
+import { median, quantile } from "../../tools/support/statistics.ts";
 import { OK, OVERLOADED, type Sample } from "../load/load.ts";
 import { percentilesOf } from "../load/run-load.ts";
 import { drawPlot, type Line } from "../plot.ts";
-import { median, quantile } from "../quantiles.ts";
-import { type Chapter, milliseconds, percent, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { CLIENTS, type Overload, PARTS, phaseAt, splitRound } from "./overload.ts";
 import { PHASE_SECONDS } from "./pace.ts";
 
@@ -31,51 +32,51 @@ export function overloadChapter(overload: Overload): Chapter {
   const row = (name: string, values: readonly number[]) => [
     name,
     values.length,
-    ...[0.5, 0.95, 0.99].map((share) => milliseconds(quantile(values, share))),
+    ...[0.5, 0.95, 0.99].map((share) => formatMs(quantile(values, share))),
   ];
   return {
     title: "Overload",
     figures: [
       {
-        what: `rejections in a closed loop of ${CLIENTS} clients`,
+        name: `rejections in a closed loop of ${CLIENTS} clients`,
         measured: `${rejectedClients} of ${ofClients.length}`,
         target: "none",
-        reached: rejectedClients === 0,
+        isMet: rejectedClients === 0,
       },
       {
-        what: "p99 of accepted requests at twice the capacity",
-        measured: milliseconds(during.p99),
-        target: `≤ ${milliseconds(mostMs)}: the wait limit and twice the service time`,
-        reached: during.p99 <= mostMs,
+        name: "p99 of accepted requests at twice the capacity",
+        measured: formatMs(during.p99),
+        target: `≤ ${formatMs(mostMs)}: the wait limit and twice the service time`,
+        isMet: during.p99 <= mostMs,
       },
       {
-        what: "p99 of rejections",
-        measured: milliseconds(rejection.p99),
+        name: "p99 of rejections",
+        measured: formatMs(rejection.p99),
         target: "≤ 50 ms",
-        reached: rejection.p99 <= 50,
+        isMet: rejection.p99 <= 50,
       },
       {
-        what: "p99 of health answers in the overload",
-        measured: `${milliseconds(health)}, ${unwell} not well`,
+        name: "p99 of health answers in the overload",
+        measured: `${formatMs(health)}, ${unwell} not well`,
         target: "≤ 100 ms",
-        reached: health <= 100 && unwell === 0,
+        isMet: health <= 100 && unwell === 0,
       },
       {
-        what: "throughput at twice the capacity, as a share of a closed loop's",
-        measured: percent(throughput, 1),
+        name: "throughput at twice the capacity, as a share of a closed loop's",
+        measured: formatPercent(throughput, 1),
         target: "≥ 95 %",
-        reached: throughput >= 0.95,
+        isMet: throughput >= 0.95,
       },
       {
-        what: "recovery after the overload",
+        name: "recovery after the overload",
         measured: recovery === undefined ? `not in ${PHASE_SECONDS} s` : `${recovery} s`,
         target: "≤ 5 s",
-        reached: recovery !== undefined && recovery <= 5,
+        isMet: recovery !== undefined && recovery <= 5,
       },
     ],
-    body: `get_face_vec on a 640x480 photo over multipart. A request is rejected when it would wait for a worker for more than ${MAX_QUEUE_WAIT_MS} ms. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops; the service time, ${milliseconds(serviceMs)}, is that of one request in a worker. First, ${CLIENTS} clients each send a request when they have the answer to the one before, for ${PHASE_SECONDS} s. Then requests arrive as a Poisson process, independently of the answers, for ${PHASE_SECONDS} s each at half, twice and half the capacity; the time of a request counts from when it was due. Health is checked ten times a second over each protocol. Recovery is the time after the overload until the p99 of a second's requests is no higher than in the worst second before it. Last, closed loops, half and twice the capacity are repeated ${rounds.length} times, as a machine may be slower in one minute than in another: the throughput is the median of their ratios, and the latencies below are of all requests at half and at twice the capacity except those of a repetition's first second at twice, in which the queue fills. Requests that were neither answered nor rejected: ${lost}.
+    body: `get_face_vec on a 640x480 photo over multipart. A request is rejected when it would wait for a worker for more than ${MAX_QUEUE_WAIT_MS} ms. The capacity, ${capacity.toFixed(1)} requests a second, is the best of three closed loops; the service time, ${formatMs(serviceMs)}, is that of one request in a worker. First, ${CLIENTS} clients each send a request when they have the answer to the one before, for ${PHASE_SECONDS} s. Then requests arrive as a Poisson process, independently of the answers, for ${PHASE_SECONDS} s each at half, twice and half the capacity; the time of a request counts from when it was due. Health is checked ten times a second over each protocol. Recovery is the time after the overload until the p99 of a second's requests is no higher than in the worst second before it. Last, closed loops, half and twice the capacity are repeated ${rounds.length} times, as a machine may be slower in one minute than in another: the throughput is the median of their ratios, and the latencies below are of all requests at half and at twice the capacity except those of a repetition's first second at twice, in which the queue fills. Requests that were neither answered nor rejected: ${lost}.
 
-${table(
+${formatTable(
   ["", "count", "p50", "p95", "p99"],
   [
     row(`${CLIENTS} clients`, tookMs(coded(ofClients, OK))),

@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { waitWithProgress } from "../../tools/support/progress.ts";
 import type { Photos } from "../load/photos.ts";
-import { type Chapter, percent, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { openBareCore } from "./bare-core.ts";
 
 /** Seconds of calls that are profiled. */
@@ -90,19 +91,19 @@ export function profileChapter(profiles: Readonly<Record<Call, TimeSpent>>): Cha
     figures: CALLS.map((call) => {
       const outside = 1 - share(call, NETWORKS);
       return {
-        what: `time of ${call} outside the networks, on 640x480`,
-        measured: percent(outside, 1),
+        name: `time of ${call} outside the networks, on 640x480`,
+        measured: formatPercent(outside, 1),
         target: "≤ 20 %",
-        reached: outside <= 0.2,
+        isMet: outside <= 0.2,
       };
     }),
     body: `Self time of the main thread of the bare core on a 640x480 photo, by \`--cpu-prof\`.
 
-${table(
+${formatTable(
   ["part", ...CALLS],
   [
-    ...told.map((part) => [part, ...CALLS.map((call) => percent(share(call, part), 1))]),
-    ["all else", ...CALLS.map((call) => percent(rest(call), 1))],
+    ...told.map((part) => [part, ...CALLS.map((call) => formatPercent(share(call, part), 1))]),
+    ["all else", ...CALLS.map((call) => formatPercent(rest(call), 1))],
   ],
 )}`,
   };

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
+import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
+import { quantile } from "../../tools/support/statistics.ts";
 import { FACE_COUNTS, type Photos, SIZES, WIDTHS } from "../load/photos.ts";
-import { quantile } from "../quantiles.ts";
-import { type Chapter, milliseconds, table } from "../report.ts";
+import type { Chapter } from "../report.ts";
 import { type BareCore, openBareCore } from "./bare-core.ts";
 import { SECONDS } from "./pace.ts";
 
@@ -92,16 +93,16 @@ export function costsChapter({ sizes, faces, widths }: Costs): Chapter {
     title: "What an image costs",
     figures: [
       {
-        what: "a further face from 4 to 8 against one from 1 to 4",
+        name: "a further face from 4 to 8 against one from 1 to 4",
         measured: `${further.toFixed(2)} times`,
         target: "≤ 1.25 times (linear)",
-        reached: further <= 1.25,
+        isMet: further <= 1.25,
       },
       {
-        what: "cost above 1024 pixels, as a power of the pixels",
+        name: "cost above 1024 pixels, as a power of the pixels",
         measured: power.toFixed(2),
         target: "< 1 (sub-linear)",
-        reached: power < 1,
+        isMet: power < 1,
       },
     ],
     body: `Time of one call of the core in one process, which a tenth of the calls keep to: other work on the machine only ever adds to it. \`embed\` is the work of get_face_vec, \`analyze\` that of get_image_attr.
@@ -119,14 +120,14 @@ ${costTable("width", widths)}`,
 }
 
 function costTable(head: string, costs: readonly Cost[], withFaces = true): string {
-  return table(
+  return formatTable(
     [head, "KiB", ...(withFaces ? ["faces found"] : []), "embed", "analyze"],
     costs.map(({ name, bytes, faces, embedMs, analyzeMs }) => [
       name,
       Math.round(bytes / 1024),
       ...(withFaces ? [faces] : []),
-      milliseconds(embedMs),
-      milliseconds(analyzeMs),
+      formatMs(embedMs),
+      formatMs(analyzeMs),
     ]),
   );
 }

@@ -1,9 +1,10 @@
+import { formatMs } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { startServiceProcess, USER } from "../../tools/support/service-process.ts";
+import { median } from "../../tools/support/statistics.ts";
 import type { Photos } from "../load/photos.ts";
 import { runLoad } from "../load/run-load.ts";
-import { median } from "../quantiles.ts";
-import { type Chapter, milliseconds } from "../report.ts";
+import type { Chapter } from "../report.ts";
 
 const STARTS = 15;
 
@@ -58,14 +59,14 @@ export function startChapter(starts: readonly Start[]): Chapter {
   return {
     title: "Start",
     figures: [
-      { what: "start to ready", measured: milliseconds(ready), target: "≤ 2 s", reached: ready <= 2000 },
+      { name: "start to ready", measured: formatMs(ready), target: "≤ 2 s", isMet: ready <= 2000 },
       {
-        what: "first request against the hundredth, sent alike",
+        name: "first request against the hundredth, sent alike",
         measured: `${ratio.toFixed(2)} times`,
         target: "≤ 1.2 times",
-        reached: ratio <= 1.2,
+        isMet: ratio <= 1.2,
       },
     ],
-    body: `From the start of the process until \`/readyz\` says yes: ${milliseconds(ready)} (workers have then run every network). The first request, of a client that is not new, takes ${milliseconds(over(({ firstMs }) => firstMs))}; the hundredth and ${HUNDREDTHS - 1} more, each sent as the first was, over a new connection to a service that had a moment's rest, take ${milliseconds(over(hundredthOf))}. The requests between follow one another over one connection, which is faster: ${milliseconds(over(busyOf))} for the last ${LAST_BETWEEN} of them, and the first takes ${busyRatio.toFixed(2)} times that. Each is the median of ${starts.length} starts, and so are the ratios.`,
+    body: `From the start of the process until \`/readyz\` says yes: ${formatMs(ready)} (workers have then run every network). The first request, of a client that is not new, takes ${formatMs(over(({ firstMs }) => firstMs))}; the hundredth and ${HUNDREDTHS - 1} more, each sent as the first was, over a new connection to a service that had a moment's rest, take ${formatMs(over(hundredthOf))}. The requests between follow one another over one connection, which is faster: ${formatMs(over(busyOf))} for the last ${LAST_BETWEEN} of them, and the first takes ${busyRatio.toFixed(2)} times that. Each is the median of ${starts.length} starts, and so are the ratios.`,
   };
 }

@@ -1,17 +1,16 @@
-// Fits the table that gives the 68 points from the mesh: `npm run fit:landmarks -- --data DIR`.
-// Each point becomes a place between two mesh points, the same for a face and its mirror image.
+// Fits the table that derives the 68 landmarks from the face mesh: `npm run fit:landmarks -- --data DIR`.
+// Each landmark is interpolated between two mesh points. The table is symmetric: the right half mirrors the left.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mean } from "../../bench/report.ts";
 import { turnOf } from "../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../src/core/steps/mesh-mirror.ts";
 import type { Point } from "../../src/core/types.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { dataDirFromArguments } from "../support/arguments.ts";
-import { readDatasets } from "../support/datasets.ts";
-import { type MeshedFace, meshedFacesToFit } from "./meshes.ts";
+import { readDatasetsFromArguments } from "../support/datasets.ts";
+import { mean } from "../support/statistics.ts";
+import { computeMeshes, type MeshedFace } from "./meshes.ts";
 
-/** The landmark that each of the 68 becomes in a mirrored photo. */
+/** The landmark that each of the 68 becomes in a mirrored image. */
 const MIRRORED_68 = [
   ...range(16, 0),
   ...range(26, 17),
@@ -35,8 +34,11 @@ const GROUPS: readonly (readonly [string, number, number])[] = [
   ["Lips", 48, 68],
 ];
 
-/** Faces whose mesh went astray would drag the fit: those with a mean error of known points above this. */
-const ASTRAY = 0.15;
+/**
+ * Faces with a wrong mesh are outliers and are left out. Their mean error exceeds this share of the eye distance at the
+ * landmarks that coincide with a mesh point.
+ */
+const MAX_MESH_ERROR = 0.15;
 const KNOWN_POINTS = [
   [36, 33],
   [45, 263],
@@ -46,27 +48,28 @@ const KNOWN_POINTS = [
   [8, 152],
 ] as const;
 
-/** How many mesh points near a landmark are tried as the start of the line, and how near the end must be. */
-const STARTS = 30;
-const FARTHEST_END = 0.6;
+/** How many of the nearest mesh points are tried as `from`, and how far away `to` may be, in eye distances. */
+const FROM_CANDIDATES = 30;
+const MAX_TO_DISTANCE = 0.6;
 
-/** How many of the best lines by least squares have their weights polished. */
-const FINALISTS = 10;
+/** How many of the best rows by least squares are refined. */
+const REFINED_ROWS = 10;
 
-/** A line between two mesh points may be drawn out, but not far. */
-const WEIGHTS = { least: -1, most: 1.5 };
+/** A weight outside 0 to 1 extrapolates. These bounds limit how far. */
+const MIN_WEIGHT = -1;
+const MAX_WEIGHT = 1.5;
 
-/** The weight is that of a face seen from the front; `turn` times the sine of the yaw is added to it. */
+/** `weight` applies to a frontal face. `turn` times the sine of the yaw is added to it. */
 type Row = readonly [from: number, to: number, weight: number, turn: number];
 
-/** The contour that is seen of a turned face is another line of its surface; elsewhere turning changes little. */
+/** Only the jaw depends on the yaw: a turned head shows another contour of its surface. */
 const JAW_END = 17;
 
-const { landmarks68 } = readDatasets(dataDirFromArguments());
-const samples = (await meshedFacesToFit(landmarks68))
-  .map(inEyeDistances)
-  .filter((face) => !isAstray(face))
-  .flatMap((face) => [face, mirrorImage(face)]);
+const { landmarks68 } = readDatasetsFromArguments();
+const samples = (await computeMeshes(landmarks68))
+  .map(scaleToEyeDistance)
+  .filter((face) => !hasWrongMesh(face))
+  .flatMap((face) => [face, mirror(face)]);
 
 const table: Row[] = [];
 for (let landmark = 0; landmark < MIRRORED_68.length; landmark++) {
@@ -77,31 +80,33 @@ for (let landmark = 0; landmark < MIRRORED_68.length; landmark++) {
   } else table[landmark] = fitRow(landmark, twin === landmark);
 }
 const error = mean(table.map((row, landmark) => errorOf(row, landmark)));
-writeFileSync(join(PACKAGE_ROOT, "src/core/steps/landmarks68-table.ts"), sourceOf(table));
-console.log(`fitted on ${samples.length / 2} faces, mean error ${(100 * error).toFixed(2)} %`);
+writeFileSync(join(PACKAGE_ROOT, "src/core/steps/landmarks68-table.ts"), createTableSource(table));
+console.log(
+  `Fitted on ${samples.length / 2} faces: mean error ${(100 * error).toFixed(2)} % of the eye distance`,
+);
 
-/** The best line for a landmark; one on the middle line of the face takes mesh points of the middle line. */
-function fitRow(landmark: number, isMiddle: boolean): Row {
-  const usable = MIRRORED.flatMap((twin, point) => (!isMiddle || twin === point ? [point] : []));
-  const alone = usable
+/** The best row for a landmark. A landmark on the midline of the face uses mesh points of the midline only. */
+function fitRow(landmark: number, isOnMidline: boolean): Row {
+  const usable = MIRRORED.flatMap((twin, point) => (!isOnMidline || twin === point ? [point] : []));
+  const nearest = usable
     .map((point) => ({ point, error: errorOf([point, point, 0, 0], landmark) }))
     .sort((one, other) => one.error - other.error);
-  const rows = alone.slice(0, STARTS).flatMap(({ point: from }) =>
-    alone
-      .filter(({ point: to, error }) => to !== from && error < FARTHEST_END)
-      .map(({ point: to }): Row => [from, to, ...bestWeights(from, to, landmark, isMiddle)])
-      .filter(([, , weight]) => weight >= WEIGHTS.least && weight <= WEIGHTS.most),
+  const rows = nearest.slice(0, FROM_CANDIDATES).flatMap(({ point: from }) =>
+    nearest
+      .filter(({ point: to, error }) => to !== from && error < MAX_TO_DISTANCE)
+      .map(({ point: to }): Row => [from, to, ...solveWeights(from, to, landmark, isOnMidline)])
+      .filter(([, , weight]) => weight >= MIN_WEIGHT && weight <= MAX_WEIGHT),
   );
   return rows
     .map((row) => ({ row, error: errorOf(row, landmark) }))
     .sort((one, other) => one.error - other.error)
-    .slice(0, FINALISTS)
-    .map(({ row }) => polished(row, landmark))
+    .slice(0, REFINED_ROWS)
+    .map(({ row }) => refine(row, landmark))
     .reduce((one, other) => (other.error < one.error ? other : one)).row;
 }
 
-/** Moves the weights by hundredths while the mean error, which squares only stand in for, still falls. */
-function polished(row: Row, landmark: number): { row: Row; error: number } {
+/** Moves the weights in steps of 0.01 while the mean error falls: least squares minimises the squared error instead. */
+function refine(row: Row, landmark: number): { row: Row; error: number } {
   let best = { row, error: errorOf(row, landmark) };
   for (let improved = true; improved; ) {
     const [from, to, weight, turn] = best.row;
@@ -114,7 +119,14 @@ function polished(row: Row, landmark: number): { row: Row; error: number } {
           ];
     const neighbours = steps
       .flatMap(([w, t]) =>
-        [1, -1].map((sign): Row => [from, to, hundredths(weight + sign * w!), hundredths(turn + sign * t!)]),
+        [1, -1].map(
+          (sign): Row => [
+            from,
+            to,
+            roundToHundredths(weight + sign * w!),
+            roundToHundredths(turn + sign * t!),
+          ],
+        ),
       )
       .map((neighbour) => ({ row: neighbour, error: errorOf(neighbour, landmark) }));
     const next = neighbours.reduce((one, other) => (other.error < one.error ? other : one));
@@ -124,62 +136,63 @@ function polished(row: Row, landmark: number): { row: Row; error: number } {
   return best;
 }
 
-/** Weight and turn by least squares, rounded so that the table stays readable. */
-function bestWeights(from: number, to: number, landmark: number, isMiddle: boolean): [number, number] {
-  let [along, alongTurned, length, lengthTurned, lengthTwiceTurned] = [0, 0, 0, 0, 0];
-  for (const { mesh, annotated, yawDegrees } of samples) {
+/** Solves the normal equations for weight and turn. Both are rounded to keep the table readable. */
+function solveWeights(from: number, to: number, landmark: number, isOnMidline: boolean): [number, number] {
+  let [rhsWeight, rhsTurn, weightWeight, weightTurn, turnTurn] = [0, 0, 0, 0, 0];
+  for (const { mesh, landmarks, yawDegrees } of samples) {
     const dx = mesh[to]!.x - mesh[from]!.x;
     const dy = mesh[to]!.y - mesh[from]!.y;
-    const share =
-      dx * (annotated[landmark]!.x - mesh[from]!.x) + dy * (annotated[landmark]!.y - mesh[from]!.y);
+    const projection =
+      dx * (landmarks[landmark]!.x - mesh[from]!.x) + dy * (landmarks[landmark]!.y - mesh[from]!.y);
     const square = dx * dx + dy * dy;
     const sine = turnOf(yawDegrees);
-    along += share;
-    alongTurned += share * sine;
-    length += square;
-    lengthTurned += square * sine;
-    lengthTwiceTurned += square * sine * sine;
+    rhsWeight += projection;
+    rhsTurn += projection * sine;
+    weightWeight += square;
+    weightTurn += square * sine;
+    turnTurn += square * sine * sine;
   }
-  if (isMiddle || landmark >= JAW_END) return [hundredths(along / length), 0];
-  const determinant = length * lengthTwiceTurned - lengthTurned ** 2;
+  if (isOnMidline || landmark >= JAW_END) return [roundToHundredths(rhsWeight / weightWeight), 0];
+  const determinant = weightWeight * turnTurn - weightTurn ** 2;
   return [
-    hundredths((along * lengthTwiceTurned - alongTurned * lengthTurned) / determinant),
-    hundredths((alongTurned * length - along * lengthTurned) / determinant),
+    roundToHundredths((rhsWeight * turnTurn - rhsTurn * weightTurn) / determinant),
+    roundToHundredths((rhsTurn * weightWeight - rhsWeight * weightTurn) / determinant),
   ];
 }
 
+/** Mean distance between a row's landmark and the annotation, in eye distances. */
 function errorOf([from, to, weight, turn]: Row, landmark: number): number {
   let sum = 0;
-  for (const { mesh, annotated, yawDegrees } of samples) {
-    const share = weight + turn * turnOf(yawDegrees);
-    const x = mesh[from]!.x + share * (mesh[to]!.x - mesh[from]!.x);
-    const y = mesh[from]!.y + share * (mesh[to]!.y - mesh[from]!.y);
-    sum += Math.hypot(annotated[landmark]!.x - x, annotated[landmark]!.y - y);
+  for (const { mesh, landmarks, yawDegrees } of samples) {
+    const position = weight + turn * turnOf(yawDegrees);
+    const x = mesh[from]!.x + position * (mesh[to]!.x - mesh[from]!.x);
+    const y = mesh[from]!.y + position * (mesh[to]!.y - mesh[from]!.y);
+    sum += Math.hypot(landmarks[landmark]!.x - x, landmarks[landmark]!.y - y);
   }
   return sum / samples.length;
 }
 
-function hundredths(value: number): number {
+function roundToHundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function inEyeDistances({ annotated, mesh, yawDegrees }: MeshedFace): MeshedFace {
-  const unit = Math.hypot(annotated[36]!.x - annotated[45]!.x, annotated[36]!.y - annotated[45]!.y);
+function scaleToEyeDistance({ landmarks, mesh, yawDegrees }: MeshedFace): MeshedFace {
+  const unit = Math.hypot(landmarks[36]!.x - landmarks[45]!.x, landmarks[36]!.y - landmarks[45]!.y);
   const scaled = ({ x, y }: Point) => ({ x: x / unit, y: y / unit });
-  return { annotated: annotated.map(scaled), mesh: mesh.map(scaled), yawDegrees };
+  return { landmarks: landmarks.map(scaled), mesh: mesh.map(scaled), yawDegrees };
 }
 
-function isAstray({ annotated, mesh }: MeshedFace): boolean {
+function hasWrongMesh({ landmarks, mesh }: MeshedFace): boolean {
   const errors = KNOWN_POINTS.map(([landmark, point]) =>
-    Math.hypot(annotated[landmark]!.x - mesh[point]!.x, annotated[landmark]!.y - mesh[point]!.y),
+    Math.hypot(landmarks[landmark]!.x - mesh[point]!.x, landmarks[landmark]!.y - mesh[point]!.y),
   );
-  return mean(errors) > ASTRAY;
+  return mean(errors) > MAX_MESH_ERROR;
 }
 
-function mirrorImage({ annotated, mesh, yawDegrees }: MeshedFace): MeshedFace {
+function mirror({ landmarks, mesh, yawDegrees }: MeshedFace): MeshedFace {
   const flip = (points: readonly Point[], twins: readonly number[]) =>
     twins.map((twin) => ({ x: -points[twin]!.x, y: points[twin]!.y }));
-  return { annotated: flip(annotated, MIRRORED_68), mesh: flip(mesh, MIRRORED), yawDegrees: -yawDegrees };
+  return { landmarks: flip(landmarks, MIRRORED_68), mesh: flip(mesh, MIRRORED), yawDegrees: -yawDegrees };
 }
 
 function range(from: number, to: number): number[] {
@@ -187,7 +200,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => from + i * step);
 }
 
-function sourceOf(rows: readonly Row[]): string {
+function createTableSource(rows: readonly Row[]): string {
   const lines = GROUPS.flatMap(([name, first, end]) => [
     `  // ${name}: ${first} to ${end - 1}.`,
     ...rows.slice(first, end).map(([from, to, weight, turn]) => {
@@ -196,10 +209,10 @@ function sourceOf(rows: readonly Row[]): string {
     }),
   ]);
   return `/**
- * Where each of the spec's 68 points (2.6, in its numbering) lies on the mesh: between two mesh
- * points, at from + weight (to - from). On the jaw the weight changes with the yaw, as the contour
- * that is seen does: turn times its sine is added. Written by \`npm run fit:landmarks\` from
- * annotated photographs; the right half mirrors the left.
+ * Interpolation table from the face mesh to the 68 landmarks of spec 2.6, in its numbering. A landmark lies between two
+ * mesh points at from + weight * (to - from). On the jaw, \`turn\` times the sine of the yaw is added to the weight,
+ * because the visible contour changes with the yaw. Written by \`npm run fit:landmarks\`; the right half mirrors the
+ * left.
  */
 export const LANDMARKS_68: readonly (readonly [from: number, to: number, weight: number, turn?: number])[] = [
 ${lines.join("\n")}

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { boundsOf, overlapOf } from "../../src/core/geometry.ts";
 import { decode } from "../../src/core/image/decode.ts";
 import { DEFAULT_LIMITS } from "../../src/core/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
@@ -7,28 +6,27 @@ import { findFaces } from "../../src/core/steps/find.ts";
 import { measurePose } from "../../src/core/steps/pose.ts";
 import type { Point } from "../../src/core/types.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
-import { type Annotated, halfOf } from "../support/datasets.ts";
+import { type AnnotatedPhoto, splitOfFile } from "../support/datasets.ts";
+import { findAnnotatedFace } from "../support/evaluation.ts";
 import { mapWithProgress } from "../support/progress.ts";
 
-/** An annotated face and the mesh that was laid on it. */
+/** An annotated face and the mesh that the network found on it. */
 export interface MeshedFace {
-  readonly annotated: readonly Point[];
+  readonly landmarks: readonly Point[];
   readonly mesh: readonly Point[];
   readonly yawDegrees: number;
 }
 
-/** Lays the mesh on the annotated faces of the half that is for fitting; photographs at full size only. */
-export async function meshedFacesToFit(photos: readonly Annotated[]): Promise<MeshedFace[]> {
+/** Runs the mesh network on the annotated faces of the fitting split. Skips photos that decoding shrinks. */
+export async function computeMeshes(photos: readonly AnnotatedPhoto[]): Promise<MeshedFace[]> {
   const networks = await openNetworks(DEFAULT_MODELS_DIR);
-  const toFit = photos.filter(({ file }) => halfOf(file) === "fit");
-  const faces = await mapWithProgress("meshes", toFit, async ({ file, points }) => {
-    const photo = await decode(readFileSync(file), DEFAULT_LIMITS);
-    const found = await findFaces(networks, photo.pixels);
-    const place = boundsOf(points);
-    const [best] = found.toSorted((one, other) => overlapOf(other.box, place) - overlapOf(one.box, place));
-    if (!best || photo.pixels.width !== photo.width) return [];
-    const { points: mesh } = best.mesh;
-    return [{ annotated: points, mesh, yawDegrees: measurePose(mesh).yawDegrees }];
+  const toFit = photos.filter(({ file }) => splitOfFile(file) === "fit");
+  const faces = await mapWithProgress("meshes", toFit, async ({ file, landmarks }) => {
+    const { pixels, width } = await decode(readFileSync(file), DEFAULT_LIMITS);
+    const found = findAnnotatedFace(await findFaces(networks, pixels), landmarks);
+    if (!found || pixels.width !== width) return [];
+    const { points: mesh } = found.face.mesh;
+    return [{ landmarks, mesh, yawDegrees: measurePose(mesh).yawDegrees }];
   });
   await networks.close();
   return faces.flat();

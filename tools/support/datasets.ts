@@ -1,44 +1,60 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { parseArgs } from "node:util";
 import { AGE_RANGES, type AgeRange, type Box, type Point } from "../../src/core/index.ts";
 
-/** Two photographs, and whether they show the same person. */
+/** Two photos and whether they show the same person. */
 export interface Pair {
   readonly first: string;
   readonly second: string;
   readonly same: boolean;
 }
 
-/** A photograph with the 68 points of one of its faces. */
-export interface Annotated {
+/** A photo with the 68 annotated landmarks of one of its faces. */
+export interface AnnotatedPhoto {
   readonly file: string;
-  readonly points: readonly Point[];
+  readonly landmarks: readonly Point[];
 }
 
-/** A photograph of a face with how old and of which gender it appeared to annotators. */
+/** A photo of one face with the age and gender that annotators saw. */
 export interface Portrait {
   readonly file: string;
   readonly age: AgeRange;
   readonly gender: "male" | "female";
 }
 
-/** A photograph with a box around each head. */
+/** A photo with a bounding box around each head. */
 export interface Scene {
   readonly file: string;
   readonly boxes: readonly Box[];
 }
 
-/** The sets that a data folder holds, each in the subfolder whose name begins so; a missing one is empty. */
+/** The labelled photos of a data folder. A set that the folder does not have is empty. */
 export interface Datasets {
   readonly lfw: readonly Pair[];
-  readonly landmarks68: readonly Annotated[];
+  readonly landmarks68: readonly AnnotatedPhoto[];
   readonly fairface: readonly Portrait[];
   readonly detection: readonly Scene[];
 }
 
-/** Reads the labels of all sets in a folder. */
-export function readDatasets(dataDir: string): Datasets {
+/**
+ * Reads the data folder that the command line names with `--data DIR`. Prints the usage and exits if there is no such
+ * folder.
+ */
+export function readDatasetsFromArguments(): Datasets {
+  const { values } = parseArgs({ options: { data: { type: "string" }, help: { type: "boolean" } } });
+  const { data, help = false } = values;
+  const isFolder = data !== undefined && statSync(data, { throwIfNoEntry: false })?.isDirectory();
+  if (data !== undefined && isFolder && !help) return readDatasets(data);
+  if (data !== undefined && !help) console.error(`${data} is not a folder.`);
+  console.error(
+    "Usage: --data DIR\n\n  --data DIR    the folder of labelled photos; bench/README.md describes its layout",
+  );
+  process.exit(help ? 0 : 1);
+}
+
+function readDatasets(dataDir: string): Datasets {
   const folders = readdirSync(dataDir);
   const read = <T>(prefix: string, readSet: (folder: string) => T[]): T[] => {
     const folder = folders.find((name) => name.startsWith(prefix));
@@ -46,20 +62,27 @@ export function readDatasets(dataDir: string): Datasets {
   };
   return {
     lfw: read("lfw", readPairs),
-    landmarks68: read("landmarks68", readAnnotated),
+    landmarks68: read("landmarks68", readAnnotatedPhotos),
     fairface: read("fairface", readPortraits),
     detection: read("detection", readScenes),
   };
 }
 
-/** Which half of its set a photograph (or pair) belongs to: on one we fit, on the other we report. */
-export function halfOf(name: string): "fit" | "report" {
-  return createHash("sha256").update(basename(name)).digest()[0]! % 2 === 0 ? "fit" : "report";
+/** A parameter is fitted on one half of its set and reported on the other. */
+export type Split = "fit" | "heldOut";
+
+/** Assigns a photo to a half of its set by a hash of its file name. */
+export function splitOfFile(file: string): Split {
+  return splitOfName(basename(file));
 }
 
-/** The name by which a pair is put into a half. */
-export function nameOf({ first, second }: Pair): string {
-  return `${basename(first)} ${basename(second)}`;
+/** Assigns a pair to a half of its set by a hash of its file names. */
+export function splitOfPair({ first, second }: Pair): Split {
+  return splitOfName(`${basename(first)} ${basename(second)}`);
+}
+
+function splitOfName(name: string): Split {
+  return createHash("sha256").update(name).digest()[0]! % 2 === 0 ? "fit" : "heldOut";
 }
 
 function readPairs(folder: string): Pair[] {
@@ -70,19 +93,19 @@ function readPairs(folder: string): Pair[] {
   }));
 }
 
-function readAnnotated(folder: string): Annotated[] {
+function readAnnotatedPhotos(folder: string): AnnotatedPhoto[] {
   return readdirSync(folder)
     .filter((name) => extname(name) === ".json")
     .map((name) => ({
       file: join(folder, `${basename(name, ".json")}.jpg`),
-      points: (readJson(join(folder, name)) as [number, number][]).map(([x, y]) => ({ x, y })),
+      landmarks: (readJson(join(folder, name)) as [number, number][]).map(([x, y]) => ({ x, y })),
     }));
 }
 
 function readPortraits(folder: string): Portrait[] {
   return readRows(join(folder, "labels.csv")).map(([file, age, gender]) => ({
     file: join(folder, file!),
-    age: rangeOf(Number.parseInt(age!, 10)),
+    age: ageRangeOf(Number.parseInt(age!, 10)),
     gender: gender === "Male" ? "male" : "female",
   }));
 }
@@ -95,8 +118,8 @@ function readScenes(folder: string): Scene[] {
   }));
 }
 
-/** The spec's range that holds the youngest age of a label's span. */
-function rangeOf(age: number): AgeRange {
+/** The age range of the spec that contains an age. */
+function ageRangeOf(age: number): AgeRange {
   return AGE_RANGES.findLast((range) => age >= Number.parseInt(range, 10))!;
 }
 

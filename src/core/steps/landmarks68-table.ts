@@ -1,8 +1,8 @@
 /**
- * Where each of the spec's 68 points (2.6, in its numbering) lies on the mesh: between two mesh
- * points, at from + weight (to - from). On the jaw the weight changes with the yaw, as the contour
- * that is seen does: turn times its sine is added. Written by `npm run fit:landmarks` from
- * annotated photographs; the right half mirrors the left.
+ * Interpolation table from the face mesh to the 68 landmarks of spec 2.6, in its numbering. A landmark lies between two
+ * mesh points at from + weight * (to - from). On the jaw, `turn` times the sine of the yaw is added to the weight,
+ * because the visible contour changes with the yaw. Written by `npm run fit:landmarks`; the right half mirrors the
+ * left.
  */
 export const LANDMARKS_68: readonly (readonly [from: number, to: number, weight: number, turn?: number])[] = [
   // Jaw: 0 to 16.

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { boundsOf, overlapOf } from "../../src/core/geometry.ts";
+import {
+  type Analyzer,
+  type Box,
+  distanceOf,
+  FaceError,
+  type Point,
+  type Vector,
+} from "../../src/core/index.ts";
+import type { Pair } from "./datasets.ts";
+import { mapWithProgress } from "./progress.ts";
+
+/** A pair with the distance of its two faces. The distance is missing if a face was not found. */
+export interface MeasuredPair extends Pair {
+  readonly distance?: number;
+}
+
+/** Measures the distance of each pair. Each photo is embedded once. */
+export async function measurePairs(analyzer: Analyzer, pairs: readonly Pair[]): Promise<MeasuredPair[]> {
+  const files = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
+  const vectors = await mapWithProgress("verification", files, (file) => embedFile(analyzer, file));
+  const byFile = new Map(files.map((file, i) => [file, vectors[i]]));
+  return pairs.map((pair) => {
+    const first = byFile.get(pair.first);
+    const second = byFile.get(pair.second);
+    return { ...pair, ...(first && second && { distance: distanceOf(first, second) }) };
+  });
+}
+
+async function embedFile(analyzer: Analyzer, file: string): Promise<Vector | undefined> {
+  try {
+    return (await analyzer.embed(readFileSync(file))).vector;
+  } catch (error) {
+    if (error instanceof FaceError && error.kind === "noFace") return undefined;
+    throw error;
+  }
+}
+
+/** The IoU from which a detection matches a label. It is low because labels enclose whole heads. */
+const MATCH_IOU = 0.3;
+
+/** Counts the true positives: the labels matched one-to-one with detections, highest IoU first. */
+export function countTruePositives(detected: readonly Box[], labelled: readonly Box[]): number {
+  const candidates = detected
+    .flatMap((box, face) => labelled.map((label, i) => ({ face, label: i, iou: overlapOf(box, label) })))
+    .filter(({ iou }) => iou >= MATCH_IOU)
+    .sort((one, other) => other.iou - one.iou);
+  const faces = new Set<number>();
+  const labels = new Set<number>();
+  for (const { face, label } of candidates) {
+    if (faces.has(face) || labels.has(label)) continue;
+    faces.add(face);
+    labels.add(label);
+  }
+  return labels.size;
+}
+
+/** The face whose box has the highest IoU with the bounds of annotated landmarks, and that IoU. */
+export function findAnnotatedFace<Face extends { readonly box: Box }>(
+  faces: readonly Face[],
+  landmarks: readonly Point[],
+): { readonly face: Face; readonly iou: number } | undefined {
+  const bounds = boundsOf(landmarks);
+  const [best] = faces
+    .map((face) => ({ face, iou: overlapOf(face.box, bounds) }))
+    .sort((one, other) => other.iou - one.iou);
+  return best;
+}

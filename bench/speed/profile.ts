@@ -72,7 +72,7 @@ function partOf({ functionName, url }: CpuProfile["nodes"][number]["callFrame"])
   if (functionName === "(garbage collector)") return "garbage collection";
   if (url.includes("/onnxruntime-")) return NETWORKS;
   if (url.includes("/sharp/")) return "sharp, on this thread";
-  if (url.startsWith("wasm:")) return "decoding and crops, in WebAssembly";
+  if (url.startsWith("wasm:")) return "crops, in WebAssembly";
   if (url.includes("/src/core/")) return `\`core/${basename(url, ".js")}\``;
   return "Node itself";
 }

@@ -3,7 +3,6 @@ import { FaceError } from "./errors.ts";
 import { intersectionOf, scaleBox } from "./geometry.ts";
 import { identityOf } from "./identity.ts";
 import { decode } from "./image/decode.ts";
-import { givePixelsBack } from "./image/pixel-memory.ts";
 import { checkBoxCount, DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
 import type { Drawing, Network, Networks } from "./networks.ts";
 import { FACES_PER_TURN, ONE_TURN, type Progress, type TurnLimits } from "./progress.ts";
@@ -225,7 +224,6 @@ async function withFaces<T>(
     return await ask({ photo, chosen: await chooseIn(photo, networks, options, turn) });
   } finally {
     forget(photo.pixels);
-    givePixelsBack(photo.pixels);
   }
 }
 

@@ -2,7 +2,6 @@
 // It is started by the pool, and by nothing else.
 import type { Analyzer, AnalyzerOptions, Stage, TurnAnalyzer } from "../core/analyzer.ts";
 import { drawnFace } from "../core/drawn-face.ts";
-import { DEFAULT_LIMITS } from "../core/limits.ts";
 import { WORKER_TURN } from "../core/progress.ts";
 import {
   type Answer,
@@ -29,9 +28,6 @@ process.on("message", ({ number, ...request }: Request) => {
   // What a task throws is part of its reply; anything else is a fault of this program, for the parent to notice.
   if (tasks.length === 1) work().catch(fail);
 });
-
-/** So often a photo is decoded until most of that code is compiled. */
-const DECODINGS = 8;
 
 /** What is to be done; the first has begun. */
 const tasks: { readonly number: number; readonly task: Task }[] = [];
@@ -87,8 +83,6 @@ async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<st
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
   const { analyzerFromNetworks, turnsFromNetworks } = await import("../core/analyzer.ts");
   const { openNetworks } = await import("../core/networks.ts");
-  const { decode } = await import("../core/image/decode.ts");
-  const { givePixelsBack } = await import("../core/image/pixel-memory.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir, digests);
   turns = turnsFromNetworks(networks, limits ?? {}, WORKER_TURN);
@@ -99,7 +93,6 @@ async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<st
   // Whatever the limits are for others' pictures.
   const analyzer = analyzerFromNetworks(networks);
   await warmUp(analyzer, [drawing, photo]);
-  for (let time = 0; time < DECODINGS; time++) givePixelsBack((await decode(photo, DEFAULT_LIMITS)).pixels);
   return analyzer.identity;
 }
 

@@ -1,9 +1,8 @@
 import sharp from "sharp";
 import { FaceError } from "../errors.ts";
-import { decodeBaseline } from "../jpeg/baseline.ts";
 import type { ImageLimits } from "../limits.ts";
 import type { Photo, Pixels } from "../types.ts";
-import { liesOnSide, UPRIGHT } from "./exif.ts";
+import { liesOnSide } from "./exif.ts";
 import { hasAt, type ImageHeader } from "./image-header.ts";
 import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg-header.ts";
 import { PNG_SIGNATURE, readPngHeader } from "./png-header.ts";
@@ -46,15 +45,9 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   const readHeader = headerReaderOf(bytes);
   const header = await orUnreadable(() => readHeader(bytes));
   checkSize(header, limits);
-  const pixels = pixelsOfCommon(header) ?? (await orUnreadable(() => readPixels(header, limits)));
+  const pixels = await orUnreadable(() => readPixels(header, limits));
   signal?.throwIfAborted();
   return { pixels, ...uprightSize(header) };
-}
-
-/** Those of a JPEG of the most common kind that is worked on as it is stored. */
-function pixelsOfCommon({ encoded, width, height, orientation }: ImageHeader): Pixels | undefined {
-  const isAsStored = orientation === UPRIGHT && Math.max(width, height) <= WHOLE_SIDE;
-  return isAsStored ? decodeBaseline(encoded) : undefined;
 }
 
 async function readPixels(header: ImageHeader, limits: ImageLimits): Promise<Pixels> {

@@ -9,8 +9,8 @@ const SEQUENTIAL_FRAMES = [0xc0, 0xc1];
 const PROGRESSIVE_FRAMES = [0xc2, 0xca];
 const START = 0xd8;
 const END = 0xd9;
-export const SCAN = 0xda;
-export const JFIF = 0xe0;
+const SCAN = 0xda;
+const JFIF = 0xe0;
 const EXIF = 0xe1;
 const PROFILE = 0xe2;
 const ADOBE = 0xee;
@@ -25,7 +25,7 @@ const MOST_SEGMENTS = 1000;
 const MOST_SCANS = 32;
 
 /** One segment: its marker, and where that, its content and the next segment begin. */
-export interface Segment {
+interface Segment {
   readonly marker: number;
   readonly start: number;
   readonly content: number;
@@ -73,7 +73,7 @@ function neededSegments(view: DataView, bytes: Uint8Array): Segment[] {
 }
 
 /** The segments up to the first scan, that one included. Markers without a length are skipped, as by libjpeg. */
-export function* headerSegments(view: DataView): Generator<Segment> {
+function* headerSegments(view: DataView): Generator<Segment> {
   for (let at = 2, marker = 0; marker !== SCAN; ) {
     if (view.getUint8(at) !== 0xff) throw new RangeError("JPEG header is out of step");
     // Any number of 0xff may stand before a marker.

@@ -1,12 +1,12 @@
-/** One file that is served, and how. */
+/** A static file that the service serves. */
 export interface PageEntry {
   readonly path: string;
-  /** Where the file is, from the folder of the compiled `src/web`. */
+  /** Path of the file, relative to the folder of the compiled `src/web`. */
   readonly file: string;
   readonly type: "html" | "css" | "javascript" | "json" | "svg" | "proto";
 }
 
-/** What the playground is made of beside its page. */
+/** The files of the playground other than its page. */
 const PLAYGROUND: readonly string[] = [
   "icon.svg",
   "form.css",
@@ -14,8 +14,6 @@ const PLAYGROUND: readonly string[] = [
   "result.css",
   "theme.css",
   "advice.js",
-  "answer-view.js",
-  "answers.js",
   "camera.js",
   "commands.js",
   "controls.js",
@@ -24,26 +22,29 @@ const PLAYGROUND: readonly string[] = [
   "face-card.js",
   "faces.js",
   "failure-view.js",
-  "heat-strip.js",
-  "intake.js",
+  "heat-map.js",
   "json-view.js",
   "main.js",
   "operations.js",
   "overlay.js",
+  "photo-loader.js",
   "photos.js",
+  "raw-view.js",
   "request.js",
+  "response-summary.js",
+  "responses.js",
   "result-view.js",
   "run.js",
   "scale.js",
   "send.js",
   "slot-view.js",
   "store.js",
-  "times.js",
+  "timings.js",
   "user-id.js",
-  "wire-view.js",
+  "words.js",
 ];
 
-/** Everything that is served beside the operations, in no order. */
+/** Every static file that the service serves. */
 export const PAGES: readonly PageEntry[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
   { path: "/", file: "playground/index.html", type: "html" },

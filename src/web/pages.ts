@@ -3,21 +3,21 @@ import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { PAGES, type PageEntry } from "./page-table.ts";
 
-/** A page as it is sent. */
+/** The response to a request for a page. */
 export interface PageResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
 }
 
-/** The pages of the service. */
+/** The static pages of the service. */
 export interface Pages {
   readonly paths: readonly string[];
-  /** The page at one of the paths; without its body where the client has it already. */
+  /** Returns the page at one of the paths, or 304 without a body if the client has the current version. */
   respond(path: string, headers: IncomingHttpHeaders): PageResponse;
 }
 
-/** What the pages tell of the service's settings. */
+/** The limits that the playground checks before it sends a photo. */
 export interface PageLimits {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<PageEntry["type"], string>> = {
   proto: "text/plain; charset=utf-8",
 };
 
-/** Nothing but files of our own; pictures that a page makes itself. */
+/** Allows only our own files, and images that a page creates itself. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -57,41 +57,41 @@ const SECURITY_HEADERS = {
   "permissions-policy": "camera=(self), microphone=(), geolocation=()",
 };
 
-/** Reads all pages into memory; throws where a file is missing. */
+/** Reads all pages into memory. Throws if a file is missing. */
 export function openPages({ maxImageBytes, maxImagePixels }: PageLimits): Pages {
-  const pages = new Map(PAGES.map((entry) => [entry.path, pageOf(entry)]));
+  const pages = new Map(PAGES.map((entry) => [entry.path, readPage(entry)]));
   const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels }));
-  pages.set("/playground/limits.json", pageFrom(limits, { type: "json" }));
+  pages.set("/playground/limits.json", createPage(limits, { type: "json" }));
   return {
     paths: [...pages.keys()],
-    respond(path, requested) {
+    respond(path, requestHeaders) {
       const { bytes, headers } = pages.get(path)!;
-      return requested["if-none-match"] === headers.etag
+      return requestHeaders["if-none-match"] === headers.etag
         ? { status: 304, headers }
         : { status: 200, headers, body: bytes };
     },
   };
 }
 
-function pageOf(entry: PageEntry): Page {
-  return pageFrom(readFileSync(new URL(entry.file, compiledFolder())), entry);
+function readPage(entry: PageEntry): Page {
+  return createPage(readFileSync(new URL(entry.file, compiledFolder())), entry);
 }
 
-function pageFrom(bytes: Buffer, { type }: Pick<PageEntry, "type">): Page {
+function createPage(bytes: Buffer, { type }: Pick<PageEntry, "type">): Page {
   return {
     bytes,
     headers: {
       ...SECURITY_HEADERS,
       "content-security-policy": POLICY,
       "content-type": TYPES[type],
-      // Asked again each time, and answered with nothing where it is still the same.
+      // Revalidated each time; an unchanged page is answered with 304.
       "cache-control": "no-cache",
       etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
     },
   };
 }
 
-/** From source, as in tests, the files are those of the build too. */
+/** Tests run from source but serve the built files as well. */
 function compiledFolder(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "../../dist/src/web/" : "./", import.meta.url);

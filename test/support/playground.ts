@@ -4,43 +4,49 @@ import { openTab } from "./browser.ts";
 import { photograph } from "./images.ts";
 import { USER } from "./service.ts";
 
-/** A file as a person would choose it. */
-export interface GivenFile {
+/** A file to upload. */
+export interface UploadFile {
   readonly name: string;
   readonly mimeType: string;
   readonly buffer: Buffer;
 }
 
-/** The playground in a tab, by what a person does with it. */
+/** Drives the playground in a tab like a user. */
 export interface Playground {
   readonly page: Page;
-  /** Chooses an operation by the beginning of its name. */
-  choose(operation: "Match" | "Attributes" | "Vector" | "Compare"): Promise<void>;
-  /** Gives photos by the button of a slot, 0 or 1. */
-  give(slot: number, ...files: GivenFile[]): Promise<void>;
-  /** Presses the button of the operation, and waits for what comes of it. */
+  /** Selects an operation by the start of its label. */
+  selectOperation(operation: "Match" | "Attributes" | "Vector" | "Compare"): Promise<void>;
+  /** Adds photos through the file input of slot 0 or 1, and waits until they are displayed. */
+  addPhotos(slot: number, ...files: UploadFile[]): Promise<void>;
+  /** Presses the button of the operation and waits for a new result. */
   run(): Promise<void>;
   slot(index: number): Locator;
-  /** What the result says. */
+  /** The result panel. */
   readonly result: Locator;
 }
 
-/** A sample photograph as a file. */
-export function sampleFile(number: Parameters<typeof photograph>[0]): GivenFile {
+/** Returns a sample photograph as a file. */
+export function sampleFile(number: Parameters<typeof photograph>[0]): UploadFile {
   return { name: `sample${number}.jpg`, mimeType: "image/jpeg", buffer: photograph(number) };
 }
 
 /**
- * Opens the playground of a service, with the user id of tests. When the test is over it must have kept to its
- * content policy, have thrown nothing and have asked no other origin for anything.
+ * Opens the playground of a service and enters the test user's id. At the end of the test it checks that the page
+ * logged no error and requested nothing from another origin.
  */
 export async function openPlayground(
   browser: Browser,
   { port }: { readonly port: number },
   options: BrowserContextOptions = {},
 ): Promise<Playground> {
-  const { page, complaints, strangers } = await openTab(browser, `http://127.0.0.1:${port}/`, options);
-  onTestFinished(() => expect({ complaints, strangers }).toEqual({ complaints: [], strangers: [] }));
+  const { page, consoleErrors, foreignOrigins } = await openTab(
+    browser,
+    `http://127.0.0.1:${port}/`,
+    options,
+  );
+  onTestFinished(() =>
+    expect({ consoleErrors, foreignOrigins }).toEqual({ consoleErrors: [], foreignOrigins: [] }),
+  );
   await page.getByLabel("User id").fill(USER);
   const slot = (index: number) => page.locator(`[data-slot="${index}"]`);
   const result = page.locator("#result");
@@ -48,14 +54,14 @@ export async function openPlayground(
     page,
     result,
     slot,
-    choose: (operation) => page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check(),
-    give: async (index, ...files) => {
+    selectOperation: (operation) => page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check(),
+    addPhotos: async (index, ...files) => {
       const last = slot(index + files.length - 1).locator("img");
-      const sourceOf = async () => ((await last.count()) > 0 ? last.getAttribute("src") : null);
-      const before = await sourceOf();
+      const imageSource = async () => ((await last.count()) > 0 ? last.getAttribute("src") : null);
+      const before = await imageSource();
       await slot(index).locator("input[type=file]").setInputFiles(files);
-      // A photo that was there before does not count.
-      await expect.poll(sourceOf, { timeout: 20_000 }).not.toBe(before);
+      // The slot may display an earlier photo.
+      await expect.poll(imageSource, { timeout: 20_000 }).not.toBe(before);
     },
     run: async () => {
       const before = await page.locator("#result-body > *").first().elementHandle();

@@ -4,17 +4,17 @@ import { PAGES } from "../../src/web/page-table.ts";
 import { startTestService } from "../support/service.ts";
 
 let service: RunningService;
-let bare: RunningService;
+let withoutPages: RunningService;
 beforeAll(async () => {
-  [service, bare] = await Promise.all([startTestService(), startTestService({ VISAGE_WEB: "off" })]);
+  [service, withoutPages] = await Promise.all([startTestService(), startTestService({ VISAGE_WEB: "off" })]);
 });
-afterAll(() => Promise.all([service.close(), bare.close()]));
+afterAll(() => Promise.all([service.close(), withoutPages.close()]));
 
 const get = (path: string, init: RequestInit = {}, { port } = service) =>
   fetch(`http://127.0.0.1:${port}${path}`, init);
 
 test.each(PAGES.map(({ path }) => path))(
-  "%s is served to anyone, with headers that keep it safe",
+  "%s is served without a user id and with security headers",
   async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -24,18 +24,18 @@ test.each(PAGES.map(({ path }) => path))(
   },
 );
 
-test("a page that is known already is not sent again", async () => {
+test("an unchanged page is answered with 304", async () => {
   const { path } = PAGES[0]!;
   const etag = (await get(path)).headers.get("etag")!;
   const again = await get(path, { headers: { "if-none-match": etag } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
 });
 
-test("a page asked for by HEAD has no body", async () => {
+test("HEAD returns no body", async () => {
   const response = await get(PAGES[0]!.path, { method: "HEAD" });
   expect([response.status, await response.text()]).toEqual([200, ""]);
 });
 
-test("pages can be switched off", async () => {
-  expect((await get(PAGES[0]!.path, {}, bare)).status).toBe(404);
+test("VISAGE_WEB=off disables the pages", async () => {
+  expect((await get(PAGES[0]!.path, {}, withoutPages)).status).toBe(404);
 });

@@ -3,13 +3,13 @@ import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, keepScreenshot, startBrowser } from "../support/browser.ts";
+import { hasBrowser, saveScreenshot, startBrowser } from "../support/browser.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
-const DESK = { viewport: { width: 1280, height: 900 } };
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
 
 describe.runIf(hasBrowser)("the playground", () => {
@@ -24,43 +24,43 @@ describe.runIf(hasBrowser)("the playground", () => {
   });
 
   test.each<readonly [name: string, options: BrowserContextOptions]>([
-    ["light", { ...DESK, colorScheme: "light" }],
-    ["dark", { ...DESK, colorScheme: "dark" }],
+    ["light", { ...DESKTOP, colorScheme: "light" }],
+    ["dark", { ...DESKTOP, colorScheme: "dark" }],
     ["phone", { ...PHONE, colorScheme: "light" }],
-  ])("is for everyone, and fits, in each of its states: %s", async (name, options) => {
-    const { page, choose, give, run, slot } = await openPlayground(browser, service, options);
-    const look = async (state: string) => {
-      expect(await faultsOf(page), state).toEqual([]);
+  ])("has no accessibility violation and no overflow in any state: %s", async (name, options) => {
+    const { page, selectOperation, addPhotos, run, slot } = await openPlayground(browser, service, options);
+    const check = async (state: string) => {
+      expect(await violationsOf(page), state).toEqual([]);
       expect(await overflowOf(page), state).toBe(0);
-      await keepScreenshot(page, `playground-${name}-${state}`);
+      await saveScreenshot(page, `playground-${name}-${state}`);
     };
-    await look("empty");
+    await check("empty");
     await slot(0).getByRole("button", { name: "Camera" }).click();
     await page.locator("#shoot:enabled").waitFor();
-    await look("camera");
+    await check("camera");
     await page.keyboard.press("Escape");
-    await give(0, sampleFile(4));
+    await addPhotos(0, sampleFile(4));
     await run();
     await slot(0)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    await look("attributes");
-    await choose("Vector");
+    await check("attributes");
+    await selectOperation("Vector");
     await run();
-    await look("vector");
-    await choose("Match");
-    await give(1, sampleFile(5));
+    await check("vector");
+    await selectOperation("Match");
+    await addPhotos(1, sampleFile(5));
     await run();
-    await look("match");
-    await choose("Compare");
+    await check("match");
+    await selectOperation("Compare");
     await run();
-    await look("compare");
+    await check("compare");
     await page.getByLabel("User id").fill("nobody");
     await run();
-    await look("error");
+    await check("error");
   });
 
-  test("is dark where people want it dark", async () => {
+  test("follows the dark color scheme", async () => {
     const { page } = await openPlayground(browser, service, { colorScheme: "dark" });
     const luma = await page.evaluate<number>(
       "Math.max(...getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number))",
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(luma).toBeLessThan(40);
   });
 
-  test("moves nothing where people want it still", async () => {
+  test("has no transitions when reduced motion is preferred", async () => {
     const { page } = await openPlayground(browser, service, { reducedMotion: "reduce" });
     const durations = await page.evaluate<string[]>(
       "[...document.querySelectorAll('*')].map((element) => getComputedStyle(element).transitionDuration)",
@@ -76,28 +76,27 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(new Set(durations)).toEqual(new Set(["0s"]));
   });
 
-  test("reads the attributes of a photo and chooses a face by the keyboard alone", async () => {
-    const { page, result } = await openPlayground(browser, service, DESK);
+  test("can be used by keyboard alone", async () => {
+    const { page, result } = await openPlayground(browser, service, DESKTOP);
     await page.reload();
-    const reach = (name: RegExp) => tabTo(page, name);
-    await reach(/^User id/);
+    await tabTo(page, /^User id/);
     await page.keyboard.press("Control+A");
     await page.keyboard.type(USER);
-    await reach(/^Attributes/);
+    await tabTo(page, /^Attributes/);
     await page.keyboard.press("ArrowDown");
-    expect(await page.locator("#run").textContent()).toBe("Make vector");
+    expect(await page.locator("#run").textContent()).toBe("Get vector");
     await page.keyboard.press("ArrowUp");
-    // Some time before the key, as the browser has to be told not to show the dialog itself.
+    // Before the key press, because the browser must be told not to show its own dialog.
     const chooser = page.waitForEvent("filechooser");
-    await reach(/^Choose/);
+    await tabTo(page, /^Choose/);
     await page.keyboard.press("Enter");
     await (await chooser).setFiles(sampleFile(4));
     await page.locator("[data-slot='0'] img").waitFor();
-    await reach(/^Read attributes/);
+    await tabTo(page, /^Get attributes/);
     await page.keyboard.press("Enter");
     await result.getByText("4 faces").waitFor();
     expect(await page.getByRole("status").textContent()).toBe("4 faces.");
-    expect(await focusedName(page)).toBe("Read attributes");
+    expect(await focusedName(page)).toBe("Get attributes");
 
     await page.keyboard.press("Shift+Tab");
     while (!/^Face 2/.test(await focusedName(page))) await page.keyboard.press("Shift+Tab");
@@ -107,31 +106,31 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await page.locator("#curl").textContent()).toContain("bboxes=");
   });
 
-  test("lets the keyboard through the whole page and out of the camera", async () => {
-    const { page } = await openPlayground(browser, service, DESK);
+  test("lets the keyboard leave the camera dialog and reach the end of the page", async () => {
+    const { page } = await openPlayground(browser, service, DESKTOP);
     await tabTo(page, /^Camera/);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(await focusedName(page)).toBe("Camera");
-    await tabTo(page, /^Copy the grpcurl line/);
+    await tabTo(page, /^Copy grpcurl command/);
   });
 
-  test("asks for what is missing, and leads there", async () => {
+  test("asks for missing input and moves the focus there", async () => {
     const { page, result } = await openPlayground(browser, service);
     await page.locator("#run").click();
-    expect(await page.getByRole("alert").first().textContent()).toBe("Give a photo first.");
+    expect(await page.getByRole("alert").first().textContent()).toBe("Add a photo.");
     expect(await focusedName(page)).toBe("Choose");
     await page.getByLabel("User id").fill("");
     await page.locator("#run").click();
-    expect(await result.textContent()).toContain("A user id is needed.");
+    expect(await result.textContent()).toContain("Enter a user id.");
     expect(await focusedName(page)).toBe("User id");
   });
 });
 
-/** What axe finds fault with, from what is serious on. */
-async function faultsOf(page: Page): Promise<string[]> {
+/** Returns the serious and critical violations that axe finds. */
+async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<AxeResults>("axe.run()");
   return violations
@@ -141,12 +140,12 @@ async function faultsOf(page: Page): Promise<string[]> {
     );
 }
 
-/** By how many pixels the page is wider than the window. */
+/** Returns by how many pixels the page is wider than the window. */
 function overflowOf(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
-/** Presses Tab until what has the focus is called so. */
+/** Presses Tab until the focused element has the name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let i = 0; i < 60; i++) {
     await page.keyboard.press("Tab");

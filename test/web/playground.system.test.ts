@@ -16,7 +16,7 @@ import { addTestUser } from "../support/accounts.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { photograph, quadrants } from "../support/images.ts";
-import { type GivenFile, openPlayground, sampleFile } from "../support/playground.ts";
+import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const execute = promisify(execFile);
@@ -27,13 +27,13 @@ test("every file of the playground is served", () => {
   expect(served.toSorted()).toEqual(built.toSorted());
 });
 
-test("there is advice on every error, and it says of each whether a retry helps", () => {
-  const retried = Object.values(ERRORS).map(({ code }) => [
+test("every error code has advice, with the same retry flag as the error table", () => {
+  const expected = Object.values(ERRORS).map(({ code }) => [
     code,
     Object.values(ERRORS).some((error) => error.code === code && error.retryable),
   ]);
-  const told = Object.entries(ADVICE).map(([code, { retry }]) => [code, retry]);
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(retried));
+  const actual = Object.entries(ADVICE).map(([code, { retry }]) => [code, retry]);
+  expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
 });
 
 describe.runIf(hasBrowser)("the playground", () => {
@@ -50,55 +50,57 @@ describe.runIf(hasBrowser)("the playground", () => {
   });
 
   test("matches two photos", async () => {
-    const { choose, give, run, result, slot } = await openPlayground(browser, service);
-    await choose("Match");
-    await give(0, sampleFile(3), sampleFile(5));
+    const { selectOperation, addPhotos, run, result, slot } = await openPlayground(browser, service);
+    await selectOperation("Match");
+    await addPhotos(0, sampleFile(3), sampleFile(5));
     await run();
     expect(await result.textContent()).toMatch(/Not a matchdistance 0\.[5-9]\d{3}/);
     expect(await result.getByRole("img", { name: /^Distance 0\.\d{4} on a scale/ }).count()).toBe(1);
     const [same, other] = await result.locator(".scale rect").all();
     const [left, right] = [(await same!.boundingBox())!, (await other!.boundingBox())!];
     expect([right.y, right.height]).toEqual([left.y, left.height]);
-    // The same woman on another day.
-    await give(1, sampleFile(1));
+    // Another photograph of the same woman.
+    await addPhotos(1, sampleFile(1));
     await run();
     expect(await result.textContent()).toMatch(/Matchdistance 0\.[1-4]\d{3}/);
     expect(await slot(1).locator(".box").count()).toBe(1);
   });
 
-  test("compares two photos, and says that this is deprecated", async () => {
-    const { page, choose, give, run, result } = await openPlayground(browser, service);
+  test("compares two photos and labels the operation as deprecated", async () => {
+    const { page, selectOperation, addPhotos, run, result } = await openPlayground(browser, service);
     expect(await page.locator(".choice", { hasText: "Compare" }).textContent()).toContain("Deprecated");
-    await choose("Compare");
-    await give(0, sampleFile(3), sampleFile(3));
+    await selectOperation("Compare");
+    await addPhotos(0, sampleFile(3), sampleFile(3));
     await run();
     expect(await result.textContent()).toMatch(/Matchconfidence 1\.0000/);
   });
 
-  test("draws every face where it is, with its points, look, quality and the times", async () => {
-    const { give, run, result, slot } = await openPlayground(browser, service);
-    await give(0, sampleFile(4));
+  test("draws boxes and landmarks on every face, and shows attributes, quality and timings", async () => {
+    const { addPhotos, run, result, slot } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(4));
     await run();
     expect(await slot(0).locator(".point").count()).toBe(4 * 68);
-    await expectFramesAt(slot(0).locator("img"), slot(0).locator(".face-button"), FACES[4]);
+    await expectButtonsOnFaces(slot(0).locator("img"), slot(0).locator(".face-button"), FACES[4]);
     const [card] = await result.getByRole("listitem").allTextContents();
-    expect(card).toMatch(/Female \d+% sure, 20–40 years/);
+    expect(card).toMatch(/Female \(\d+% confidence\), 20–40 years/);
     expect(card).toMatch(/Size.*passes.*Light.*passes.*Yaw.*passes/);
-    expect(await result.locator(".times").textContent()).toMatch(/Decode\d+ ms.*Age and gender.*Round trip/);
+    expect(await result.locator(".timings").textContent()).toMatch(
+      /Decode\d+ ms.*Age and gender.*Round trip/,
+    );
   });
 
-  test("draws on a photo that is upright by its EXIF tag alone", async () => {
-    const { give, run, slot } = await openPlayground(browser, service);
-    const lying = await sharp(photograph(4)).rotate(270).withMetadata({ orientation: 6 }).jpeg().toBuffer();
-    await give(0, { name: "lying.jpg", mimeType: "image/jpeg", buffer: lying });
+  test("draws on the upright photo when EXIF rotates it", async () => {
+    const { addPhotos, run, slot } = await openPlayground(browser, service);
+    const rotated = await sharp(photograph(4)).rotate(270).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    await addPhotos(0, { name: "rotated.jpg", mimeType: "image/jpeg", buffer: rotated });
     expect(await slot(0).locator(".about").textContent()).toContain("1920 × 1448");
     await run();
-    await expectFramesAt(slot(0).locator("img"), slot(0).locator(".face-button"), FACES[4]);
+    await expectButtonsOnFaces(slot(0).locator("img"), slot(0).locator(".face-button"), FACES[4]);
   });
 
-  test("keeps the number of a face within the photo, also where the face fills it", async () => {
-    const { choose, give, run, slot } = await openPlayground(browser, service);
-    await choose("Vector");
+  test("keeps the number of a face inside the photo even if the face fills it", async () => {
+    const { selectOperation, addPhotos, run, slot } = await openPlayground(browser, service);
+    await selectOperation("Vector");
     const { x1, y1, x2, y2 } = FACES[3][0]!;
     const close = { left: x1, top: y1, width: x2 - x1, height: y2 - y1 };
     const buffer = await sharp(photograph(3)).extract(close).jpeg().toBuffer();
@@ -109,43 +111,43 @@ describe.runIf(hasBrowser)("the playground", () => {
       return number.y >= photo.y && number.y + number.height <= photo.y + photo.height;
     };
     for (const file of [sampleFile(3), { name: "close.jpg", mimeType: "image/jpeg", buffer }]) {
-      await give(0, file);
+      await addPhotos(0, file);
       expect(await numberIsWithin(), file.name).toBe(true);
     }
   });
 
-  test("shows a vector, folded in the answer", async () => {
-    const { page, choose, give, run, result } = await openPlayground(browser, service);
-    await choose("Vector");
-    await give(0, sampleFile(3));
+  test("shows a vector, collapsed in the response", async () => {
+    const { page, selectOperation, addPhotos, run, result } = await openPlayground(browser, service);
+    await selectOperation("Vector");
+    await addPhotos(0, sampleFile(3));
     await run();
-    expect(await result.locator(".heat rect").count()).toBe(128);
-    expect(await result.textContent()).toContain("The first of 3 faces");
-    const folded = page.getByRole("button", { name: "[ 128 numbers ]" });
-    expect(await page.locator("#answer").textContent()).not.toMatch(/"vector": \[\d/);
-    await folded.click();
-    const { data } = JSON.parse((await page.locator("#answer").textContent())!.replace("Fold", ""));
+    expect(await result.locator(".heat-map rect").count()).toBe(128);
+    expect(await result.textContent()).toContain("First of 3 faces");
+    const collapsed = page.getByRole("button", { name: "[ 128 items ]" });
+    expect(await page.locator("#response").textContent()).not.toMatch(/"vector": \[\d/);
+    await collapsed.click();
+    const { data } = JSON.parse((await page.locator("#response").textContent())!.replace("Collapse", ""));
     expect(data.vector).toHaveLength(128);
   });
 
-  test("uses the face that is clicked for the next operation", async () => {
-    const { page, choose, give, run, result, slot } = await openPlayground(browser, service);
-    await give(0, sampleFile(4));
+  test("uses the clicked face in the next operation", async () => {
+    const { page, selectOperation, addPhotos, run, result, slot } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(4));
     await run();
     const third = slot(0).getByRole("button", { name: /^Face 3/ });
     await third.click();
     expect(await third.getAttribute("aria-pressed")).toBe("true");
-    await choose("Vector");
+    await selectOperation("Vector");
     const curl = await page.locator("#curl").textContent();
     const box = /bboxes=([\d,]+)/
       .exec(curl ?? "")![1]!
       .split(",")
       .map(Number);
     await run();
-    expect(await result.textContent()).toContain("Chosen by its box");
-    const answer = await page.locator("#answer").textContent();
+    expect(await result.textContent()).toContain("Selected by its box");
+    const response = await page.locator("#response").textContent();
     const used = /"face_rectangle": \[([\d, ]+)\]/
-      .exec(answer ?? "")![1]!
+      .exec(response ?? "")![1]!
       .split(",")
       .map(Number);
     for (const [i, value] of used.entries()) expect(Math.abs(value - box[i]!)).toBeLessThan(10);
@@ -153,10 +155,10 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await page.locator("#curl").textContent()).not.toContain("bboxes");
   });
 
-  test("finds the faces of the second photo, so that one can be chosen", async () => {
-    const { page, choose, give, run, slot } = await openPlayground(browser, service);
-    await choose("Match");
-    await give(0, sampleFile(4), sampleFile(4));
+  test("finds the faces of the second photo for selection", async () => {
+    const { page, selectOperation, addPhotos, run, slot } = await openPlayground(browser, service);
+    await selectOperation("Match");
+    await addPhotos(0, sampleFile(4), sampleFile(4));
     await slot(1).getByRole("button", { name: "Find faces" }).click();
     await slot(1)
       .getByRole("button", { name: /^Face 2/ })
@@ -166,10 +168,10 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await page.getByRole("status").textContent()).toMatch(/^Not a match, distance/);
   });
 
-  test("takes photos that are pasted and dropped", async () => {
+  test("accepts pasted and dropped photos", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, choose, slot } = await openPlayground(browser, service, { permissions });
-    await choose("Match");
+    const { page, selectOperation, slot } = await openPlayground(browser, service, { permissions });
+    await selectOperation("Match");
     const png = await sharp(photograph(3)).resize(600).png().toBuffer();
     await page.evaluate(`navigator.clipboard.write([new ClipboardItem({ "image/png": ${blobText(png)} })])`);
     await page.keyboard.press("Control+V");
@@ -186,35 +188,35 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await slot(1).locator(".about").textContent()).toContain("dropped.png");
   });
 
-  test("takes a photo by the camera", async () => {
+  test("takes a photo with the camera", async () => {
     const { page, run, slot, result } = await openPlayground(browser, service);
     await slot(0).getByRole("button", { name: "Camera" }).click();
     await page.getByRole("button", { name: "Take photo" }).click();
     await slot(0).locator("img").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     await run();
-    expect(await result.textContent()).toContain("No face");
+    expect(await result.textContent()).toContain("No face found");
   });
 
-  test("tells of a photo without a face: which one, the code, and what to do", async () => {
-    const { choose, give, run, result } = await openPlayground(browser, service);
-    await choose("Match");
-    await give(0, sampleFile(3), await blank());
+  test("reports which photo has no face, the error code and advice", async () => {
+    const { selectOperation, addPhotos, run, result } = await openPlayground(browser, service);
+    await selectOperation("Match");
+    await addPhotos(0, sampleFile(3), await blank());
     await run();
     const text = await result.textContent();
     expect(text).toContain("No face was found in the image.");
     expect(text).toContain("Photo2 (blank.png)");
     expect(text).toContain("Code3001");
-    expect(text).toContain("Use a photo in which a face is larger");
-    expect(text).toContain("Sending the same again will not help.");
+    expect(text).toContain("Use a photo in which the face is larger");
+    expect(text).toContain("Sending the same request again will not help.");
   });
 
-  test("tells why a face is refused by the quality check", async () => {
-    const { page, choose, give, run, result } = await openPlayground(browser, service);
-    await choose("Vector");
+  test("explains why the quality check rejected a face", async () => {
+    const { page, selectOperation, addPhotos, run, result } = await openPlayground(browser, service);
+    await selectOperation("Vector");
     await page.getByRole("checkbox", { name: /^Check quality/ }).check();
     const buffer = await sharp(photograph(4)).resize(400).jpeg().toBuffer();
-    await give(0, { name: "small.jpg", mimeType: "image/jpeg", buffer });
+    await addPhotos(0, { name: "small.jpg", mimeType: "image/jpeg", buffer });
     await run();
     expect(await result.textContent()).toMatch(/Face too Small.*at least 60 by 60 pixels/);
     await page.getByRole("checkbox", { name: /^Check quality/ }).uncheck();
@@ -222,30 +224,30 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await result.textContent()).toMatch(/Size.*fails/);
   });
 
-  test("tells one with a wrong user id", async () => {
-    const { page, give, run, result } = await openPlayground(browser, service);
+  test("reports an unknown user id", async () => {
+    const { page, addPhotos, run, result } = await openPlayground(browser, service);
     await page.getByLabel("User id").fill("nobody");
-    await give(0, sampleFile(3));
+    await addPhotos(0, sampleFile(3));
     await run();
     expect(await result.textContent()).toMatch(/unknown or disabled.*Code4002HTTP401/);
   });
 
-  test("tells one who is too fast how long to wait", async () => {
+  test("tells a user over the rate limit how long to wait", async () => {
     const store = await openStore({ databaseUrl: undefined, dataDir });
     onTestFinished(() => store.close());
     await addTestUser(store, "hasty", { requestsPerSecond: 0.01, burst: 1 });
-    const { page, give, run, result } = await openPlayground(browser, service);
+    const { page, addPhotos, run, result } = await openPlayground(browser, service);
     await page.getByLabel("User id").fill("hasty");
-    await give(0, sampleFile(3));
+    await addPhotos(0, sampleFile(3));
     await run();
     await run();
-    expect(await result.textContent()).toMatch(/Code4005HTTP429.*Try againpossible in \d+ seconds/);
+    expect(await result.textContent()).toMatch(/Code4005HTTP429.*Try againavailable in \d+ seconds/);
     expect(await page.getByRole("status").textContent()).toMatch(/Try again in \d+ seconds\./);
   });
 
-  test("tries again when the service could not be reached", async () => {
-    const { page, give, run, result } = await openPlayground(browser, service);
-    await give(0, sampleFile(3));
+  test("retries after the service could not be reached", async () => {
+    const { page, addPhotos, run, result } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(3));
     await page.context().setOffline(true);
     await run();
     expect(await result.textContent()).toContain("The service could not be reached.");
@@ -254,28 +256,28 @@ describe.runIf(hasBrowser)("the playground", () => {
     await result.getByText("3 faces").waitFor();
   });
 
-  test("tells of a photo that is too large, or no photo, before sending anything", async () => {
+  test("rejects a file that is too large or not a photo before sending it", async () => {
     const limits = { VISAGE_MAX_IMAGE_BYTES: "200000", VISAGE_MAX_IMAGE_PIXELS: "1000000" };
     const strict = await startTestService(limits);
     onTestFinished(() => strict.close());
     const { page, slot } = await openPlayground(browser, strict);
     const sent: string[] = [];
     page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
-    const problemOf = async (file: GivenFile) => {
+    const problemOf = async (file: UploadFile) => {
       await slot(0).locator("input[type=file]").setInputFiles(file);
       const problem = slot(0).locator(".problem", { hasText: file.name });
       await problem.waitFor();
       await page.locator("#run").click();
       return problem.textContent();
     };
-    expect(await problemOf(sampleFile(4))).toMatch(/has 20\d KiB; this service takes 196 KiB/);
-    expect(await problemOf(sampleFile(5))).toContain("1920 × 1398 pixels; this service takes 1 megapixels");
+    expect(await problemOf(sampleFile(4))).toMatch(/is 20\d KiB; the limit is 196 KiB/);
+    expect(await problemOf(sampleFile(5))).toContain("1920 × 1398 pixels; the limit is 1 megapixels");
     const text = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no photo") };
-    expect(await problemOf(text)).toContain("neither a JPEG nor a PNG");
+    expect(await problemOf(text)).toContain("is not a JPEG or PNG image");
     expect(sent).toEqual([]);
   });
 
-  test("keeps the user id in the tab, and shows it only when asked", async () => {
+  test("stores the user id for the tab and hides it until it is revealed", async () => {
     const { page } = await openPlayground(browser, service);
     await page.reload();
     const input = page.getByLabel("User id");
@@ -289,19 +291,21 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await other.getByLabel("User id").inputValue()).toBe("");
   });
 
-  test("gives commands that do the same outside the page", async () => {
+  test("shows curl and grpcurl commands that send the same request", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const { page, choose, give, run, slot } = await openPlayground(browser, service, { permissions });
+    const { page, selectOperation, addPhotos, run, slot } = await openPlayground(browser, service, {
+      permissions,
+    });
     const name = 'Ada\'s "best", photo; 1.jpg';
-    await give(0, { ...sampleFile(4), name });
+    await addPhotos(0, { ...sampleFile(4), name });
     await run();
     await slot(0)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    await choose("Vector");
+    await selectOperation("Vector");
     await page.getByRole("checkbox", { name: /^Check quality/ }).check();
     await run();
-    const { vector } = JSON.parse(await copied(page, "the answer")).data;
+    const { vector } = JSON.parse(await copyFromPage(page, "response")).data;
 
     const folder = folderWithGrpcurl();
     copyFileSync(
@@ -309,53 +313,53 @@ describe.runIf(hasBrowser)("the playground", () => {
       join(folder, name),
     );
     for (const tool of ["curl", "grpcurl"]) {
-      const line = await copied(page, `the ${tool} line`);
+      const line = await copyFromPage(page, `${tool} command`);
       const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
       const { stdout } = await execute("bash", ["-c", line], { cwd: folder, env });
       const { data } = JSON.parse(stdout);
-      // Each tool writes floats in its own way.
+      // The tools print floats with different precision.
       expect(data.vector.map(Math.fround), tool).toEqual(vector.map(Math.fround));
       expect(data.detail.images, tool).toHaveLength(1);
     }
   });
 });
 
-/** Frames lie on the faces of the photo as it is shown, in any order. */
-async function expectFramesAt(
+/** Checks that the face buttons lie on the faces of the displayed photo, in any order. */
+async function expectButtonsOnFaces(
   image: ReturnType<Page["locator"]>,
-  frames: ReturnType<Page["locator"]>,
+  buttons: ReturnType<Page["locator"]>,
   faces: (typeof FACES)[4],
 ): Promise<void> {
   const photo = (await image.boundingBox())!;
   const scale = photo.width / 1920;
-  const boxes = await Promise.all((await frames.all()).map(async (frame) => (await frame.boundingBox())!));
+  const boxes = await Promise.all((await buttons.all()).map(async (button) => (await button.boundingBox())!));
   expect(boxes).toHaveLength(faces.length);
   for (const { x1, y1, x2, y2 } of faces) {
     const [x, y] = [photo.x + (scale * (x1 + x2)) / 2, photo.y + (scale * (y1 + y2)) / 2];
-    const away = boxes.map((box) => Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y));
-    expect(Math.min(...away)).toBeLessThan(0.2 * scale * (x2 - x1));
+    const distances = boxes.map((box) => Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y));
+    expect(Math.min(...distances)).toBeLessThan(0.2 * scale * (x2 - x1));
   }
 }
 
-async function blank(): Promise<GivenFile> {
+async function blank(): Promise<UploadFile> {
   const buffer = await quadrants(["red", "green", "blue", "grey"], 400, 300).png().toBuffer();
   return { name: "blank.png", mimeType: "image/png", buffer };
 }
 
-/** The bytes of a PNG as an expression of the page. */
+/** Writes a PNG as a JavaScript expression that the page can evaluate. */
 function blobText(png: Buffer): string {
   const bytes = `Uint8Array.from(atob("${png.toString("base64")}"), (letter) => letter.charCodeAt(0))`;
   return `new Blob([${bytes}], { type: "image/png" })`;
 }
 
-/** What a button of the page copies. */
-async function copied(page: Page, what: string): Promise<string> {
+/** Presses a copy button and returns the clipboard. */
+async function copyFromPage(page: Page, what: string): Promise<string> {
   await page.getByRole("button", { name: `Copy ${what}` }).click();
   await page.getByRole("button", { name: `Copied ${what}` }).waitFor();
   return page.evaluate<string>("navigator.clipboard.readText()");
 }
 
-/** A folder with a `grpcurl` that takes the page's flags and leaves the call to buf, which is here. */
+/** Creates a folder with a `grpcurl` that accepts the page's flags and passes the call to buf. */
 function folderWithGrpcurl(): string {
   const folder = mkdtempSync(join(tmpdir(), "visage-commands-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,14 +1,14 @@
-// Shows the OpenAPI document in Swagger UI, which has a dark look of its own under this class.
+// Shows the OpenAPI document in Swagger UI, whose dark theme is enabled by a class.
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", follow);
-follow();
+const applyTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", applyTheme);
+applyTheme();
 
 SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
   deepLinking: true,
   displayRequestDuration: true,
-  // Would send the document's address to a third party.
+  // The validator would send the document's URL to a third party.
   validatorUrl: null,
 });

@@ -1,64 +1,74 @@
-/** What a person can do about an error. */
+import { plural } from "./words.ts";
+
+/** What the user can do about an error. */
 export interface Advice {
   readonly text: string;
-  /** Whether sending the same request again can help. */
+  /** Whether sending the same request again can succeed. */
   readonly retry: boolean;
 }
 
-/** What to do, by the code of the error. */
+const RELOAD = "The page and the service have different versions. Reload the page.";
+
+/** The advice by error code. */
 export const ADVICE: Readonly<Record<string, Advice>> = {
-  "2001": { text: "Check that every photo is there and that the options fit the operation.", retry: false },
-  "2002": { text: "Choose the face again, or send the photo without a box.", retry: false },
-  "2003": {
-    text: "The file may not have been copied in full. Save the photo again and retry.",
-    retry: false,
-  },
+  "2001": { text: "Check that all photos are added and that the options suit the operation.", retry: false },
+  "2002": { text: "Select the face again, or send the photo without a box.", retry: false },
+  "2003": { text: "The file may be incomplete. Save the photo again and retry.", retry: false },
   "2004": { text: "Save the photo as JPEG or PNG.", retry: false },
-  "2005": { text: "Make the photo smaller: 1024 pixels are enough.", retry: false },
+  "2005": { text: "Make the photo smaller. 1024 pixels are enough.", retry: false },
   "2006": { text: "Check the URL, or upload the photo instead.", retry: false },
   "2007": { text: "Check the URL, or upload the photo instead.", retry: false },
   "2008": { text: "Try again, or upload the photo instead.", retry: true },
   "2009": { text: "Try again, or upload the photo instead.", retry: true },
-  "2010": { text: "Make the photos smaller: 1024 pixels are enough.", retry: false },
-  "2011": { text: "Clear the cookies of this site and try again.", retry: false },
-  "2012": { text: "The page and the service have different versions. Reload the page.", retry: false },
-  "3001": { text: "Use a photo in which a face is larger, brighter or turned to the camera.", retry: false },
-  "3002": { text: "Choose a face by its frame, or send the photo without a box.", retry: false },
+  "2010": { text: "Make the photos smaller. 1024 pixels are enough.", retry: false },
+  "2011": { text: "Clear this site's cookies and try again.", retry: false },
+  "2012": { text: RELOAD, retry: false },
+  "3001": {
+    text: "Use a photo in which the face is larger, brighter or turned to the camera.",
+    retry: false,
+  },
+  "3002": { text: "Select one of the marked faces, or send the photo without a box.", retry: false },
   "3101": {
-    text: "The face must have at least 60 by 60 pixels. Without the quality check its numbers are shown.",
+    text: "The face must be at least 60 by 60 pixels. Turn off the quality check to see the measured size.",
     retry: false,
   },
   "3102": {
-    text: "The face needs a light of at least 70. Without the quality check its numbers are shown.",
+    text: "The face brightness must be at least 70. Turn off the quality check to see the measured value.",
     retry: false,
   },
   "3103": {
-    text: "The face may be turned by at most 50 degrees. Without the quality check its numbers are shown.",
+    text: "The face must be turned by at most 50 degrees. Turn off the quality check to see the measured angle.",
     retry: false,
   },
-  "4001": { text: "Give your user id at the top of the page.", retry: false },
-  "4002": { text: "Check your user id for missing letters, or ask who runs this service.", retry: false },
-  "4003": { text: "Ask who runs this service to renew your subscription.", retry: false },
-  "4004": { text: "Wait for the next month, or ask for a larger plan.", retry: true },
+  "4001": { text: "Enter your user id at the top of the page.", retry: false },
+  "4002": {
+    text: "Check your user id for typing errors, or ask the operator of this service.",
+    retry: false,
+  },
+  "4003": { text: "Ask the operator of this service to renew your subscription.", retry: false },
+  "4004": { text: "Wait for the next month, or ask the operator for a larger plan.", retry: true },
   "4005": { text: "Wait a moment before the next request.", retry: true },
-  "4006": { text: "Wait until your other requests are answered.", retry: true },
-  "4040": { text: "The page and the service have different versions. Reload the page.", retry: false },
-  "4050": { text: "The page and the service have different versions. Reload the page.", retry: false },
-  "5000": { text: "Try once more. If it stays, tell who runs this service the request id.", retry: true },
-  "5001": { text: "Many requests wait at the moment. Try again shortly.", retry: true },
-  "5002": { text: "The service restarts. Try again shortly.", retry: true },
-  "5003": { text: "A smaller photo is faster. Try again.", retry: true },
-  "5004": { text: "The connection is slow. A smaller photo helps.", retry: true },
-  "5005": { text: "The accounts are away for a moment. Try again shortly.", retry: true },
+  "4006": { text: "Wait until your other requests have finished.", retry: true },
+  "4040": { text: RELOAD, retry: false },
+  "4050": { text: RELOAD, retry: false },
+  "5000": {
+    text: "Try once more. If the error persists, send the request id to the operator of this service.",
+    retry: true,
+  },
+  "5001": { text: "The service is busy. Try again shortly.", retry: true },
+  "5002": { text: "The service is restarting. Try again shortly.", retry: true },
+  "5003": { text: "Try again. A smaller photo is processed faster.", retry: true },
+  "5004": { text: "The connection is slow. Try a smaller photo.", retry: true },
+  "5005": { text: "User accounts are temporarily unavailable. Try again shortly.", retry: true },
 };
 
-/** What to do where the service gave no answer of its own. */
+/** The advice when the service sent no response. */
 export const UNREACHABLE: Advice = {
-  text: "Check that the service runs and that you are connected to it.",
+  text: "Check that the service is running and that you are connected to it.",
   retry: true,
 };
 
-/** A time to wait as people say it. */
+/** Writes a waiting time in the largest unit of which it has at least two. */
 export function waitText(seconds: number): string {
   const units = [
     [86_400, "day"],
@@ -68,8 +78,4 @@ export function waitText(seconds: number): string {
   for (const [length, name] of units)
     if (seconds >= 2 * length) return plural(Math.round(seconds / length), name);
   return plural(seconds, "second");
-}
-
-function plural(count: number, name: string): string {
-  return `${count} ${name}${count === 1 ? "" : "s"}`;
 }

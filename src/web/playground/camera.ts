@@ -1,11 +1,11 @@
 import { byId } from "./elements.ts";
 
-/** Whether this browser lets the page use a camera: only over HTTPS or on the same machine. */
+/** Tells whether the page may use a camera. Browsers allow it only over HTTPS and on localhost. */
 export function hasCamera(): boolean {
   return "mediaDevices" in navigator && typeof navigator.mediaDevices.getUserMedia === "function";
 }
 
-/** Lets a person take a photo; gives nothing where they do not. */
+/** Opens the camera dialog. Returns undefined if the user closes it without taking a photo. */
 export async function takePhoto(): Promise<File | undefined> {
   const dialog = byId("camera", HTMLDialogElement);
   const problem = byId("camera-problem", HTMLParagraphElement);
@@ -17,7 +17,7 @@ export async function takePhoto(): Promise<File | undefined> {
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   let photo: Promise<File> | undefined;
   shoot.onclick = () => {
-    photo = photographFrom(viewfinder);
+    photo = capturePhoto(viewfinder);
     dialog.close();
   };
   byId("leave-camera", HTMLButtonElement).onclick = () => dialog.close();
@@ -29,7 +29,8 @@ export async function takePhoto(): Promise<File | undefined> {
       return stream;
     },
     () => {
-      problem.textContent = "The camera cannot be used. Check that it is there and that the page may use it.";
+      problem.textContent =
+        "The camera is not available. Check that it is connected and that this page may use it.";
       return undefined;
     },
   );
@@ -49,7 +50,7 @@ async function openStream(viewfinder: HTMLVideoElement): Promise<MediaStream> {
   return stream;
 }
 
-function photographFrom(viewfinder: HTMLVideoElement): Promise<File> {
+function capturePhoto(viewfinder: HTMLVideoElement): Promise<File> {
   const canvas = document.createElement("canvas");
   canvas.width = viewfinder.videoWidth;
   canvas.height = viewfinder.videoHeight;
@@ -58,7 +59,7 @@ function photographFrom(viewfinder: HTMLVideoElement): Promise<File> {
     const done = (blob: Blob | null) =>
       blob
         ? resolve(new File([blob], "camera.jpg", { type: blob.type }))
-        : reject(new Error("The camera gave no picture."));
+        : reject(new Error("The camera returned no picture."));
     canvas.toBlob(done, "image/jpeg", 0.92);
   });
 }

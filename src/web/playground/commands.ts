@@ -1,20 +1,22 @@
-import { type FaceRequest, type RequestImage, targetOf } from "./request.ts";
+import { type FaceRequest, type RequestImage, requestPath } from "./request.ts";
 
-/** Where a request goes, and in whose name. */
+/** The address of the service, and the user id to send. */
 export interface Destination {
   readonly base: URL;
   readonly userId: string;
 }
 
-/** The request as a line for curl. */
-export function curlFrom(request: FaceRequest, { base, userId }: Destination): string {
-  const fields = request.images.map((image) => `-F ${quoted(`${image.field}=@${curlName(nameOf(image))}`)}`);
-  const url = new URL(targetOf(request), base).href;
-  return [`curl -H ${quoted(`user_id: ${userId}`)}`, ...fields, quoted(url)].join(" \\\n  ");
+/** Writes a request as a curl command. */
+export function curlCommand(request: FaceRequest, { base, userId }: Destination): string {
+  const fields = request.images.map(
+    (image) => `-F ${shellQuote(`${image.field}=@${curlFileName(fileName(image))}`)}`,
+  );
+  const url = new URL(requestPath(request), base).href;
+  return [`curl -H ${shellQuote(`user_id: ${userId}`)}`, ...fields, shellQuote(url)].join(" \\\n  ");
 }
 
-/** The request as a line for grpcurl, which reads the photos as Base64. */
-export function grpcurlFrom(request: FaceRequest, { base, userId }: Destination): string {
+/** Writes a request as a grpcurl command that sends the photos as Base64. */
+export function grpcurlCommand(request: FaceRequest, { base, userId }: Destination): string {
   const { operation, images, detect, quality } = request;
   const members = [
     ...images.map(({ field }) => `"${field}":{"content":"%s"}`),
@@ -28,10 +30,10 @@ export function grpcurlFrom(request: FaceRequest, { base, userId }: Destination)
     ...(quality ? ['"quality":true'] : []),
     '"detail":true',
   ];
-  const contents = images.map((image) => `"$(base64 < ${quoted(nameOf(image))} | tr -d '\\n')"`);
+  const contents = images.map((image) => `"$(base64 < ${shellQuote(fileName(image))} | tr -d '\\n')"`);
   const isTls = base.protocol === "https:";
   const host = base.port ? base.host : `${base.host}:${isTls ? 443 : 80}`;
-  const call = ["grpcurl", ...(isTls ? [] : ["-plaintext"]), "-H", quoted(`user_id: ${userId}`), "-d @"];
+  const call = ["grpcurl", ...(isTls ? [] : ["-plaintext"]), "-H", shellQuote(`user_id: ${userId}`), "-d @"];
   return [
     `printf '{${members.join(",")}}'`,
     ...contents.map((content) => `  ${content}`),
@@ -40,16 +42,16 @@ export function grpcurlFrom(request: FaceRequest, { base, userId }: Destination)
   ].join(" \\\n");
 }
 
-function nameOf({ photo, slot }: RequestImage): string {
+function fileName({ photo, slot }: RequestImage): string {
   return photo?.name ?? `photo-${slot + 1}.jpg`;
 }
 
-/** The text as one word of a shell. */
-function quoted(text: string): string {
+/** Quotes a text as one word of a POSIX shell. */
+function shellQuote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A file name in curl's form syntax, where some signs have a meaning. */
-function curlName(name: string): string {
+/** Quotes a file name for curl's `-F`, where some characters are special. */
+function curlFileName(name: string): string {
   return /[";,\\]/.test(name) ? `"${name.replaceAll(/["\\]/g, "\\$&")}"` : name;
 }

@@ -1,19 +1,19 @@
-const SHOWN_MS = 1500;
+const FEEDBACK_MS = 1500;
 
-/** Lets a button copy a text, and say that it did. */
+/** Makes a button copy a text and report whether that worked. */
 export function copyOnClick(button: HTMLButtonElement, text: () => string): void {
   const label = button.firstChild as Text;
-  const before = label.data;
+  const original = label.data;
   button.addEventListener("click", async () => {
     label.data = (await copy(text())) ? "Copied" : "Not copied";
     setTimeout(() => {
-      label.data = before;
-    }, SHOWN_MS);
+      label.data = original;
+    }, FEEDBACK_MS);
   });
 }
 
 async function copy(text: string): Promise<boolean> {
-  // Over plain HTTP from another machine there is no clipboard but this old way.
+  // The clipboard API is missing on pages served over plain HTTP from another machine.
   if (!("clipboard" in navigator)) return copyBySelection(text);
   return navigator.clipboard.writeText(text).then(
     () => true,

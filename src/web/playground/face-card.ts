@@ -1,76 +1,75 @@
-import { make, spoken } from "./elements.ts";
+import { make, visuallyHidden } from "./elements.ts";
 import type { Face } from "./faces.ts";
 import type { Photo } from "./store.ts";
+import { capitalize } from "./words.ts";
 
 /** Limits of the quality check (spec, 8). */
-const LEAST_FACE_SIDE = 60;
-const LEAST_LIGHT = 70;
-const MOST_YAW_DEGREES = 50;
+const MIN_FACE_SIDE = 60;
+const MIN_LIGHT = 70;
+const MAX_YAW_DEGREES = 50;
 
-/** Pixels of a thumbnail's side, for screens of up to three dots a pixel. */
+/** Side of a thumbnail in pixels: 72 CSS pixels on a screen with a device pixel ratio of 3. */
 const THUMBNAIL_SIDE = 216;
+/** Margin around the face, as a share of its longer side. */
 const THUMBNAIL_MARGIN = 0.15;
 
-/** What a card says beside what is known of its face. */
+/** The texts of a card. */
 export interface CardTexts {
   readonly title: string;
-  /** How it came to be this face. */
+  /** How the face was chosen; shown if there are no attributes. */
   readonly origin: string;
 }
 
-/** Draws what is known of a face: a thumbnail, how it looks, the numbers of its quality, and a button to use it. */
+/** Draws a card for a face: thumbnail, attributes, quality, and the given button that selects it. */
 export function drawFaceCard(
   photo: Photo,
   face: Face,
   { title, origin }: CardTexts,
-  use: HTMLButtonElement,
+  selectButton: HTMLButtonElement,
 ): HTMLElement {
   return make(
     "li",
     { class: "face-card" },
     drawThumbnail(photo, face, title),
-    make("div", { class: "face-top" }, make("h3", {}, title), aboutFace(face, origin)),
-    use,
+    make("div", {}, make("h3", {}, title), drawFaceSummary(face, origin)),
+    selectButton,
     drawQuality(face),
   );
 }
 
-function aboutFace({ look }: Face, origin: string): HTMLElement {
-  if (!look) return make("p", { class: "look" }, origin);
+function drawFaceSummary({ attributes }: Face, origin: string): HTMLElement {
+  if (!attributes) return make("p", { class: "face-summary" }, origin);
+  const { gender, genderConfidence, age } = attributes;
   return make(
     "p",
-    { class: "look" },
-    make("strong", {}, capitalised(look.gender)),
-    ` ${Math.round(100 * look.genderConfidence)}% sure, `,
-    make("strong", {}, look.age.replace("-", "–")),
+    { class: "face-summary" },
+    make("strong", {}, capitalize(gender)),
+    ` (${Math.round(100 * genderConfidence)}% confidence), `,
+    make("strong", {}, age.replace("-", "–")),
     " years",
   );
 }
 
 function drawQuality({ size: [width, height], light, yawDegrees }: Face): HTMLElement {
-  const turned = `${Math.abs(yawDegrees).toFixed(1)}°`;
+  const size = `${width} × ${height}`;
+  const yaw = Math.abs(yawDegrees);
   return make(
     "dl",
     { class: "quality" },
-    measure(
-      "Size",
-      `${width} × ${height}`,
-      Math.min(width, height) >= LEAST_FACE_SIDE,
-      `≥ ${LEAST_FACE_SIDE}`,
-    ),
-    measure("Light", light.toFixed(1), light >= LEAST_LIGHT, `≥ ${LEAST_LIGHT}`),
-    measure("Yaw", turned, Math.abs(yawDegrees) <= MOST_YAW_DEGREES, `≤ ${MOST_YAW_DEGREES}°`),
+    drawMeasurement("Size", size, Math.min(width, height) >= MIN_FACE_SIDE, `≥ ${MIN_FACE_SIDE}`),
+    drawMeasurement("Light", light.toFixed(1), light >= MIN_LIGHT, `≥ ${MIN_LIGHT}`),
+    drawMeasurement("Yaw", `${yaw.toFixed(1)}°`, yaw <= MAX_YAW_DEGREES, `≤ ${MAX_YAW_DEGREES}°`),
   );
 }
 
-function measure(name: string, value: string, passes: boolean, limit: string): HTMLElement {
+function drawMeasurement(name: string, value: string, passes: boolean, limit: string): HTMLElement {
   const [kind, sign] = passes ? (["passes", "✓"] as const) : (["fails", "✗"] as const);
   const verdict = make("span", { class: kind, "aria-hidden": "true" }, sign);
   return make(
     "div",
     {},
     make("dt", {}, name),
-    make("dd", {}, verdict, spoken(`${kind}: `), value, make("small", {}, limit)),
+    make("dd", {}, verdict, visuallyHidden(`${kind}: `), value, make("small", {}, limit)),
   );
 }
 
@@ -90,8 +89,4 @@ function drawThumbnail(
   const [left, top] = [(x1 + x2 - side) / 2, (y1 + y2 - side) / 2];
   canvas.getContext("2d")?.drawImage(image, left, top, side, side, 0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
   return canvas;
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

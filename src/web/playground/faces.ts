@@ -1,69 +1,89 @@
-import type { AnswerData, FaceDetail, FaceEntry, Point, Rectangle } from "./answers.ts";
+import type { FaceDetail, FaceEntry, Point, Rectangle, ResponseData } from "./responses.ts";
 
-/** What the page knows of a face in a photo. */
+/** A face in a photo. */
 export interface Face {
   readonly rectangle: Rectangle;
   readonly size: readonly [width: number, height: number];
+  /** Mean luma, 0 to 255. */
   readonly light: number;
   readonly yawDegrees: number;
-  /** Only where its attributes were read. */
-  readonly look?: Look;
+  /** Only `get_image_attr` returns attributes. */
+  readonly attributes?: FaceAttributes;
 }
 
-/** What the attributes tell of a face. */
-export interface Look {
+/** The attributes of a face. */
+export interface FaceAttributes {
   readonly age: string;
   readonly gender: string;
   readonly genderConfidence: number;
-  readonly points: readonly Point[];
+  /** The 68 landmarks in the order of the specification. */
+  readonly landmarks: readonly Point[];
 }
 
-/** Two rectangles that share this much of their joint area are of the same face. */
-const SAME_FACE_OVERLAP = 0.5;
+/** Rectangles with an IoU above this belong to the same face. */
+const SAME_FACE_IOU = 0.5;
 
-/** The faces that an answer tells of, by image. */
-export function facesFrom({ attributes, detail }: AnswerData): Face[][] {
+/** Reads the faces of a response, one list per image. */
+export function facesFrom({ attributes, detail }: ResponseData): Face[][] {
   const { image_size: _, ...entries } = attributes ?? {};
-  const looks = Object.values(entries).map(lookFrom);
-  return detail.images.map(({ faces }) => faces.map((face, i) => faceFrom(face, looks[i])));
+  const attributesOfFaces = Object.values(entries).map(attributesFrom);
+  return detail.images.map(({ faces }) => faces.map((face, i) => faceFrom(face, attributesOfFaces[i])));
 }
 
-/** Adds what was learnt to what was known of a photo's faces. */
-export function mergeFaces(known: readonly Face[], learnt: readonly Face[]): readonly Face[] {
-  const renewed = known.map((face) => ({ ...face, ...faceAt(learnt, face.rectangle) }));
-  return [...renewed, ...learnt.filter(({ rectangle }) => !faceAt(known, rectangle))];
+/** Updates the known faces of a photo with the faces of a new response, and appends the new ones. */
+export function mergeFaces(known: readonly Face[], received: readonly Face[]): readonly Face[] {
+  const updated = known.map((face) => ({ ...face, ...findFace(received, face.rectangle) }));
+  return [...updated, ...received.filter(({ rectangle }) => !findFace(known, rectangle))];
 }
 
-/** Whether two rectangles are of the same face: a box that is sent comes back a little changed. */
+/**
+ * Tells whether two rectangles belong to the same face. They need not be equal: the service refines the box it is
+ * given.
+ */
 export function isSameFace(one: Rectangle | undefined, other: Rectangle): boolean {
-  return one !== undefined && overlapOf(one, other) > SAME_FACE_OVERLAP;
+  return one !== undefined && iou(one, other) > SAME_FACE_IOU;
 }
 
-/** A face in a few words. */
-export function describeFace({ look, size: [width, height] }: Face): string {
-  const seen = look ? `${look.gender}, ${look.age} years` : "face";
-  return `${seen}, ${width} by ${height} pixels`;
+/** Describes a face in a few words. */
+export function describeFace({ attributes, size: [width, height] }: Face): string {
+  const subject = attributes ? `${attributes.gender}, ${attributes.age} years` : "face";
+  return `${subject}, ${width} by ${height} pixels`;
 }
 
-function faceAt(faces: readonly Face[], box: Rectangle): Face | undefined {
+function findFace(faces: readonly Face[], box: Rectangle): Face | undefined {
   return faces.find(({ rectangle }) => isSameFace(rectangle, box));
 }
 
-function faceFrom({ face_rectangle, face_size, light, yaw }: FaceDetail, look: Look | undefined): Face {
-  return { rectangle: face_rectangle, size: face_size, light, yawDegrees: yaw, ...(look && { look }) };
+function faceFrom(
+  { face_rectangle, face_size, light, yaw }: FaceDetail,
+  attributes: FaceAttributes | undefined,
+): Face {
+  return {
+    rectangle: face_rectangle,
+    size: face_size,
+    light,
+    yawDegrees: yaw,
+    ...(attributes && { attributes }),
+  };
 }
 
-function lookFrom({ age, gender, gender_confidence, landmarks }: FaceEntry): Look {
-  return { age, gender, genderConfidence: gender_confidence, points: Object.values(landmarks.faceLandMark) };
+function attributesFrom({ age, gender, gender_confidence, landmarks }: FaceEntry): FaceAttributes {
+  return {
+    age,
+    gender,
+    genderConfidence: gender_confidence,
+    landmarks: Object.values(landmarks.faceLandMark),
+  };
 }
 
-function overlapOf(one: Rectangle, other: Rectangle): number {
+/** Intersection over union. */
+function iou(one: Rectangle, other: Rectangle): number {
   const width = Math.min(one[2], other[2]) - Math.max(one[0], other[0]);
   const height = Math.min(one[3], other[3]) - Math.max(one[1], other[1]);
-  const shared = Math.max(0, width) * Math.max(0, height);
-  return shared / (areaOf(one) + areaOf(other) - shared);
+  const intersection = Math.max(0, width) * Math.max(0, height);
+  return intersection / (area(one) + area(other) - intersection);
 }
 
-function areaOf([x1, y1, x2, y2]: Rectangle): number {
+function area([x1, y1, x2, y2]: Rectangle): number {
   return (x2 - x1) * (y2 - y1);
 }

@@ -2,7 +2,7 @@ import { ADVICE, UNREACHABLE, waitText } from "./advice.ts";
 import { make } from "./elements.ts";
 import type { Failure } from "./send.ts";
 
-/** Draws an error as people read it: what, where, what to do, and when to try again. */
+/** Draws an error: what happened, in which photo, what to do, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
   const { message, code, httpStatus, photo, requestId } = failure;
   const { text, retry } = code === undefined ? UNREACHABLE : (ADVICE[code] ?? UNREACHABLE);
@@ -16,19 +16,19 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
   for (const [name, value] of facts)
     list.append(make("div", {}, make("dt", {}, name!), make("dd", {}, value!)));
   const card = make("div", { class: "failure" }, make("h3", {}, message), make("p", {}, text), list);
-  if (retry) card.append(retryLine(failure, onRetry));
-  else card.append(make("p", { class: "hint" }, "Sending the same again will not help."));
+  if (retry) card.append(drawRetry(failure, onRetry));
+  else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }
 
-/** An error in one sentence, for those who hear it. */
+/** Describes an error in one sentence for screen readers. */
 export function failureText({ message, photo, retryAfterSeconds }: Failure): string {
   const where = photo === undefined ? "" : ` Photo ${photo}.`;
   const when = retryAfterSeconds === undefined ? "" : ` Try again in ${waitText(retryAfterSeconds)}.`;
   return `Error: ${message}${where}${when}`;
 }
 
-function retryLine({ retryAfterSeconds }: Failure, onRetry: () => void): HTMLElement {
+function drawRetry({ retryAfterSeconds }: Failure, onRetry: () => void): HTMLElement {
   const button = make("button", { type: "button" }, "Try again");
   button.addEventListener("click", onRetry);
   if (retryAfterSeconds === undefined) return make("div", { class: "actions" }, button);
@@ -37,12 +37,12 @@ function retryLine({ retryAfterSeconds }: Failure, onRetry: () => void): HTMLEle
   return make("div", { class: "actions" }, button, wait);
 }
 
-/** Shows the time that is left, as long as the element is on the page. */
+/** Counts down in an element until the time is over or the element leaves the page. */
 function countDown(element: HTMLElement, seconds: number): void {
   const end = performance.now() + 1000 * seconds;
   const show = () => {
     const left = Math.ceil((end - performance.now()) / 1000);
-    element.textContent = left > 0 ? `possible in ${waitText(left)}` : "possible now";
+    element.textContent = left > 0 ? `available in ${waitText(left)}` : "available now";
     return left > 0;
   };
   show();

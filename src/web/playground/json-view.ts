@@ -1,27 +1,27 @@
 import { make } from "./elements.ts";
 
-/** Lists with more entries than this are folded. */
-const FOLD_BEYOND = 12;
+/** Lists and objects with more entries than this are collapsed. */
+const MAX_EXPANDED_ENTRIES = 12;
 
-/** Draws JSON with line breaks, where long lists such as vectors are folded. */
+/** Draws indented JSON in which long lists, such as vectors, are collapsed. */
 export function drawJson(value: unknown, indent = ""): Node {
-  if (typeof value !== "object" || value === null) return drawPlain(value);
+  if (typeof value !== "object" || value === null) return drawScalar(value);
   const entries = Object.entries(value);
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   if (entries.length === 0) return document.createTextNode(open + close);
-  if (entries.length <= FOLD_BEYOND) return drawEntries(value, indent);
-  const unit = Array.isArray(value) ? "numbers" : "entries";
-  return drawFolded(`${open} ${entries.length} ${unit} ${close}`, () => drawEntries(value, indent));
+  if (entries.length <= MAX_EXPANDED_ENTRIES) return drawEntries(value, indent);
+  const unit = Array.isArray(value) ? "items" : "entries";
+  return drawCollapsed(`${open} ${entries.length} ${unit} ${close}`, () => drawEntries(value, indent));
 }
 
-/** A button in place of what it unfolds, which is drawn only then. */
-function drawFolded(name: string, content: () => Node): Node {
+/** Draws a button that expands to content, which is drawn when it is expanded. */
+function drawCollapsed(name: string, content: () => Node): Node {
   const button = make("button", { type: "button", "aria-expanded": "false" }, name);
   const place = make("span", {});
   button.addEventListener("click", () => {
     const isOpen = button.getAttribute("aria-expanded") === "true";
     button.setAttribute("aria-expanded", String(!isOpen));
-    button.textContent = isOpen ? name : "Fold";
+    button.textContent = isOpen ? name : "Collapse";
     place.replaceChildren(...(isOpen ? [] : [" ", content()]));
   });
   return make("span", {}, button, place);
@@ -31,20 +31,20 @@ function drawEntries(value: object, indent: string): Node {
   const isList = Array.isArray(value);
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   const entries = Object.entries(value);
-  const isShort = entries.length <= 4 && entries.every(([, item]) => typeof item === "number");
-  const inner = isShort ? indent : `${indent}  `;
+  const isInline = entries.length <= 4 && entries.every(([, item]) => typeof item === "number");
+  const inner = isInline ? indent : `${indent}  `;
   const parts: (Node | string)[] = [];
   entries.forEach(([key, item], i) => {
-    if (!isShort) parts.push(`\n${inner}`);
+    if (!isInline) parts.push(`\n${inner}`);
     else if (i > 0) parts.push(" ");
     if (!isList) parts.push(make("span", { class: "key" }, JSON.stringify(key)), ": ");
     parts.push(drawJson(item, inner), i < entries.length - 1 ? "," : "");
   });
-  const space = isShort ? (isList ? "" : " ") : undefined;
+  const space = isInline ? (isList ? "" : " ") : undefined;
   return make("span", {}, open + (space ?? ""), ...parts, (space ?? `\n${indent}`) + close);
 }
 
-function drawPlain(value: unknown): Node {
+function drawScalar(value: unknown): Node {
   const kind = typeof value === "string" ? "string" : "plain";
   return make("span", { class: kind }, JSON.stringify(value));
 }

@@ -1,28 +1,28 @@
-import { openControls } from "./controls.ts";
-import { openIntake } from "./intake.ts";
+import { mountControls } from "./controls.ts";
+import { createPhotoLoader } from "./photo-loader.ts";
 import { fetchLimits } from "./photos.ts";
-import { openResultView } from "./result-view.ts";
+import { mountRawView } from "./raw-view.ts";
+import { mountResultView } from "./result-view.ts";
 import { findFaces, run } from "./run.ts";
-import { openSlotView } from "./slot-view.ts";
+import { mountSlotView } from "./slot-view.ts";
 import { createStore } from "./store.ts";
-import { openUserId, storedUserId } from "./user-id.ts";
-import { openWireView } from "./wire-view.ts";
+import { mountUserIdField, readStoredUserId } from "./user-id.ts";
 
 const store = createStore({
-  userId: storedUserId(),
-  isRevealed: false,
+  userId: readStoredUserId(),
+  isUserIdVisible: false,
   operation: "get_image_attr",
   slots: [{}, {}],
   detect: true,
   quality: false,
-  isWorking: false,
+  isBusy: false,
 });
-const intake = openIntake(store, fetchLimits());
+const photoLoader = createPhotoLoader(store, fetchLimits());
 const runNow = () => void run(store);
 
-openUserId(store);
-openControls(store, runNow);
+mountUserIdField(store);
+mountControls(store, runNow);
 for (const slot of store.state.slots.keys())
-  openSlotView(store, slot, { intake, findFaces: (index) => void findFaces(store, index) });
-openResultView(store, runNow);
-openWireView(store);
+  mountSlotView(store, slot, { photoLoader, findFaces: (index) => void findFaces(store, index) });
+mountResultView(store, runNow);
+mountRawView(store);

@@ -1,20 +1,20 @@
-/** An operation by the name of its path. */
+/** The name of an operation, which is also its path. */
 export type OperationName = "match_faces" | "get_image_attr" | "get_face_vec" | "compare_faces";
 
-/** How an operation is asked for. */
+/** How to call an operation. */
 export interface Operation {
   readonly name: OperationName;
   readonly rpc: string;
-  /** The field of each image, and the one of the box that selects a face in it. */
-  readonly images: readonly { readonly field: string; readonly box: string }[];
+  /** For each image its field, and the field of the box that selects a face in it. */
+  readonly images: readonly { readonly field: string; readonly boxField: string }[];
   readonly hasQuality: boolean;
-  /** What the button says. */
+  /** Label of the button that runs it. */
   readonly action: string;
 }
 
 const PAIR = [
-  { field: "img_1", box: "bboxes_1" },
-  { field: "img_2", box: "bboxes_2" },
+  { field: "img_1", boxField: "bboxes_1" },
+  { field: "img_2", boxField: "bboxes_2" },
 ];
 
 /** The four operations. */
@@ -29,16 +29,16 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   get_image_attr: {
     name: "get_image_attr",
     rpc: "GetImageAttr",
-    images: [{ field: "image_attr", box: "bboxes" }],
+    images: [{ field: "image_attr", boxField: "bboxes" }],
     hasQuality: false,
-    action: "Read attributes",
+    action: "Get attributes",
   },
   get_face_vec: {
     name: "get_face_vec",
     rpc: "GetFaceVec",
-    images: [{ field: "img", box: "bboxes" }],
+    images: [{ field: "img", boxField: "bboxes" }],
     hasQuality: true,
-    action: "Make vector",
+    action: "Get vector",
   },
   compare_faces: {
     name: "compare_faces",

@@ -1,17 +1,17 @@
 import type { Photo } from "./store.ts";
 
-/** What one photo may cost, as the service is set. */
+/** The service's limits for one photo. */
 export interface Limits {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
 }
 
-/** A photo that the service would refuse; the message says why. */
+/** A photo that the service would reject. The message tells the user why. */
 export class PhotoError extends Error {
   override readonly name = "PhotoError";
 }
 
-/** Beginnings of the two formats, which tell them better than a name. */
+/** First bytes of a JPEG and of a PNG. File names and types are not reliable. */
 const SIGNATURES = [
   [0xff, 0xd8, 0xff],
   [0x89, 0x50, 0x4e, 0x47],
@@ -19,7 +19,7 @@ const SIGNATURES = [
 
 const MIB = 1024 * 1024;
 
-/** Asks the service for its limits; none where it does not say. */
+/** Fetches the service's limits; undefined if they are not available. */
 export async function fetchLimits(): Promise<Limits | undefined> {
   try {
     const response = await fetch(new URL("playground/limits.json", document.baseURI));
@@ -29,31 +29,31 @@ export async function fetchLimits(): Promise<Limits | undefined> {
   }
 }
 
-/** Opens a file as a photo; throws PhotoError for one that the service would refuse. */
+/** Opens a file as a photo. Throws PhotoError if the service would reject it. */
 export async function openPhoto(file: Blob, name: string, limits: Limits | undefined): Promise<Photo> {
   const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   if (!SIGNATURES.some((signature) => signature.every((byte, i) => byte === start[i])))
-    throw new PhotoError(`${name} is neither a JPEG nor a PNG.`);
+    throw new PhotoError(`${name} is not a JPEG or PNG image.`);
   if (limits && file.size > limits.maxImageBytes)
     throw new PhotoError(
-      `${name} has ${sizeText(file.size)}; this service takes ${sizeText(limits.maxImageBytes)}.`,
+      `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}.`,
     );
   const image = await loadImage(file, name);
-  // Of the upright photo: browsers apply the EXIF orientation before they tell a size.
+  // Browsers report the size after applying the EXIF orientation.
   const { naturalWidth: width, naturalHeight: height } = image;
   if (limits && width * height > limits.maxImagePixels)
     throw new PhotoError(
-      `${name} has ${width} × ${height} pixels; this service takes ${megapixels(limits.maxImagePixels)}.`,
+      `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}.`,
     );
   return { file, name, image, width, height, faces: [] };
 }
 
-/** Frees what a photo holds. */
+/** Releases the memory of a photo. */
 export function closePhoto({ image }: Photo): void {
   URL.revokeObjectURL(image.src);
 }
 
-/** A number of bytes as people say it. */
+/** Writes a number of bytes in KiB or MiB. */
 export function sizeText(bytes: number): string {
   return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1).replace(".0", "")} MiB`;
 }
@@ -66,10 +66,10 @@ async function loadImage(file: Blob, name: string): Promise<HTMLImageElement> {
     return image;
   } catch {
     URL.revokeObjectURL(image.src);
-    throw new PhotoError(`${name} is damaged and cannot be shown.`);
+    throw new PhotoError(`${name} is damaged and cannot be displayed.`);
   }
 }
 
-function megapixels(pixels: number): string {
+function megapixelText(pixels: number): string {
   return `${Number((pixels / 1_000_000).toFixed(1))} megapixels`;
 }

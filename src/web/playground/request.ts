@@ -1,8 +1,8 @@
-import type { Rectangle } from "./answers.ts";
 import { OPERATIONS, type Operation } from "./operations.ts";
+import type { Rectangle } from "./responses.ts";
 import type { Photo, State } from "./store.ts";
 
-/** What is asked of the service. */
+/** A request to the service. */
 export interface FaceRequest {
   readonly operation: Operation;
   readonly images: readonly RequestImage[];
@@ -10,9 +10,9 @@ export interface FaceRequest {
   readonly quality: boolean;
 }
 
-/** An image of a request; without a photo as long as none is given. */
+/** One image of a request. Its photo is missing until the user adds one. */
 export interface RequestImage {
-  /** Which of the page's photos it is. */
+  /** Index of the slot that holds the photo. */
   readonly slot: number;
   readonly field: string;
   readonly boxField: string;
@@ -20,25 +20,24 @@ export interface RequestImage {
   readonly box?: Rectangle | undefined;
 }
 
-/** The request that the page stands at. */
+/** Builds the request that the form describes. */
 export function requestFrom({ operation: name, slots, detect, quality }: State): FaceRequest {
   const operation = OPERATIONS[name];
-  const images = operation.images.map(({ field, box }, slot) => {
+  const images = operation.images.map((fields, slot) => {
     const photo = slots[slot]?.photo;
-    return { slot, field, boxField: box, photo, box: photo?.chosen };
+    return { ...fields, slot, photo, box: photo?.selectedBox };
   });
   return { operation, images, detect, quality: operation.hasQuality && quality };
 }
 
-/** The request for all faces of one photo. */
-export function findingRequest(photo: Photo, slot: number): FaceRequest {
+/** Builds the request that detects every face of one photo. */
+export function detectionRequest(photo: Photo, slot: number): FaceRequest {
   const operation = OPERATIONS.get_image_attr;
-  const { field, box } = operation.images[0]!;
-  return { operation, images: [{ slot, field, boxField: box, photo }], detect: true, quality: false };
+  return { operation, images: [{ ...operation.images[0]!, slot, photo }], detect: true, quality: false };
 }
 
-/** Path and query of a request, which has no character that would need an escape. */
-export function targetOf({ operation, images, detect, quality }: FaceRequest): string {
+/** Writes the path and query of a request, relative to the page. No character of it needs escaping. */
+export function requestPath({ operation, images, detect, quality }: FaceRequest): string {
   const parameters = [
     ...images.flatMap(({ boxField, box }) => (box ? [`${boxField}=${box.join(",")}`] : [])),
     ...(detect ? [] : ["face_det=0"]),

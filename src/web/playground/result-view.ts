@@ -1,71 +1,83 @@
-import { answerText, drawAnswer } from "./answer-view.ts";
-import type { Rectangle } from "./answers.ts";
-import { byId, make, spoken } from "./elements.ts";
+import { byId, make, visuallyHidden } from "./elements.ts";
 import { drawFaceCard } from "./face-card.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
+import { drawSummary, summaryText } from "./response-summary.ts";
+import type { Rectangle } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
 import { type State, type Store, toggleFace } from "./store.ts";
-import { drawTimes } from "./times.ts";
+import { drawTimings } from "./timings.ts";
 
-/** A face of the answer on the page, and the button that chooses it. */
+/** A face of the response, and the button that selects it. */
 interface Card {
   readonly element: HTMLElement;
-  readonly use: HTMLButtonElement;
+  readonly selectButton: HTMLButtonElement;
   readonly slot: number;
   readonly box: Rectangle;
 }
 
-/** Shows what became of the last request, and says it in one sentence to those who hear it. */
-export function openResultView(store: Store, onRetry: () => void): void {
+/** Shows the outcome of the last request, and announces it to screen readers. */
+export function mountResultView(store: Store, onRetry: () => void): void {
   const panel = byId("result", HTMLElement);
   const body = byId("result-body", HTMLDivElement);
   const status = byId("status", HTMLParagraphElement);
   let drawn: Outcome | "nothing" | undefined = "nothing";
   let cards: readonly Card[] = [];
-  store.watch((state) => {
-    panel.setAttribute("aria-busy", String(state.isWorking));
+  store.subscribe((state) => {
+    panel.setAttribute("aria-busy", String(state.isBusy));
     if (state.outcome !== drawn) {
       drawn = state.outcome;
       cards = drawn?.isSuccess ? cardsFrom(store, drawn) : [];
       body.replaceChildren(...draw(state, cards, onRetry));
-      status.textContent = drawn ? sentenceFrom(drawn) : "";
+      status.textContent = drawn ? outcomeText(drawn) : "";
     }
-    for (const { use, slot, box } of cards)
-      use.setAttribute("aria-pressed", String(isSameFace(state.slots[slot]?.photo?.chosen, box)));
+    for (const { selectButton, slot, box } of cards)
+      selectButton.setAttribute(
+        "aria-pressed",
+        String(isSameFace(state.slots[slot]?.photo?.selectedBox, box)),
+      );
   });
 }
 
-function sentenceFrom(outcome: Outcome): string {
-  return outcome.isSuccess ? answerText(outcome.answer.data) : failureText(outcome);
+function outcomeText(outcome: Outcome): string {
+  return outcome.isSuccess ? summaryText(outcome.response.data) : failureText(outcome);
 }
 
 function draw({ outcome }: State, cards: readonly Card[], onRetry: () => void): Node[] {
-  if (!outcome) return [make("p", { class: "nothing" }, "Nothing yet. Give a photo and run the operation.")];
+  if (!outcome) return [make("p", { class: "empty" }, "No result yet. Add a photo and run the operation.")];
   if (!outcome.isSuccess) return [drawFailure(outcome, onRetry)];
-  const { data } = outcome.answer;
+  const { data } = outcome.response;
   const { milliseconds, model } = data.detail;
   return [
-    ...drawAnswer(data),
+    ...drawSummary(data),
     make("ol", { class: "face-cards" }, ...cards.map(({ element }) => element)),
-    make("h3", {}, "Time"),
-    drawTimes(milliseconds, outcome.roundTripMs),
+    make("h3", {}, "Timing"),
+    drawTimings(milliseconds, outcome.roundTripMs),
     make("p", { class: "hint" }, "Model ", make("code", {}, model)),
   ];
 }
 
-function cardsFrom(store: Store, { request, answer: { data } }: Success): Card[] {
+function cardsFrom(store: Store, { request, response: { data } }: Success): Card[] {
   const images = facesFrom(data);
   return images.flatMap((faces, image) => {
     const { slot, photo, box: sent } = request.images[image]!;
     const count = data.detail.images[image]!.faces_found;
-    const origin = sent ? "Chosen by its box" : count > 1 ? `The first of ${count} faces` : "The only face";
+    const origin = sent
+      ? "Selected by its box"
+      : count > 1
+        ? `First of ${count} faces`
+        : "Only face in the photo";
     return faces.map((face, i) => {
       const box = face.rectangle;
       const title = images.length > 1 ? `Photo ${slot + 1}` : `Face ${i + 1}`;
-      const use = make("button", { type: "button" }, "Use this box", spoken(`, ${title}`));
-      use.addEventListener("click", () => toggleFace(store, slot, box));
-      return { element: drawFaceCard(photo!, face, { title, origin }, use), use, slot, box };
+      const selectButton = make("button", { type: "button" }, "Use this face", visuallyHidden(`, ${title}`));
+      selectButton.addEventListener("click", () => toggleFace(store, slot, box));
+      return {
+        element: drawFaceCard(photo!, face, { title, origin }, selectButton),
+        selectButton,
+        slot,
+        box,
+      };
     });
   });
 }

@@ -1,46 +1,41 @@
 import { make, makeSvg } from "./elements.ts";
 
-/** A number on a line with a mark that parts two verdicts. */
+/** A value on a scale from 0 to `max`, with the threshold between match and no match. */
 export interface Scale {
-  /** What the number is. */
   readonly name: string;
   readonly value: number;
-  readonly most: number;
-  readonly mark: number;
-  /** On which side of the mark the faces are one person's. */
-  readonly sameSide: "below" | "above";
+  readonly max: number;
+  readonly threshold: number;
+  /** The side of the threshold that is a match. */
+  readonly matchSide: "below" | "above";
 }
 
 const WIDTH = 600;
 const [TOP, HEIGHT] = [14, 14];
+/** Half the gap at the threshold. */
+const GAP = 3;
 
-/** Draws a scale with the place of its number. */
-export function drawScale({ name, value, most, mark, sameSide }: Scale): HTMLElement {
-  const at = (number: number) => (WIDTH * Math.min(number, most)) / most;
-  const label = `${name} ${value.toFixed(4)} on a scale from 0 to ${most}; ${sameSide} ${mark} is the same person`;
-  const [left, right] = sameSide === "below" ? ["same", "other"] : ["other", "same"];
+/** Draws the scale with its threshold and value. */
+export function drawScale({ name, value, max, threshold, matchSide }: Scale): HTMLElement {
+  const x = (number: number) => (WIDTH * Math.min(number, max)) / max;
+  const label = `${name} ${value.toFixed(4)} on a scale from 0 to ${max}; ${matchSide} ${threshold} is a match`;
+  const [left, right] = matchSide === "below" ? ["match", "no-match"] : ["no-match", "match"];
+  const bar = { y: TOP, height: HEIGHT, rx: HEIGHT / 2 };
   const drawing = makeSvg(
     "svg",
     { viewBox: `0 0 ${WIDTH} 50`, role: "img", "aria-label": label },
-    makeSvg("rect", { x: 0, y: TOP, width: at(mark) - 3, height: HEIGHT, rx: HEIGHT / 2, class: left! }),
-    makeSvg("rect", {
-      x: at(mark) + 3,
-      y: TOP,
-      width: WIDTH - at(mark) - 3,
-      height: HEIGHT,
-      rx: HEIGHT / 2,
-      class: right!,
-    }),
-    makeSvg("path", { d: `M${at(mark)} 6V36`, class: "mark" }),
-    makeSvg("circle", { cx: at(value), cy: TOP + HEIGHT / 2, r: 11, class: "value" }),
+    makeSvg("rect", { ...bar, x: 0, width: x(threshold) - GAP, class: left }),
+    makeSvg("rect", { ...bar, x: x(threshold) + GAP, width: WIDTH - x(threshold) - GAP, class: right }),
+    makeSvg("path", { d: `M${x(threshold)} 6V36`, class: "threshold" }),
+    makeSvg("circle", { cx: x(value), cy: TOP + HEIGHT / 2, r: 11, class: "value" }),
   );
-  const ends = make(
+  const ticks = make(
     "div",
-    { class: "ends", "aria-hidden": "true" },
+    { class: "ticks", "aria-hidden": "true" },
     make("span", {}, "0"),
-    make("span", { class: "mark-text" }, String(mark)),
-    make("span", {}, String(most)),
+    make("span", { class: "threshold-text" }, String(threshold)),
+    make("span", {}, String(max)),
   );
-  ends.style.setProperty("--mark", `${(100 * mark) / most}%`);
-  return make("div", { class: "scale" }, drawing, ends);
+  ticks.style.setProperty("--threshold", `${(100 * threshold) / max}%`);
+  return make("div", { class: "scale" }, drawing, ticks);
 }

@@ -1,45 +1,45 @@
-import type { AnswerData, Envelope } from "./answers.ts";
-import { type FaceRequest, targetOf } from "./request.ts";
+import { type FaceRequest, requestPath } from "./request.ts";
+import type { Envelope, ResponseData } from "./responses.ts";
 
-/** What became of a request. */
+/** The outcome of a request. */
 export type Outcome = Success | Failure;
 
-/** An answer. */
+/** A successful response. */
 export interface Success {
   readonly isSuccess: true;
   readonly request: FaceRequest;
-  readonly answer: Envelope<AnswerData>;
+  readonly response: Envelope<ResponseData>;
   readonly httpStatus: number;
   readonly roundTripMs: number;
 }
 
-/** An error, of the service or on the way to it. */
+/** An error response, or no response. */
 export interface Failure {
   readonly isSuccess: false;
   readonly message: string;
-  /** The stable code of the service; none where it gave no answer. */
+  /** The stable error code; missing if there was no response. */
   readonly code?: string;
   readonly httpStatus?: number;
-  readonly answer?: unknown;
-  /** Which photo is at fault. */
+  readonly response?: unknown;
+  /** The photo that caused the error. */
   readonly photo?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
-/** Sends a request as multipart, the way the page shows it. Never throws. */
+/** Sends a request as multipart/form-data, like the curl command that the page shows. Never throws. */
 export async function send(request: FaceRequest, userId: string): Promise<Outcome> {
   const body = new FormData();
   for (const { field, photo } of request.images) if (photo) body.append(field, photo.file, photo.name);
   const start = performance.now();
   try {
-    const url = new URL(targetOf(request), document.baseURI);
-    const response = await fetch(url, { method: "POST", headers: { user_id: userId }, body });
-    const answer: Envelope<AnswerData> = await response.json();
+    const url = new URL(requestPath(request), document.baseURI);
+    const http = await fetch(url, { method: "POST", headers: { user_id: userId }, body });
+    const response: Envelope<ResponseData> = await http.json();
     const roundTripMs = performance.now() - start;
-    // Not the status: a service in its legacy manner answers errors with 200.
-    if (!answer.success) return failureFrom(request, response, answer);
-    return { isSuccess: true, request, answer, httpStatus: response.status, roundTripMs };
+    // In legacy mode errors have HTTP status 200, so only the envelope tells.
+    if (!response.success) return failureFrom(request, http, response);
+    return { isSuccess: true, request, response, httpStatus: http.status, roundTripMs };
   } catch {
     return { isSuccess: false, message: "The service could not be reached." };
   }
@@ -48,19 +48,19 @@ export async function send(request: FaceRequest, userId: string): Promise<Outcom
 function failureFrom(
   request: FaceRequest,
   { status, headers }: Response,
-  answer: Envelope<unknown>,
+  response: Envelope<unknown>,
 ): Failure {
   const field = headers.get("x-visage-image");
-  const photo = request.images.find((image) => image.field === field);
-  const wait = headers.get("retry-after");
+  const image = request.images.find((candidate) => candidate.field === field);
+  const retryAfter = headers.get("retry-after");
   return {
     isSuccess: false,
-    message: answer.message,
-    code: answer.code,
+    message: response.message,
+    code: response.code,
     httpStatus: status,
-    answer,
-    photo: photo && `${photo.slot + 1} (${photo.photo?.name})`,
-    retryAfterSeconds: wait === null ? undefined : Number(wait),
+    response,
+    photo: image && `${image.slot + 1} (${image.photo?.name})`,
+    retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
     requestId: headers.get("x-request-id") ?? undefined,
   };
 }

@@ -1,76 +1,77 @@
-import type { Rectangle } from "./answers.ts";
 import { type Face, isSameFace } from "./faces.ts";
 import type { OperationName } from "./operations.ts";
+import type { Rectangle } from "./responses.ts";
 import type { Outcome } from "./send.ts";
 
-/** A photo that was given, and what is known of it. */
+/** A photo that the user added. */
 export interface Photo {
   readonly file: Blob;
   readonly name: string;
-  /** Where the page shows it from. */
+  /** The element that displays it, loaded. */
   readonly image: HTMLImageElement;
-  /** Size of the upright photo. */
+  /** Size of the upright photo in pixels. */
   readonly width: number;
   readonly height: number;
   readonly faces: readonly Face[];
-  /** The box of the face to use. */
-  readonly chosen?: Rectangle | undefined;
+  /** The box of the face that requests use, if the user selected one. */
+  readonly selectedBox?: Rectangle | undefined;
 }
 
-/** A place for a photo: empty, filled, or with why a photo was not taken. */
+/** A place for a photo: empty, with a photo, or with the reason why a photo was rejected. */
 export interface Slot {
   readonly photo?: Photo;
   readonly problem?: string;
 }
 
-/** All that the page knows. */
+/** The state of the page. */
 export interface State {
   readonly userId: string;
-  readonly isRevealed: boolean;
+  readonly isUserIdVisible: boolean;
   readonly operation: OperationName;
   readonly slots: readonly [Slot, Slot];
   readonly detect: boolean;
   readonly quality: boolean;
-  readonly isWorking: boolean;
+  /** Whether a request is in flight. */
+  readonly isBusy: boolean;
   readonly outcome?: Outcome | undefined;
 }
 
-/** Holds the state and tells those who draw it. */
+/** Holds the state and notifies the views of changes. */
 export interface Store {
   readonly state: State;
-  change(changes: Partial<State>): void;
-  /** Calls back now and after each change. */
-  watch(draw: (state: State) => void): void;
+  update(changes: Partial<State>): void;
+  /** Calls the listener now and after each update. */
+  subscribe(listener: (state: State) => void): void;
 }
 
-/** Makes a store. */
-export function createStore(first: State): Store {
-  let state = first;
-  const watchers: ((state: State) => void)[] = [];
+/** Creates a store. */
+export function createStore(initialState: State): Store {
+  let state = initialState;
+  const listeners: ((state: State) => void)[] = [];
   return {
     get state() {
       return state;
     },
-    change(changes) {
+    update(changes) {
       state = { ...state, ...changes };
-      for (const draw of watchers) draw(state);
+      for (const listener of listeners) listener(state);
     },
-    watch(draw) {
-      watchers.push(draw);
-      draw(state);
+    subscribe(listener) {
+      listeners.push(listener);
+      listener(state);
     },
   };
 }
 
-/** Puts something else into a slot. */
-export function changeSlot(store: Store, index: number, slot: Slot): void {
-  store.change({ slots: store.state.slots.with(index, slot) as [Slot, Slot] });
+/** Replaces the content of a slot. */
+export function updateSlot(store: Store, index: number, slot: Slot): void {
+  store.update({ slots: store.state.slots.with(index, slot) as [Slot, Slot] });
 }
 
-/** Chooses the face to use in a photo by its box, or none where it was chosen already. */
+/** Selects the face that requests use, or clears the selection if it is selected already. */
 export function toggleFace(store: Store, index: number, box: Rectangle): void {
   const photo = store.state.slots[index]?.photo;
   if (!photo) return;
-  const chosen = isSameFace(photo.chosen, box) ? undefined : box;
-  changeSlot(store, index, { photo: { ...photo, chosen } });
+  const selectedBox = isSameFace(photo.selectedBox, box) ? undefined : box;
+  updateSlot(store, index, { photo: { ...photo, selectedBox } });
 }

@@ -3,18 +3,18 @@ import type { Store } from "./store.ts";
 
 const KEY = "user_id";
 
-/** The user id that this tab knows. */
-export function storedUserId(): string {
+/** Reads the user id of this browser tab; empty if there is none. */
+export function readStoredUserId(): string {
   return sessionStorage.getItem(KEY) ?? "";
 }
 
-/** A few dots for any id, so that neither its letters nor its length show. */
-export function masked(userId: string): string {
+/** Replaces a user id by a fixed number of dots, which hides its length as well. */
+export function maskUserId(userId: string): string {
   return userId && "••••••••";
 }
 
-/** Lets a person give the user id, which stays in this tab, and show or hide it. */
-export function openUserId(store: Store): void {
+/** Binds the user id field. The id is stored for this tab only and hidden until the user reveals it. */
+export function mountUserIdField(store: Store): void {
   const input = byId("user-id", HTMLInputElement);
   const reveal = byId("reveal", HTMLButtonElement);
   input.value = store.state.userId;
@@ -22,11 +22,11 @@ export function openUserId(store: Store): void {
     const userId = input.value.trim();
     sessionStorage.setItem(KEY, userId);
     input.removeAttribute("aria-invalid");
-    store.change({ userId });
+    store.update({ userId });
   });
-  reveal.addEventListener("click", () => store.change({ isRevealed: !store.state.isRevealed }));
-  store.watch(({ isRevealed }) => {
-    input.type = isRevealed ? "text" : "password";
-    reveal.setAttribute("aria-pressed", String(isRevealed));
+  reveal.addEventListener("click", () => store.update({ isUserIdVisible: !store.state.isUserIdVisible }));
+  store.subscribe(({ isUserIdVisible }) => {
+    input.type = isUserIdVisible ? "text" : "password";
+    reveal.setAttribute("aria-pressed", String(isUserIdVisible));
   });
 }

@@ -1,15 +1,15 @@
 import { makeSvg } from "./elements.ts";
 
-/** Draws the numbers of a vector as cells: warm above zero, cold below, stronger the further away. */
-export function drawHeatStrip(vector: readonly number[]): SVGElement {
-  const strongest = Math.max(...vector.map(Math.abs));
+/** Draws a vector as one row of cells: warm for positive numbers, cold for negative, opaque for large. */
+export function drawHeatMap(vector: readonly number[]): SVGElement {
+  const largest = Math.max(...vector.map(Math.abs));
   const cells = vector.map((value, i) =>
     makeSvg("rect", {
       x: i,
       width: 1,
       height: 1,
       class: value < 0 ? "cold" : "warm",
-      opacity: (Math.abs(value) / strongest).toFixed(3),
+      opacity: (Math.abs(value) / largest).toFixed(3),
     }),
   );
   const label = `${vector.length} numbers from ${Math.min(...vector).toFixed(3)} to ${Math.max(...vector).toFixed(3)}`;
@@ -20,7 +20,7 @@ export function drawHeatStrip(vector: readonly number[]): SVGElement {
       preserveAspectRatio: "none",
       role: "img",
       "aria-label": label,
-      class: "heat",
+      class: "heat-map",
     },
     ...cells,
   );

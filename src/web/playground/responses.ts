@@ -1,13 +1,13 @@
-/** Left, top, right, bottom in pixels of the upright photo. */
+/** Left, top, right, bottom, in pixels of the upright photo. */
 export type Rectangle = readonly [x1: number, y1: number, x2: number, y2: number];
 
-/** A place in pixels of the upright photo. */
+/** A position in pixels of the upright photo. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** What every answer looks like. */
+/** The envelope of every response. */
 export interface Envelope<Data> {
   readonly status: string;
   readonly code: string;
@@ -23,7 +23,7 @@ export interface Detail {
   readonly milliseconds: Readonly<Record<string, number>>;
 }
 
-/** What `detail=1` tells of a face. */
+/** What `detail=1` reports about one face. */
 export interface FaceDetail {
   readonly face_rectangle: Rectangle;
   readonly face_size: readonly [width: number, height: number];
@@ -31,7 +31,7 @@ export interface FaceDetail {
   readonly yaw: number;
 }
 
-/** One entry `face_id_n`. */
+/** One `face_id_<n>` entry of the attributes. */
 export interface FaceEntry {
   readonly age: string;
   readonly gender: string;
@@ -40,13 +40,13 @@ export interface FaceEntry {
   readonly landmarks: { readonly faceLandMark: Readonly<Record<string, Point>> };
 }
 
-/** The data of each operation, as far as the page shows it; only an operation's own fields are there. */
-export interface AnswerData {
+/** The data of a response. Each operation sets only its own fields, and the page always asks for the detail. */
+export interface ResponseData {
   readonly score?: string;
   readonly status?: string;
   readonly confidence?: string;
   readonly vector?: readonly number[];
-  /** Faces by `face_id_n`, and beside them `image_size`. */
+  /** The `face_id_<n>` entries, with `image_size` among them. */
   readonly attributes?: Readonly<Record<string, FaceEntry>>;
   readonly detail: Detail;
 }

@@ -1,0 +1,83 @@
+import { OPERATIONS } from "./operations.ts";
+import { closePhoto, type Limits, openPhoto, PhotoError } from "./photos.ts";
+import { type State, type Store, updateSlot } from "./store.ts";
+
+/** Puts photos into the slots and removes them. */
+export interface PhotoLoader {
+  /** Puts the files into a slot and the slots after it. */
+  add(files: readonly File[], slot: number): Promise<void>;
+  /** Empties a slot. */
+  remove(slot: number): void;
+}
+
+/** File names that browsers give to pasted images. */
+const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
+
+/** Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. */
+export function createPhotoLoader(store: Store, limits: Promise<Limits | undefined>): PhotoLoader {
+  const loader: PhotoLoader = {
+    async add(files, slot) {
+      const fitting = files.slice(0, slotCount(store.state) - slot);
+      await Promise.all(fitting.map((file, i) => addPhoto(store, limits, file, slot + i)));
+    },
+    remove(slot) {
+      releasePhoto(store, slot);
+      updateSlot(store, slot, {});
+      store.update({ outcome: undefined });
+    },
+  };
+  document.addEventListener("paste", ({ clipboardData }) => {
+    const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+    if (files.length > 0) void loader.add(files, nextSlot(store.state));
+  });
+  // Otherwise the browser would navigate to the dropped file.
+  document.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  document.addEventListener("drop", (event) => {
+    const files = [...(event.dataTransfer?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    const slot = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-slot]") : null;
+    void loader.add(files, slot ? Number(slot.dataset.slot) : nextSlot(store.state));
+  });
+  return loader;
+}
+
+async function addPhoto(
+  store: Store,
+  limits: Promise<Limits | undefined>,
+  file: File,
+  slot: number,
+): Promise<void> {
+  const name = GENERIC_NAME.test(file.name) ? `photo-${slot + 1}.${extensionOf(file)}` : file.name;
+  try {
+    const photo = await openPhoto(file, name, await limits);
+    releasePhoto(store, slot);
+    updateSlot(store, slot, { photo });
+  } catch (error) {
+    if (!(error instanceof PhotoError)) throw error;
+    releasePhoto(store, slot);
+    updateSlot(store, slot, { problem: error.message });
+  }
+  store.update({ outcome: undefined });
+}
+
+function releasePhoto({ state }: Store, slot: number): void {
+  const photo = state.slots[slot]?.photo;
+  if (photo) closePhoto(photo);
+}
+
+function slotCount({ operation }: State): number {
+  return OPERATIONS[operation].images.length;
+}
+
+/** The first empty slot, or the first slot if none is empty. */
+function nextSlot(state: State): number {
+  const empty = state.slots.slice(0, slotCount(state)).findIndex(({ photo }) => !photo);
+  return Math.max(0, empty);
+}
+
+function extensionOf({ type }: File): string {
+  return type === "image/png" ? "png" : "jpg";
+}

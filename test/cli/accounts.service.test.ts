@@ -7,7 +7,6 @@ import type { AccountStore, UsageCount } from "../../src/accounts/account-store.
 import { openStore } from "../../src/accounts/open-store.ts";
 import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const DAY_MS = 24 * 3_600_000;
@@ -430,35 +429,5 @@ describe("the commands on accounts", () => {
     const { code, stdout, stderr } = await visage("users", "list");
     expect(stderr).toMatch(/^visage: connect ECONNREFUSED \S+:1\n$/);
     expect([code, stdout]).toEqual([1, ""]);
-  });
-});
-
-describe.skipIf(!hasPostgres)("the commands on accounts in PostgreSQL", () => {
-  let postgres: TestPostgres;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
-  afterAll(() => postgres?.remove());
-
-  it("do the same", async () => {
-    place.VISAGE_DATABASE_URL = postgres.url;
-    expect(await json("users", "add", "--name", "ann", "--id", ID)).toMatchObject({ id: ID, plan: "trial" });
-    expect(await visage("users", "add", "--name", "ann")).toEqual(
-      refusal('There is a user named "ann" already'),
-    );
-    await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
-    await printed("users", "set-plan", FINGERPRINT, "slow");
-    await printed("users", "renew", ID, "--until", "2031-01-01");
-    await use(ID, { month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 });
-    expect(await json("users", "list")).toMatchObject([
-      { name: "ann", plan: "slow", ends_at: "2031-01-01T00:00:00.000Z", enabled: true },
-    ]);
-    expect(await json("usage", "ann", "--month", "2026-03")).toMatchObject({
-      used: 5,
-      requests_per_month: 10,
-    });
-    await printed("users", "remove", "ann");
-    expect(await json("users", "list")).toEqual([]);
-    expect(await readdir(folder)).not.toContain(`${folders}`);
   });
 });

@@ -2,21 +2,18 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { openStore } from "../../src/accounts/open-store.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import { hashOf } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
-import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { openSocket, readAnswer } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { waysIn } from "../support/ways-in.ts";
@@ -183,61 +180,4 @@ test("failures are limited by the address that a trusted proxy names", async () 
   expect((await from("203.0.113.10")).status).toBe(401);
   // One who is known goes on, wherever it comes from.
   expect((await ask(USER, {}, { "x-forwarded-for": "203.0.113.9" })).status).toBe(400);
-});
-
-describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
-  let postgres: TestPostgres;
-  let shared: RunningService;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-    shared = await startTestService({ VISAGE_DATABASE_URL: postgres.url, VISAGE_ACCOUNTS_GRACE_MS: "4000" });
-  });
-  afterAll(async () => {
-    await shared.close();
-    await postgres.remove();
-  });
-  const statusOf = async (userId: string) => {
-    const headers = { user_id: userId };
-    const response = await fetch(`http://127.0.0.1:${shared.port}/get_face_vec`, { method: "POST", headers });
-    await response.body?.cancel();
-    return { status: response.status, retryAfter: response.headers.get("retry-after") };
-  };
-
-  test("what one replica serves counts against the quota at the other", async () => {
-    const other = await startTestService({ VISAGE_DATABASE_URL: postgres.url });
-    onTestFinished(() => other.close());
-    const accounts = await openPostgresStore(postgres.url);
-    await addTestUser(accounts, "frugal", { requestsPerMonth: 2 });
-    await accounts.close();
-    const ask = async ({ port }: RunningService) => {
-      const headers = { user_id: "frugal", "content-type": "application/json" };
-      const body = JSON.stringify(PHOTO);
-      const response = await fetch(`http://127.0.0.1:${port}/get_face_vec`, {
-        method: "POST",
-        headers,
-        body,
-      });
-      await response.body?.cancel();
-      return { status: response.status, left: response.headers.get("ratelimit-remaining") };
-    };
-    expect(await ask(shared)).toEqual({ status: 200, left: "1" });
-    expect(await ask(shared)).toEqual({ status: 200, left: "0" });
-    // Once it has been written.
-    await sleep(1_500);
-    expect(await ask(other)).toEqual({ status: 429, left: "0" });
-  });
-
-  test("known users go on for a while when it is away, and all when it is back", async () => {
-    expect(await statusOf(USER)).toMatchObject({ status: 400 });
-    await postgres.stop();
-    expect(await statusOf(USER)).toMatchObject({ status: 400 });
-    expect(await statusOf("someone-else")).toEqual({ status: 503, retryAfter: "1" });
-    const later = { timeout: 15_000, interval: 200 };
-    await vi.waitFor(
-      async () => expect(await statusOf(USER)).toEqual({ status: 503, retryAfter: "1" }),
-      later,
-    );
-    await postgres.start();
-    await vi.waitFor(async () => expect(await statusOf(USER)).toMatchObject({ status: 400 }), later);
-  });
 });

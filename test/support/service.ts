@@ -5,6 +5,7 @@ import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import type { Log } from "../../src/telemetry/log.ts";
+import { photograph } from "./images.ts";
 
 /** The user id that a service started here admits. */
 export const USER = "trial-user-of-tests";
@@ -31,4 +32,14 @@ export async function startTestService(env: Environment = {}, log?: Log): Promis
     await rm(dataDir, { recursive: true });
   };
   return { ...service, close };
+}
+
+/** Sends a photograph to a service and returns the HTTP status of the response. */
+export async function requestFaceVector({ port }: { readonly port: number }, userId = USER): Promise<number> {
+  const body = new FormData();
+  body.append("img", new Blob([photograph(3).slice()]));
+  const headers = { user_id: userId };
+  const response = await fetch(`http://127.0.0.1:${port}/get_face_vec`, { method: "POST", headers, body });
+  await response.body?.cancel();
+  return response.status;
 }

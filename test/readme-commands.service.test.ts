@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { startTestService, USER } from "../support/service.ts";
+import type { RunningService } from "../src/main.ts";
+import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { startTestService, USER } from "./support/service.ts";
 
 const SAMPLES = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
 const run = promisify(execFile);

@@ -1,106 +1,36 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
-import {
-  chmod,
-  type FileHandle,
-  mkdir,
-  mkdtemp,
-  open as openFile,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "libsql";
-import { Client } from "pg";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   AccountError,
   type AccountStore,
   type UsageCount,
   type User,
 } from "../../src/accounts/account-store.ts";
-import { createGate } from "../../src/accounts/gate.ts";
-import { migrate } from "../../src/accounts/migrations.ts";
 import { openStore, type StorePlace } from "../../src/accounts/open-store.ts";
-import { createSqlStore } from "../../src/accounts/sql-store.ts";
-import { openSqliteStore, SqliteDatabase } from "../../src/accounts/sqlite-store.ts";
 import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
-const MONTH = "2026-03";
+export const MONTH = "2026-03";
 
-/** Whether this test may mount a file system of its own. */
-const canMount =
-  process.getuid?.() === 0 && spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "t", "/mnt"]).status === 0;
-
-let folder: string;
-let folders = 0;
-let postgres: TestPostgres;
-const open: AccountStore[] = [];
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "visage-store-"));
-  if (hasPostgres) postgres = await startPostgres();
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-  await postgres?.remove();
-});
-afterEach(async () => {
-  for (const store of open.splice(0)) await store.close();
-});
-
-const KINDS = [
-  {
-    kind: "SQLite",
-    isMissing: false,
-    createPlace: async (): Promise<StorePlace> => ({
-      databaseUrl: undefined,
-      dataDir: join(folder, `${++folders}`, "data"),
-    }),
-    executeAt: async ({ dataDir }: StorePlace, sql: string) => executeInFile(dataDir, sql),
-  },
-  {
-    kind: "PostgreSQL",
-    isMissing: !hasPostgres,
-    createPlace: async (): Promise<StorePlace> => ({
-      databaseUrl: await postgres.createDatabase(),
-      dataDir: "/nowhere",
-    }),
-    executeAt: ({ databaseUrl }: StorePlace, sql: string) => execute(databaseUrl!, sql),
-  },
-];
-
-function executeInFile(dataDir: string, sql: string): Record<string, unknown>[] {
-  const file = new Database(join(dataDir, "accounts.db"));
-  const rows = file.prepare(sql).all([]) as Record<string, unknown>[];
-  file.close();
-  return rows;
+/** How the contract reaches databases of one kind. */
+export interface StoreKind {
+  /** Returns the place of a new, empty database. */
+  createPlace(): Promise<StorePlace>;
+  /** Runs SQL past the store and returns the rows. */
+  executeAt(place: StorePlace, sql: string): Promise<Record<string, unknown>[]>;
 }
 
-async function openAt(place: StorePlace): Promise<AccountStore> {
+/** Opens a store that is closed after the test. */
+export async function openAt(place: StorePlace): Promise<AccountStore> {
   const store = await openStore(place);
-  open.push(store);
+  onTestFinished(() => store.close());
   return store;
 }
 
-function userOf(name: string, changes: Partial<User> = {}): User {
+export function userOf(name: string, changes: Partial<User> = {}): User {
   const idHash = hashOf(`id-of-${name}`);
   return {
     idHash,
@@ -114,21 +44,12 @@ function userOf(name: string, changes: Partial<User> = {}): User {
   };
 }
 
-function usageOf({ idHash }: User, count: number, changes: Partial<UsageCount> = {}): UsageCount {
+export function usageOf({ idHash }: User, count: number, changes: Partial<UsageCount> = {}): UsageCount {
   return { idHash, month: MONTH, operation: "match_faces", outcome: "ok", count, ...changes };
 }
 
-/** Keeps everyone from the users until the connection ends. */
-async function lockUsers(databaseUrl: string): Promise<Client> {
-  const client = new Client({ connectionString: databaseUrl });
-  client.on("error", () => {});
-  await client.connect();
-  await client.query("begin; lock table users in access exclusive mode");
-  return client;
-}
-
 /** Runs a module with the compiled `openStore` and the given values at hand, in a process of its own. */
-function spawnModule(code: string, values: Record<string, unknown>) {
+export function spawnModule(code: string, values: Record<string, unknown>) {
   const module = JSON.stringify(join(PACKAGE_ROOT, "dist/src/accounts/open-store.js"));
   const names = Object.keys(values).join(", ");
   const text = `import { writeSync } from "node:fs";
@@ -139,8 +60,9 @@ function spawnModule(code: string, values: Record<string, unknown>) {
   return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
 }
 
-for (const { kind, isMissing, createPlace, executeAt } of KINDS)
-  describe.skipIf(isMissing)(`the account store on ${kind}`, () => {
+/** The behaviour that every account store shares, as tests. */
+export function describeStoreContract(kind: string, { createPlace, executeAt }: StoreKind): void {
+  describe(`the account store on ${kind}`, () => {
     let place: StorePlace;
     let store: AccountStore;
     const ann = userOf("ann");
@@ -416,245 +338,4 @@ for (const { kind, isMissing, createPlace, executeAt } of KINDS)
       await expect(opening).rejects.toThrow("kept in version 99 and this programme knows versions up to 1");
     });
   });
-
-describe("the account store in a file", () => {
-  test("is readable by its owner alone, in a folder that is made", async () => {
-    const dataDir = join(folder, "a/b");
-    const store = await openAt({ databaseUrl: undefined, dataDir });
-    await store.addUser(userOf("ann"));
-    for (const name of ["accounts.db", "accounts.db-wal", "accounts.db-shm"])
-      expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
-  });
-
-  test("has a change on the disk before it is acknowledged, and stops nobody else meanwhile", async () => {
-    const dataDir = join(folder, "synced");
-    const store = await openAt({ databaseUrl: undefined, dataDir });
-    const handle = await openFile(join(dataDir, "accounts.db-wal"));
-    onTestFinished(() => handle.close());
-    const sync = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, "datasync");
-    onTestFinished(() => sync.mockRestore());
-    let reachDisk = () => {};
-    sync.mockReturnValue(new Promise((resolve) => (reachDisk = resolve)));
-
-    const sizeBefore = (await handle.stat()).size;
-    let isAcknowledged = false;
-    const adding = store.addUser(userOf("ann")).then(() => (isAcknowledged = true));
-    expect(await store.listUsers()).toHaveLength(1);
-    expect((await handle.stat()).size).toBeGreaterThan(sizeBefore);
-    await sleep(50);
-    expect(sync).toHaveBeenCalledOnce();
-    expect(isAcknowledged).toBe(false);
-    reachDisk();
-    await adding;
-  });
-
-  test("is whole after its process is killed while it writes", async () => {
-    const place = { databaseUrl: undefined, dataDir: join(folder, "killed") };
-    await (await openAt(place)).addUser(userOf("ann"));
-    const code = `const store = await openStore(place);
-      for (let i = 0; ; i++) {
-        await store.addUsage(String(i), Array.from({ length: 500 }, (_, j) => ({ ...usage, outcome: "o" + i + j })));
-        if (i === 3) writeSync(1, ".");
-      }`;
-    const child = spawnModule(code, { place, usage: usageOf(userOf("ann"), 1) });
-    await once(child.stdout, "data");
-    child.kill("SIGKILL");
-    await once(child, "close");
-    expect(executeInFile(place.dataDir, "pragma integrity_check")).toEqual([{ integrity_check: "ok" }]);
-    const counts = await (await openAt(place)).listUsage();
-    expect(counts.length % 500).toBe(0);
-    expect(counts.length).toBeGreaterThanOrEqual(2_000);
-  });
-});
-
-describe("an account file that cannot be opened is named at the start, with what to do about it", () => {
-  /** The error of opening the file at this place, which `spoil` has made before. */
-  async function errorAfter(spoil: (path: string) => Promise<unknown>): Promise<string> {
-    const dataDir = join(folder, `spoilt-${++folders}`);
-    await mkdir(dataDir);
-    const path = join(dataDir, "accounts.db");
-    await spoil(path);
-    const error = await openStore({ databaseUrl: undefined, dataDir }).then(
-      () => new Error("opened"),
-      (fault: Error) => fault,
-    );
-    expect(error.message).toContain(`The accounts in ${path} cannot be opened`);
-    return error.message;
-  }
-
-  test.each([
-    ["of another kind", Buffer.alloc(5000, "no database")],
-    ["with a header alone", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(4080, 7)])],
-  ])("a file %s", async (_, bytes) => {
-    expect(await errorAfter((path) => writeFile(path, bytes))).toMatch(
-      /\(file is not a database\)\. The file is damaged: restore it from a backup, or move it away/,
-    );
-  });
-
-  test("a file whose pages are damaged", async () => {
-    const message = await errorAfter(async (path) => {
-      await (await openSqliteStore(path)).close();
-      executeInFile(dirname(path), "pragma wal_checkpoint(truncate)");
-      const file = await openFile(path, "r+");
-      // The schema, behind the header.
-      await file.write(Buffer.alloc(3000, 0xa5), 0, 3000, 100);
-      await file.close();
-    });
-    expect(message).toMatch(/malformed.*The file is damaged: restore it from a backup/);
-  });
-
-  test("a folder in its place", async () => {
-    expect(await errorAfter((path) => mkdir(path))).toMatch(/EISDIR.*It is a folder: remove it/);
-  });
-
-  test.skipIf(process.getuid?.() === 0)("a file that may not be read", async () => {
-    const message = await errorAfter(async (path) => {
-      await writeFile(path, "");
-      await chmod(path, 0o200);
-    });
-    expect(message).toMatch(/EACCES.*Allow this user to read and write it/);
-  });
-
-  test("a file in place of the folder", async () => {
-    const dataDir = join(folder, `spoilt-${++folders}`);
-    await writeFile(dataDir, "");
-    await expect(openStore({ databaseUrl: undefined, dataDir })).rejects.toThrow(
-      /A part of the path is a file: set VISAGE_DATA_DIR to a folder/,
-    );
-  });
-});
-
-describe("a full disk", () => {
-  const ann = userOf("ann", { plan: "unlimited" });
-  const counts = (from: number) =>
-    Array.from({ length: 2_000 }, (_, i) => ({ ...usageOf(ann, 1), outcome: `outcome ${from + i}` }));
-
-  /** Writes through a gate until there is no room, then makes room. */
-  async function exhaust(store: AccountStore, makeRoom: () => void): Promise<void> {
-    await store.addUser(ann);
-    const troubles: unknown[] = [];
-    let from = 0;
-    const gate = createGate({
-      store: {
-        findAccount: store.findAccount,
-        addUsage: (id, batch) => {
-          from += 2_000;
-          return store.addUsage(id, [...batch, ...counts(from)]);
-        },
-      },
-      graceMs: 1_000,
-      onTrouble: (error) => troubles.push(error),
-    });
-    onTestFinished(() => gate.close());
-    const serve = async () => {
-      const admission = await gate.admit({ userId: "id-of-ann", address: "203.0.113.5" });
-      if (admission.admitted) admission.caller.finish("get_face_vec", "ok");
-      return admission.admitted;
-    };
-    expect(await serve()).toBe(true);
-    expect(gate.hasAccounts).toBe(true);
-    await vi.waitFor(
-      async () => {
-        await serve();
-        expect(gate.hasAccounts).toBe(false);
-      },
-      { timeout: 20_000, interval: 20 },
-    );
-    expect(String(troubles[0])).toContain("database or disk is full");
-    // Users are still served, and their requests are counted later.
-    expect(await serve()).toBe(true);
-    makeRoom();
-    await vi.waitFor(() => expect(gate.hasAccounts).toBe(true), { timeout: 5_000, interval: 50 });
-    expect(troubles).toHaveLength(1);
-    await store.removeUser(ann.idHash);
-    expect(await store.listUsage()).toEqual([]);
-  }
-
-  test("is reported as such, by the error and by the gate, until there is room again", async () => {
-    const file = new Database(join(folder, `full-${++folders}.db`));
-    file.exec("pragma journal_mode = wal");
-    const database = new SqliteDatabase(file);
-    await database.transact(migrate());
-    file.exec("pragma max_page_count = 200");
-    const store = createSqlStore(database);
-    open.push(store);
-    await exhaust(store, () => file.exec("pragma max_page_count = 100000"));
-  }, 40_000);
-
-  test.skipIf(!canMount)(
-    "of a real file system does not end the service of accounts",
-    async () => {
-      const disk = join(folder, `disk-${++folders}`);
-      await mkdir(disk);
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "visage-test", disk]);
-      onTestFinished(() => void execFileSync("umount", ["--lazy", disk]));
-      const ballast = join(disk, "ballast");
-      await writeFile(ballast, Buffer.alloc(2 * 1024 * 1024));
-      const store = await openStore({ databaseUrl: undefined, dataDir: join(disk, "data") });
-      open.push(store);
-      await exhaust(store, () => rmSync(ballast));
-    },
-    40_000,
-  );
-});
-
-describe.skipIf(!hasPostgres)("the account store on a server", () => {
-  const ann = userOf("ann");
-  const bob = userOf("bob");
-
-  test("waits for one who removes a user, and then passes over its usage", async () => {
-    const place = { databaseUrl: await postgres.createDatabase(), dataDir: "" };
-    const store = await openAt(place);
-    for (const user of [ann, bob]) await store.addUser(user);
-    const remover = new Client({ connectionString: place.databaseUrl });
-    await remover.connect();
-    await remover.query("begin");
-    await remover.query("delete from users where name = 'ann'");
-    const adding = store.addUsage("1", [usageOf(ann, 1), usageOf(bob, 2)]);
-    await sleep(300);
-    await remover.query("commit");
-    await remover.end();
-    await adding;
-    expect(await store.listUsage()).toEqual([usageOf(bob, 2)]);
-  });
-
-  test("notices an outage within seconds, survives it, and goes on afterwards", async () => {
-    const databaseUrl = await postgres.createDatabase();
-    const store = await openAt({ databaseUrl, dataDir: "" });
-    await store.addUser(ann);
-    for (const end of [postgres.stop, postgres.kill9]) {
-      await lockUsers(databaseUrl);
-      const underWay = Array.from({ length: 8 }, () => store.findAccount(ann.idHash, MONTH));
-      await Promise.all([Promise.allSettled(underWay), sleep(300).then(end)]);
-      const from = Date.now();
-      await expect(store.addUsage("1", [usageOf(ann, 1)])).rejects.toThrow(/ECONNREFUSED/);
-      expect(Date.now() - from).toBeLessThan(5_000);
-      await postgres.start();
-      await store.addUsage("1", [usageOf(ann, 1)]);
-      expect(await store.findAccount(ann.idHash, MONTH)).toMatchObject({ usedThisMonth: 1 });
-    }
-  });
-
-  test("does not wait long for a server that says nothing, or an answer that does not come", async () => {
-    const silent = createServer().listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const { port } = silent.address() as AddressInfo;
-    const databaseUrl = await postgres.createDatabase();
-    const store = await openAt({ databaseUrl, dataDir: "" });
-    const locker = await lockUsers(databaseUrl);
-    const from = Date.now();
-    await Promise.all([
-      expect(openStore({ databaseUrl: `postgres://127.0.0.1:${port}/none`, dataDir: "" })).rejects.toThrow(),
-      expect(store.listUsers()).rejects.toThrow(/timeout/),
-    ]);
-    expect(Date.now() - from).toBeLessThan(6_000);
-    await locker.end();
-    expect(await store.listUsers()).toEqual([]);
-    silent.close();
-  });
-
-  test("says why it cannot be opened", async () => {
-    const place = { databaseUrl: "postgres://visage:secret@localhost:1/none", dataDir: "" };
-    await expect(openStore(place)).rejects.toThrow(/^connect ECONNREFUSED [0-9.:]+$/);
-  });
-});
+}

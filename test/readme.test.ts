@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { variableNames } from "../../src/config.ts";
-import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { variableNames } from "../src/config.ts";
+import { PACKAGE_ROOT, readManifest } from "../src/model-manifest.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../src/service/error-table.ts";
 
 const readme = readFileSync(join(PACKAGE_ROOT, "README.md"), "utf8");
 

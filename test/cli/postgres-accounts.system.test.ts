@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
+const ID = "id-of-an-old-program";
+
+test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on a file", async () => {
+  const postgres = await startPostgres();
+  onTestFinished(() => postgres.remove());
+  const dataDir = join(tmpdir(), `visage-unused-${process.pid}`);
+  const env = { ...process.env, VISAGE_DATABASE_URL: postgres.url, VISAGE_DATA_DIR: dataDir };
+  const visage = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [CLI, ...args], { env })).stdout;
+  const json = async (...args: string[]) => JSON.parse(await visage(...args, "--json"));
+
+  expect(await json("users", "add", "--name", "ann", "--id", ID)).toMatchObject({ id: ID, plan: "trial" });
+  await expect(visage("users", "add", "--name", "ann")).rejects.toMatchObject({
+    code: 1,
+    stderr: 'visage: There is a user named "ann" already\n',
+  });
+  await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
+  await visage("users", "set-plan", fingerprintOf(hashOf(ID)), "slow");
+  await visage("users", "renew", ID, "--until", "2031-01-01");
+  const store = await openPostgresStore(postgres.url);
+  await store.addUsage("1", [
+    { idHash: hashOf(ID), month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
+  ]);
+  await store.close();
+  expect(await json("users", "list")).toMatchObject([
+    { name: "ann", plan: "slow", ends_at: "2031-01-01T00:00:00.000Z", enabled: true },
+  ]);
+  expect(await json("usage", "ann", "--month", "2026-03")).toMatchObject({
+    used: 5,
+    requests_per_month: 10,
+  });
+  await visage("users", "remove", "ann");
+  expect(await json("users", "list")).toEqual([]);
+  expect(existsSync(dataDir)).toBe(false);
+});

@@ -2,20 +2,28 @@ import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import { isTrustedProxy, type TrustedProxies } from "./client-address.ts";
 
-/** How many connections may be open at once. */
+/** Limits on the number of open connections. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** Of one client address, or one IPv6 network of 64 bits; trusted proxies count in the total only. */
+  /** From one IPv4 address or IPv6 /64 network. Trusted proxies count in the total only. */
   readonly perAddress: number;
+}
+
+/** Limits on the age of connections. */
+export interface AgeLimits {
+  /** A connection of this age, give or take a tenth, takes no more requests, so that clients spread anew. */
+  readonly maxConnectionAgeMs: number;
+  /** How long requests in flight may then take before the connection is destroyed. */
+  readonly ageGraceMs: number;
 }
 
 /** Why a connection was closed before its first byte was read. */
 export type ConnectionRejection = "total" | "address";
 
-/** An IPv6 network of 64 bits has one owner, who can change the rest of the address at will. */
+/** The 16-bit groups of an IPv6 /64 network: its owner can choose the rest of the address freely. */
 const IPV6_NETWORK_GROUPS = 4;
 
-/** The open connections of a port, and how many there may be. */
+/** Tracks the open connections of a port and limits their number. */
 export class Connections {
   readonly #open = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
@@ -37,19 +45,19 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Counts a new connection until it closes, or closes it at once and returns false. */
+  /** Counts a new connection until it closes. Beyond a limit, destroys it instead and returns false. */
   accept(socket: Socket): boolean {
     const address = this.#limitedAddress(socket.remoteAddress);
     const reason = this.#rejectionFor(address);
     if (reason) {
-      // Without a listener, an error of a socket that is being closed would end the process.
+      // Without a listener, an error of the closing socket would end the process.
       socket.on("error", () => {}).destroy();
       this.#onReject(reason);
       return false;
     }
     this.#open.add(socket);
     if (address !== undefined) this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
-    socket.once("close", () => this.#forget(socket, address));
+    socket.once("close", () => this.#remove(socket, address));
     return true;
   }
 
@@ -63,7 +71,7 @@ export class Connections {
     return open >= this.#limits.perAddress ? "address" : undefined;
   }
 
-  #forget(socket: Socket, address: string | undefined): void {
+  #remove(socket: Socket, address: string | undefined): void {
     this.#open.delete(socket);
     if (address === undefined) return;
     const left = this.#byAddress.get(address)! - 1;
@@ -71,7 +79,7 @@ export class Connections {
     else this.#byAddress.delete(address);
   }
 
-  /** The address or network that a connection counts for; none for a trusted proxy or a socket without an address. */
+  /** The address or network that a connection counts for; undefined for a trusted proxy or an unknown address. */
   #limitedAddress(address: string | undefined): string | undefined {
     if (address === undefined || !ipaddr.isValid(address)) return undefined;
     const parsed = ipaddr.process(address);
@@ -80,4 +88,15 @@ export class Connections {
       ? parsed.parts.slice(0, IPV6_NETWORK_GROUPS).join(":")
       : parsed.toString();
   }
+}
+
+/** The age at which a connection stops taking requests. Jitter keeps connections from closing together. */
+export function jitteredAgeMs({ maxConnectionAgeMs }: AgeLimits): number {
+  return maxConnectionAgeMs * (0.9 + 0.2 * Math.random());
+}
+
+/** Destroys a connection that does not end by itself after its maximum age. */
+export function destroyAfterAge(socket: Socket, { maxConnectionAgeMs, ageGraceMs }: AgeLimits): void {
+  const timer = setTimeout(() => socket.destroy(), 1.1 * maxConnectionAgeMs + ageGraceMs).unref();
+  socket.once("close", () => clearTimeout(timer));
 }

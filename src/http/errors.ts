@@ -9,9 +9,10 @@ import { reasonFromKind } from "../service/error-table.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
-import { send, type WholeResponse } from "./exchange.ts";
-import type { HeadFault, HeadRejection } from "./port.ts";
+import type { WholeResponse } from "./exchange.ts";
+import type { HeadFault, HeadRejection } from "./http1-connections.ts";
 import type { RequestContext } from "./request-context.ts";
+import { sendResponse } from "./send-response.ts";
 
 /** How errors are reported. */
 export interface ErrorOptions {
@@ -39,7 +40,7 @@ export function sendError(context: RequestContext, fault: unknown, options: Erro
   // What a method threw has been logged where it was translated.
   const isLogged = fault instanceof ConnectError || context.signal.aborted;
   if (error.kind === "internal" && !isLogged) logFault(context, error, options.log);
-  send(context, responseOf(context, fault, error, options));
+  sendResponse(context, responseOf(context, fault, error, options));
 }
 
 function responseOf(

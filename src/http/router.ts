@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Protocol } from "../telemetry/request-end.ts";
-import type { Request } from "./exchange.ts";
+import type { RestHandler } from "../rest/handler.ts";
+import type { RpcHandlers } from "./rpc.ts";
 
-/** What answers a path. */
+/** What serves a path. */
 export type RouteKind = "page" | "probe" | "rpc" | "rest";
 
 /** A path that is served. */
@@ -10,68 +10,46 @@ export interface Route {
   readonly kind: RouteKind;
   readonly path: string;
   readonly methods: readonly string[];
-  /** What usage, metrics and the log call the operation: `get_face_vec`; `none` for what is no operation. */
+  /** The operation's name in usage, metrics and the log, such as `get_face_vec`; `none` if it is not an operation. */
   readonly operation: string;
   /** Whether anyone may call it, without a user id. */
   readonly isOpen: boolean;
 }
 
-/** What a request is for. */
-export interface Target {
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-}
-
-/** The name of a path that is no operation. */
+/** The operation of paths that are not an operation. */
 export const NO_OPERATION = "none";
 
-/** Every path that is served, each once. */
-export class Router {
-  readonly #routes = new Map<string, Route>();
+const PROBE_PATHS = ["/healthz", "/readyz"];
+const READ_METHODS = ["GET", "HEAD"];
 
-  /** Throws for a path that another route has. */
-  add(...routes: readonly Route[]): this {
-    for (const route of routes) {
-      if (this.#routes.has(route.path)) throw new Error(`Two routes have the path ${route.path}.`);
-      this.#routes.set(route.path, route);
-    }
-    return this;
-  }
-
-  find(path: string): Route | undefined {
-    return this.#routes.get(path);
-  }
+/** What a router routes to. */
+export interface RouterOptions {
+  readonly pagePaths: readonly string[];
+  readonly rpcHandlers: RpcHandlers;
+  readonly openRpcHandlers: RpcHandlers;
+  readonly restRoutes: RestHandler["routes"];
 }
 
-/** What usage, metrics and the log call a method: `get_face_vec` for GetFaceVec. */
-export function operationOf({ name }: DescMethod): string {
+/** Creates the table of all paths. Throws if two routes have the same path. */
+export function createRouter(options: RouterOptions): ReadonlyMap<string, Route> {
+  const router = new Map<string, Route>();
+  const add = (route: Route) => {
+    if (router.has(route.path)) throw new Error(`Two routes have the path ${route.path}.`);
+    router.set(route.path, route);
+  };
+  const open = { operation: NO_OPERATION, isOpen: true };
+  for (const path of PROBE_PATHS) add({ kind: "probe", path, methods: READ_METHODS, ...open });
+  for (const path of options.pagePaths) add({ kind: "page", path, methods: READ_METHODS, ...open });
+  for (const { requestPath: path, allowedMethods: methods } of options.openRpcHandlers.values())
+    add({ kind: "rpc", path, methods, ...open });
+  for (const { requestPath: path, allowedMethods: methods, method } of options.rpcHandlers.values())
+    add({ kind: "rpc", path, methods, operation: operationName(method), isOpen: false });
+  for (const { path, verb, method } of options.restRoutes.values())
+    add({ kind: "rest", path, methods: [verb], operation: operationName(method), isOpen: false });
+  return router;
+}
+
+/** The name of a method in usage, metrics and the log: `get_face_vec` for GetFaceVec. */
+function operationName({ name }: DescMethod): string {
   return name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-}
-
-/** Splits a request's target; undefined for one that names no path, such as `*`. */
-export function targetOf(url: string): Target | undefined {
-  // A client that speaks to a proxy writes the whole URL.
-  const target = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/#.*/s, "");
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
-  if (!path.startsWith("/")) return undefined;
-  return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
-}
-
-/** The protocol of a request, by its content type and what its path is. */
-export function protocolOf({ headers }: Pick<Request, "headers">, route: Route | undefined): Protocol {
-  const type = headers["content-type"] ?? "";
-  if (type.startsWith("application/grpc-web")) return "grpc-web";
-  if (type.startsWith("application/grpc")) return "grpc";
-  return route?.kind === "rpc" ? "connect" : "rest";
-}
-
-/** A host with an optional port, as RFC 3986 writes them. */
-const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
-
-/** Whether a request names the host that it is for, in a form that can be one. */
-export function hasValidAuthority(request: Request): boolean {
-  const named = "authority" in request ? request.authority || request.headers.host : request.headers.host;
-  return named !== undefined && AUTHORITY.test(named);
 }

@@ -1,59 +1,66 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ConnectRouter } from "@connectrpc/connect";
-import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
-import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
-import { file_health_v1_health } from "../../gen/ts/health/v1/health_pb.ts";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { Gate } from "../accounts/gate.ts";
-import type { Config } from "../config.ts";
-import type { ImageFetcher } from "../fetch/image-fetcher.ts";
-import { createRestHandler } from "../rest/handler.ts";
-import { createDirectTransport } from "../service/direct-transport.ts";
-import { createFaceService } from "../service/face-service.ts";
-import { recordOutcome, translateErrors } from "../service/interceptors.ts";
-import { createReflection } from "../service/reflection.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../service/texts.ts";
-import { createHealth, type Health } from "../telemetry/health.ts";
+import type { FaceServiceOptions } from "../service/face-service.ts";
+import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-end.ts";
 import { openPages } from "../web/pages.ts";
-import type { Pool } from "../workers/pool.ts";
-import { createAdmission } from "./admission.ts";
+import { type AdmissionOptions, createAdmission } from "./admission.ts";
 import { ByteBudget } from "./byte-budget.ts";
+import type { TrustedProxies } from "./client-address.ts";
 import { type ConnectionRejection, Connections } from "./connections.ts";
+import type { CorsOrigins } from "./cors.ts";
 import { headRejection } from "./errors.ts";
-import type { Request, Response } from "./exchange.ts";
+import type { RequestListener } from "./exchange.ts";
+import type { HeadFault } from "./http1-connections.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
-import { type Credentials, createClearPort, createTlsPort, type HeadFault, type Port } from "./port.ts";
+import { type Credentials, createClearPort, createTlsPort, type Port } from "./port.ts";
+import { createServices } from "./services.ts";
 import { warmUp } from "./warm-up.ts";
 import { WatchLimiter } from "./watch-limiter.ts";
 
-/** What a server is made of. */
+/** The settings that a server needs; the service's configuration has them all. */
+export interface ServerConfig {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly maxImageBytes: number;
+  readonly maxImagePixels: number;
+  readonly maxRequestBytes: number;
+  readonly maxBodyBytesInFlight: number;
+  readonly maxQueueWaitMs: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxConnectionAgeMs: number;
+  readonly requestTimeoutMs: number;
+  readonly corsOrigins: CorsOrigins;
+  readonly trustedProxies: TrustedProxies;
+  /** Whether to answer like the original service: errors over REST with HTTP 200. */
+  readonly legacy: boolean;
+  /** Whether gRPC reflection is served. */
+  readonly reflection: boolean;
+  /** Whether the web pages are served. */
+  readonly web: boolean;
+}
+
+/** The worker pool as the server sees it. */
+export type ServerAnalyzer = FaceServiceOptions["analyzer"] & {
+  /** The number of workers. */
+  readonly size: number;
+  readonly rejectionFor: AdmissionOptions["rejectionFor"];
+};
+
+/** Options of a server. */
 export interface ServerOptions {
-  readonly config: Pick<
-    Config,
-    | "host"
-    | "port"
-    | "maxImageBytes"
-    | "maxImagePixels"
-    | "maxRequestBytes"
-    | "maxBodyBytesInFlight"
-    | "maxQueueWaitMs"
-    | "maxConnections"
-    | "maxConnectionsPerAddress"
-    | "requestTimeoutMs"
-    | "corsOrigins"
-    | "reflection"
-    | "legacy"
-    | "maxConnectionAgeMs"
-    | "trustedProxies"
-    | "web"
-  >;
-  readonly analyzer: Pool;
-  readonly fetcher: ImageFetcher;
+  readonly config: ServerConfig;
+  readonly analyzer: ServerAnalyzer;
+  readonly fetcher: FaceServiceOptions["fetcher"];
   readonly gate: Gate;
+  /** An image with a face, for the warm-up. */
+  readonly warmUpImage: Uint8Array;
   readonly log: Log;
   /** Called for every request that has ended. */
   readonly observers: readonly RequestObserver[];
@@ -61,7 +68,7 @@ export interface ServerOptions {
   readonly credentials?: Credentials | undefined;
 }
 
-/** What can be seen of a server from outside. */
+/** The state of a server, for metrics. */
 export interface ServerStatus {
   /** Open connections. */
   readonly connections: { readonly http1: number; readonly http2: number };
@@ -76,7 +83,7 @@ export interface ServerStatus {
 export interface RunningServer {
   readonly host: string;
   readonly port: number;
-  /** Uses another certificate for new connections, where the port speaks TLS. */
+  /** Uses another certificate for new connections. Only a server with TLS has this method. */
   renew?(credentials: Credentials): void;
   status(): ServerStatus;
   /** Reports not ready, serves for `noticeMs` longer so that load balancers notice, then rejects new requests. */
@@ -85,18 +92,12 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A few times what a worker serves in a second: rejecting them takes about a fortieth of a core. */
+/** A few times what a worker serves in a second: rejecting as many takes about a fortieth of a core. */
 const REJECTIONS_PER_WORKER = 100;
 
-/** How text becomes a message in plain HTTP. */
-const TEXT_FORMS = {
-  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
-  "face.v1.BoundingBox": { fromText: boxFromText },
-};
-
-/** Serves the operations over gRPC, gRPC-Web, Connect and plain HTTP, from one port. */
+/** Serves the operations over gRPC, gRPC-Web, Connect and REST on one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, analyzer, gate, log } = options;
+  const { config, analyzer, fetcher, gate, log } = options;
   let isDraining = false;
   const health = createHealth([FaceService.typeName]);
   const budget = new ByteBudget({
@@ -104,24 +105,32 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     maxWaitMs: config.maxQueueWaitMs,
   });
   const lifecycle = createLifecycle({
-    ...servicesOf(options, health),
+    ...createServices({
+      analyzer,
+      fetcher,
+      health,
+      timeoutMs: config.requestTimeoutMs,
+      isLegacy: config.legacy,
+      hasReflection: config.reflection,
+      log,
+    }),
     pages: config.web ? openPages(config) : undefined,
     isReady: () => health.serving,
     isDraining: () => isDraining,
-    watches: new WatchLimiter(),
+    watchLimiter: new WatchLimiter(),
     budget,
     maxRequestBytes: config.maxRequestBytes,
     timeoutMs: config.requestTimeoutMs,
     corsOrigins: config.corsOrigins,
-    // Clients of the original service know errors by the envelope alone.
+    // Clients of the original service read errors from the envelope alone.
     httpStatus: (status) => (config.legacy ? 200 : status),
     log,
   });
-  const listenerWith = (ownGate: Gate, observers: readonly RequestObserver[]) =>
-    lifecycle.listener({
+  const createListener = (listenerGate: Gate, observers: readonly RequestObserver[]) =>
+    lifecycle.createListener({
       observers,
       admit: createAdmission({
-        gate: ownGate,
+        gate: listenerGate,
         trustedProxies: config.trustedProxies,
         budget,
         rejectionFor: (user) => analyzer.rejectionFor(user),
@@ -131,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
 
   const rejectedConnections = { total: 0, address: 0 };
-  const port = openPort(options, listenerWith(gate, options.observers), (reason) => {
+  const port = openPort(options, createListener(gate, options.observers), (reason) => {
     rejectedConnections[reason]++;
   });
   await new Promise<void>((resolve, reject) => {
@@ -141,8 +150,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const address = port.server.address() as AddressInfo;
   await warmUp({
     gate,
-    answerWith: (ownGate) => listenerWith(ownGate, []),
+    createListener: (warmUpGate) => createListener(warmUpGate, []),
     port: options.credentials ? undefined : address,
+    image: options.warmUpImage,
   });
   health.setServing(true);
   return {
@@ -168,41 +178,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** The operations as RPCs and as plain HTTP, and the services that anyone may call. */
-function servicesOf({ config, analyzer, fetcher, log }: ServerOptions, health: Health) {
-  const interceptors = [recordOutcome, translateErrors(log)];
-  const faces = createFaceService({
-    analyzer,
-    fetcher,
-    timeoutMs: config.requestTimeoutMs,
-    mismatch: config.legacy ? "no match" : "not a match",
-  });
-  const reflection = createReflection([
-    file_face_v1_face,
-    file_google_rpc_error_details,
-    file_health_v1_health,
-    file_grpc_reflection_v1_reflection,
-  ]);
-  return {
-    interceptors,
-    rest: createRestHandler({
-      service: FaceService,
-      transport: createDirectTransport(FaceService, faces, interceptors),
-      textForms: TEXT_FORMS,
-    }),
-    rpcRoutes: (router: ConnectRouter) => {
-      router.service(FaceService, faces);
-    },
-    openRpcRoutes: (router: ConnectRouter) => {
-      health.routes(router);
-      if (config.reflection) reflection.routes(router);
-    },
-  };
-}
-
 function openPort(
   { config, credentials, log }: ServerOptions,
-  onRequest: (request: Request, response: Response) => void,
+  onRequest: RequestListener,
   onReject: (reason: ConnectionRejection) => void,
 ): Port {
   const limits = { total: config.maxConnections, perAddress: config.maxConnectionsPerAddress };
@@ -212,7 +190,7 @@ function openPort(
       log.info({ event: "request rejected", fault });
       return headRejection(fault);
     },
-    onSessionError: (fault: Error) => log.info({ event: "connection lost", cause: fault.message }),
+    onSessionError: (error: Error) => log.info({ event: "connection lost", cause: error.message }),
     connections: new Connections(limits, config.trustedProxies, onReject),
     limits: { ...LIMITS, maxConnectionAgeMs: config.maxConnectionAgeMs },
   };

@@ -1,14 +1,15 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { createGate, type Gate } from "../../src/accounts/gate.ts";
-import { openAnalyzer } from "../../src/core/index.ts";
+import { drawnFace, openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../../src/fetch/image-fetcher.ts";
 import { createAdmission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
+import type { RequestListener } from "../../src/http/exchange.ts";
 import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
@@ -65,7 +66,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
     pages: undefined,
     isReady: () => true,
     isDraining: () => false,
-    watches: new WatchLimiter(),
+    watchLimiter: new WatchLimiter(),
     budget,
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 10_000,
@@ -82,8 +83,8 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
   const ends: unknown[] = [];
   await warmUp({
     gate,
-    answerWith: (ownGate) =>
-      lifecycle.listener({
+    createListener: (ownGate) =>
+      lifecycle.createListener({
         admit: createAdmission({
           gate: ownGate,
           trustedProxies: [],
@@ -95,6 +96,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
         observers: [({ operation, outcome }) => ends.push(`${operation} ${outcome}`)],
       }),
     port: port.address() as AddressInfo,
+    image: drawnFace(),
   });
   await gate.close();
   // A request is over a moment after its answer has come.
@@ -106,12 +108,13 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
 
 test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
   const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
-  const answerWith = (): RequestListener => (_, response) => void response.end();
+  const createListener = (): RequestListener => (_, response) => void response.end();
+  const image = drawnFace();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
-  await warmUp({ gate, answerWith, port: closed });
+  await warmUp({ gate, createListener, port: closed, image });
 
   const mute = createServer(() => {});
   await once(mute.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void mute.close());
-  await warmUp({ gate, answerWith, port: mute.address() as AddressInfo });
+  await warmUp({ gate, createListener, port: mute.address() as AddressInfo, image });
 });

@@ -218,7 +218,7 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
     pages: undefined,
     isReady: () => true,
     isDraining: () => false,
-    watches: new WatchLimiter(),
+    watchLimiter: new WatchLimiter(),
     budget: new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: MAX_REQUEST_BYTES,
     timeoutMs: changes.timeoutMs ?? 30_000,
@@ -227,7 +227,7 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
     log,
   });
   const port = createClearPort({
-    onRequest: lifecycle.listener({ admit: async () => {}, observers: [] }),
+    onRequest: lifecycle.createListener({ admit: async () => {}, observers: [] }),
     rejectHead: headRejection,
     onSessionError: () => {},
     connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),

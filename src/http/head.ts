@@ -1,0 +1,84 @@
+import { REQUEST_ID } from "../service/interceptors.ts";
+import { ServiceError } from "../service/service-error.ts";
+import type { Protocol } from "../telemetry/request-end.ts";
+import { type CorsOrigins, corsHeadersOf } from "./cors.ts";
+import type { Request } from "./exchange.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { Route } from "./router.ts";
+
+/** The head of a valid request. */
+export interface Head {
+  readonly route: Route;
+  readonly target: Target;
+  /** Whether the request is a CORS preflight or another OPTIONS request. */
+  readonly isOptions: boolean;
+}
+
+/** The path and query of a request. */
+export interface Target {
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+}
+
+/**
+ * The head stage: everything before the body that needs no account. Sets the route, protocol, request id and CORS
+ * headers, and checks host, path and method. Throws ServiceError for a request that it rejects.
+ */
+export function readHead(
+  context: RequestContext,
+  router: ReadonlyMap<string, Route>,
+  corsOrigins: CorsOrigins,
+): Head {
+  const { request, response } = context;
+  const target = targetFromUrl(request.url ?? "");
+  const route = target && router.get(target.path);
+  context.route = route;
+  context.protocol = protocolOf(request, route);
+  response.setHeader(REQUEST_ID, context.id);
+  request.headers[REQUEST_ID] = context.id;
+  const isOptions = request.method === "OPTIONS";
+  const cors = corsHeadersOf(request.headers, corsOrigins, isOptions ? route?.methods : undefined);
+  for (const [name, value] of Object.entries(cors)) response.setHeader(name, value);
+  if (!hasValidAuthority(request)) throw new ServiceError("badRequest", "The request names no valid host.");
+  if (!route) throw new ServiceError("noSuchPath");
+  if (!isOptions && !route.methods.includes(request.method ?? "")) throw wrongMethodError(request, route);
+  return { route, target, isOptions };
+}
+
+/** The methods for the Allow header. */
+export function allowedMethods({ methods }: Route): readonly string[] {
+  return [...methods, "OPTIONS"];
+}
+
+/** Splits a request target; undefined if it has no path, such as `*`. */
+function targetFromUrl(url: string): Target | undefined {
+  // A client that speaks to a proxy sends the whole URL.
+  const target = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/#.*/s, "");
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  if (!path.startsWith("/")) return undefined;
+  return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
+}
+
+/** Decides the protocol by the content type and the route. */
+function protocolOf({ headers }: Request, route: Route | undefined): Protocol {
+  const type = headers["content-type"] ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  if (type.startsWith("application/grpc")) return "grpc";
+  return route?.kind === "rpc" ? "connect" : "rest";
+}
+
+/** A host with an optional port (RFC 3986). */
+const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
+
+/** Whether a request has a well-formed `:authority` or Host header. */
+function hasValidAuthority(request: Request): boolean {
+  const authority = "authority" in request ? request.authority || request.headers.host : request.headers.host;
+  return authority !== undefined && AUTHORITY.test(authority);
+}
+
+function wrongMethodError({ method }: Request, route: Route): ServiceError {
+  const message = `The path ${route.path} supports ${route.methods.join(" and ")} but not ${method}.`;
+  return new ServiceError("wrongMethod", message, { allow: allowedMethods(route) });
+}

@@ -1,0 +1,122 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Server as NetServer, Socket } from "node:net";
+import { type AgeLimits, jitteredAgeMs } from "./connections.ts";
+import type { RequestListener } from "./exchange.ts";
+
+/** Why received bytes never became an HTTP/1.1 request. */
+export type HeadFault = "malformed" | "tooSlow" | "headersTooLarge";
+
+/** The response to bytes that never became an HTTP/1.1 request. The body is JSON. */
+export interface HeadRejection {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type RejectHead = (fault: HeadFault) => HeadRejection;
+
+/** Limits of HTTP/1.1 connections. */
+export interface Http1Limits {
+  /** For the head of a request. */
+  readonly headMs: number;
+  readonly headBytes: number;
+  /** A connection without an open request is closed after this long. */
+  readonly idleMs: number;
+}
+
+/** Node's error codes for heads that have their own HTTP status; all other faults are "malformed". */
+const HEAD_FAULTS: Readonly<Record<string, HeadFault>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "tooSlow",
+  HPE_HEADER_OVERFLOW: "headersTooLarge",
+};
+
+/** How long a connection may take to flush its remaining bytes after the peer has ended its side. */
+const FLUSH_TIMEOUT_MS = 1_000;
+
+/** Options of a Node HTTP/1.1 server. */
+export function http1OptionsFrom({ headMs, headBytes, idleMs }: Http1Limits) {
+  return {
+    headersTimeout: headMs,
+    // Bodies have a deadline of their own, the same for both versions of HTTP.
+    requestTimeout: 0,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: headBytes,
+    // The head stage rejects a missing host itself, with the service's error body.
+    requireHostHeader: false,
+  };
+}
+
+/** Tracks the HTTP/1.1 connections of a server, their age and their requests in flight. */
+export class Http1Connections {
+  readonly #requestsInFlight = new Map<Socket, number>();
+  readonly #agesOutAtMs = new WeakMap<Socket, number>();
+  readonly #limits: AgeLimits;
+
+  /** Also answers the server's `clientError` events. */
+  constructor(server: NetServer, limits: AgeLimits, rejectHead: RejectHead) {
+    this.#limits = limits;
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) =>
+      rejectConnection(socket, error, rejectHead),
+    );
+  }
+
+  add(socket: Socket): void {
+    this.#requestsInFlight.set(socket, 0);
+    this.#agesOutAtMs.set(socket, performance.now() + jitteredAgeMs(this.#limits));
+    socket.once("close", () => this.#requestsInFlight.delete(socket));
+    // Node ends its side too and answers nothing more.
+    socket.once("end", () => destroySoon(socket));
+  }
+
+  /** Wraps a listener so that the requests of these connections are counted. */
+  track(onRequest: RequestListener): RequestListener {
+    return (request, response) => {
+      if (request.httpVersionMajor === 1)
+        this.#trackRequest(request as IncomingMessage, response as ServerResponse);
+      onRequest(request, response);
+    };
+  }
+
+  /** Destroys the connections without a request in flight, also those that have sent a part of a head. */
+  destroyUnused(): void {
+    for (const [socket, requests] of this.#requestsInFlight) if (requests === 0) socket.destroy();
+  }
+
+  #trackRequest({ socket }: IncomingMessage, response: ServerResponse): void {
+    const isAgedOut = performance.now() >= (this.#agesOutAtMs.get(socket) ?? Number.POSITIVE_INFINITY);
+    if (isAgedOut) response.setHeader("connection", "close");
+    if (!this.#requestsInFlight.has(socket)) return;
+    this.#requestsInFlight.set(socket, this.#requestsInFlight.get(socket)! + 1);
+    response.once("close", () => {
+      const requests = this.#requestsInFlight.get(socket);
+      if (requests !== undefined) this.#requestsInFlight.set(socket, requests - 1);
+    });
+  }
+}
+
+/** Answers bytes that are not a request with an error, if the peer can still read it, and closes the connection. */
+function rejectConnection(socket: Socket, error: NodeJS.ErrnoException, rejectHead: RejectHead): void {
+  const isHandshake = "secureConnecting" in socket && socket.secureConnecting === true;
+  if (isHandshake || !socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const { status, headers, body } = rejectHead(HEAD_FAULTS[error.code ?? ""] ?? "malformed");
+  const lines = Object.entries({
+    ...headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+  destroySoon(socket);
+}
+
+/** Destroys an ending socket after a while: under TLS it may never close by itself when its peer is gone. */
+function destroySoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), FLUSH_TIMEOUT_MS);
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,67 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
+import { file_health_v1_health } from "../../gen/ts/health/v1/health_pb.ts";
+import { createRestHandler } from "../rest/handler.ts";
+import { createDirectTransport } from "../service/direct-transport.ts";
+import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
+import { recordOutcome, translateErrors } from "../service/interceptors.ts";
+import { createReflection } from "../service/reflection.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "../service/texts.ts";
+import type { Health } from "../telemetry/health.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { LifecycleOptions } from "./lifecycle.ts";
+
+/** Options of the services. */
+export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
+  readonly health: Health;
+  /** The longest that an operation may take. */
+  readonly timeoutMs: number;
+  /** Answer like the original service. */
+  readonly isLegacy: boolean;
+  /** Whether gRPC clients may ask for the descriptors. */
+  readonly hasReflection: boolean;
+  readonly log: Log;
+}
+
+/** How text and files become messages over REST. */
+const TEXT_FORMS = {
+  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
+  "face.v1.BoundingBox": { fromText: boxFromText },
+};
+
+/** Creates the operations, as RPCs and over REST, and the open services: health and reflection. */
+export function createServices(
+  options: ServicesOptions,
+): Pick<LifecycleOptions, "interceptors" | "rest" | "rpcRoutes" | "openRpcRoutes"> {
+  const { analyzer, fetcher, health, timeoutMs, isLegacy, log } = options;
+  const interceptors = [recordOutcome, translateErrors(log)];
+  const faces = createFaceService({
+    analyzer,
+    fetcher,
+    timeoutMs,
+    mismatch: isLegacy ? "no match" : "not a match",
+  });
+  const reflection = createReflection([
+    file_face_v1_face,
+    file_google_rpc_error_details,
+    file_health_v1_health,
+    file_grpc_reflection_v1_reflection,
+  ]);
+  return {
+    interceptors,
+    rest: createRestHandler({
+      service: FaceService,
+      transport: createDirectTransport(FaceService, faces, interceptors),
+      textForms: TEXT_FORMS,
+    }),
+    rpcRoutes: (router: ConnectRouter) => {
+      router.service(FaceService, faces);
+    },
+    openRpcRoutes: (router: ConnectRouter) => {
+      health.routes(router);
+      if (options.hasReflection) reflection.routes(router);
+    },
+  };
+}

@@ -73,7 +73,8 @@ const gunzipAsync = promisify(gunzip);
 
 /**
  * Decompresses gzip. The last four bytes announce the decompressed size, which is charged to the byte budget first. A
- * message that turns out to be larger is rejected.
+ * message that turns out to be larger is rejected. Completes the lease before it decompresses: an eviction would free
+ * the charge while the memory is still in use.
  */
 async function decompress(
   bytes: Buffer,
@@ -85,7 +86,9 @@ async function decompress(
   const size = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
   if (size > maxBytes)
     throw new ServiceError("requestTooLarge", `The request is larger than ${maxBytes} bytes.`);
-  await lease.charge(size, signal);
+  const charged = lease.charge(size, signal);
+  if (charged !== true) await charged;
+  lease.complete();
   try {
     return await gunzipAsync(bytes, { maxOutputLength: Math.max(1, size) });
   } catch (cause) {

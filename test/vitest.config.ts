@@ -12,7 +12,13 @@ const ATTACKS = "edge/**";
 const hasProc = process.platform === "linux";
 if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 
-const TIMEOUTS = { testTimeout: 60_000, hookTimeout: 120_000 };
+/** What service and system tests share: a current dist/, the networks, and time for slow machines. */
+const BUILT = {
+  dir: "test",
+  globalSetup: "test/support/build.ts",
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
 
 export default defineConfig({
   test: {
@@ -29,18 +35,16 @@ export default defineConfig({
       },
       {
         test: {
-          ...TIMEOUTS,
+          ...BUILT,
           name: "service",
-          dir: "test",
           include: [SERVICE],
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          ...TIMEOUTS,
+          ...BUILT,
           name: "system",
-          dir: "test",
           include: [SYSTEM],
           exclude: [ATTACKS],
           sequence: { groupOrder: 2 },
@@ -49,7 +53,7 @@ export default defineConfig({
       {
         // They load the machine and measure time, so they run last and one file at a time.
         test: {
-          ...TIMEOUTS,
+          ...BUILT,
           name: "system-attacks",
           dir: "test/edge",
           include: hasProc ? [SYSTEM] : [],

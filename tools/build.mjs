@@ -15,7 +15,11 @@ try {
 rmSync("dist", { recursive: true, force: true });
 for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
   const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) {
+    // Half a build must not pass for a current one.
+    rmSync("dist", { recursive: true, force: true });
+    process.exit(status ?? 1);
+  }
 }
 // What a page is made of beside its code.
 cpSync("src/web", "dist/src/web", {

@@ -22,6 +22,7 @@ const BUILT = {
 
 export default defineConfig({
   test: {
+    globalSetup: "test/support/compile-kernels.mjs",
     projects: [
       {
         test: {

@@ -1,9 +1,10 @@
-// Compiles the TypeScript into dist/. A production install has no compiler and needs none
+// Compiles the kernels, and the TypeScript into dist/. A production install has no compiler and needs none
 // (its dist/ comes with the package), so there this step says so and succeeds.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { compileKernels, KERNEL_FOLDERS } from "./kernels.mjs";
 
 let compiler;
 try {
@@ -12,6 +13,7 @@ try {
   console.log("build: no TypeScript compiler installed, dist/ is left as it is");
   process.exit(0);
 }
+await compileKernels();
 rmSync("dist", { recursive: true, force: true });
 for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
   const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
@@ -21,6 +23,9 @@ for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
     process.exit(status ?? 1);
   }
 }
+for (const folder of KERNEL_FOLDERS)
+  for (const file of ["kernels.wasm.js", "kernels.wasm.d.ts"])
+    cpSync(join(folder, file), join("dist", folder, file));
 // What a page is made of beside its code.
 cpSync("src/web", "dist/src/web", {
   recursive: true,

@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { DIMENSIONS, TEMPLATE_BYTES } from "./assembly/constants.ts";
 import { ByteReader } from "./byte-reader.ts";
-import { DIMENSIONS, ROW_BYTES } from "./sieve-code.ts";
 
 // A file is: its mark; the length of the ids in four bytes; the ids as JSON; the vectors in the same order, as
 // 32-bit floats; the SHA-256 of all that. Numbers are little-endian.
@@ -81,8 +81,8 @@ export async function readTemplates(
   for (let row = 0; row < ids.length; row += BATCH_ROWS) {
     const batch = ids.slice(row, row + BATCH_ROWS);
     // Copied, since floats must begin at a multiple of four.
-    const { buffer } = Uint8Array.from(await readDigested(batch.length * ROW_BYTES));
-    for (const [i, id] of batch.entries()) keep(id, new Float32Array(buffer, i * ROW_BYTES, DIMENSIONS));
+    const { buffer } = Uint8Array.from(await readDigested(batch.length * TEMPLATE_BYTES));
+    for (const [i, id] of batch.entries()) keep(id, new Float32Array(buffer, i * TEMPLATE_BYTES, DIMENSIONS));
   }
   if (!digest.digest().equals(await read(DIGEST_BYTES)) || (await reader.read(1)).length > 0)
     throw new IndexFileError("the file of templates is damaged");

@@ -1,22 +1,23 @@
-import { createMemory, PAGE_BYTES } from "../wasm/module.ts";
-import { DIMENSIONS, ROW_BYTES, sieveIn } from "./sieve-code.ts";
+import { DIMENSIONS, TEMPLATE_BYTES } from "./assembly/constants.ts";
+import { instantiate } from "./kernels.wasm.js";
+
+const PAGE_BYTES = 65_536;
 
 /** Memory grows by so many pages at once: 16 MiB, or 32,768 rows. */
 const GROWTH_PAGES = 256;
 /** Rows that are sieved at once. Their addresses fit into the first page, behind the query. */
 const BATCH_ROWS = 1024;
 const QUERY_ADDRESS = 0;
-const FOUND_ADDRESS = ROW_BYTES;
+const FOUND_ADDRESS = TEMPLATE_BYTES;
 const ROWS_ADDRESS = PAGE_BYTES;
 /** More than sums of 32 bits can differ from the true ones. */
 const SLACK = 1 + 1e-5;
 
 /** Rows of 128 numbers in memory of their own, and a fast way to those near a query. At most 8 million rows. */
 export class Sieve {
-  readonly #memory = createMemory(ROWS_ADDRESS / PAGE_BYTES);
-  readonly #sieve = sieveIn(this.#memory);
-  #numbers = new Float32Array(this.#memory.buffer);
-  #addresses = new Uint32Array(this.#memory.buffer);
+  readonly #kernels = instantiate(ROWS_ADDRESS);
+  #numbers = new Float32Array(this.#kernels.memory.buffer);
+  #addresses = new Uint32Array(this.#kernels.memory.buffer);
 
   /** The numbers of some rows, not copied: they are valid until memory grows. */
   rows(from: number, to = from + 1): Float32Array<ArrayBuffer> {
@@ -27,9 +28,9 @@ export class Sieve {
   reserve(count: number): void {
     if (indexOf(count) <= this.#numbers.length) return;
     const missing = Math.ceil((4 * (indexOf(count) - this.#numbers.length)) / PAGE_BYTES);
-    this.#memory.grow(Math.max(missing, GROWTH_PAGES));
-    this.#numbers = new Float32Array(this.#memory.buffer);
-    this.#addresses = new Uint32Array(this.#memory.buffer);
+    this.#kernels.memory.grow(Math.max(missing, GROWTH_PAGES));
+    this.#numbers = new Float32Array(this.#kernels.memory.buffer);
+    this.#addresses = new Uint32Array(this.#kernels.memory.buffer);
   }
 
   /**
@@ -47,9 +48,9 @@ export class Sieve {
     for (let start = 0; start < count; start += BATCH_ROWS) {
       const end = Math.min(start + BATCH_ROWS, count);
       const [first, last] = [start, end].map((row) => 4 * indexOf(row)) as [number, number];
-      const foundEnd = this.#sieve(QUERY_ADDRESS, first, last, least * SLACK, FOUND_ADDRESS);
+      const foundEnd = this.#kernels.findCandidates(QUERY_ADDRESS, first, last, least * SLACK, FOUND_ADDRESS);
       for (let found = FOUND_ADDRESS / 4; found < foundEnd / 4; found++) {
-        const row = (this.#addresses[found]! - ROWS_ADDRESS) / ROW_BYTES;
+        const row = (this.#addresses[found]! - ROWS_ADDRESS) / TEMPLATE_BYTES;
         least = visit(row, this.#squaredDistance(row));
       }
     }

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
+import { DIMENSIONS } from "./assembly/constants.ts";
 import { readTemplates, writeTemplates } from "./index-file.ts";
 import { NearestList, type Neighbour } from "./nearest-list.ts";
 import { Sieve } from "./sieve.ts";
-import { DIMENSIONS } from "./sieve-code.ts";
 
 export { IndexFileError } from "./index-file.ts";
 export type { Neighbour };

@@ -1,4 +1,4 @@
-import { createMemory, PAGE_BYTES } from "../../wasm/module.ts";
+import { instantiate } from "./kernels.wasm.js";
 
 /** Most pixels on a side of a crop. */
 export const MOST_SIDE = 256;
@@ -11,12 +11,15 @@ const CANVAS_FLOATS = MAX_BATCH * 3 * MOST_SIDE ** 2;
 /** Fits the largest photo that is worked on, with all its halvings, or two of 1920x1280. */
 const IMAGES_BYTES = 20 * 1024 * 1024;
 
+const SCRATCH_BYTES = 65_536;
+
 // Where WebAssembly draws: scratch, the canvas, and then images. It never grows, as that would move the canvas.
 export const SCRATCH = 0;
-const CANVAS = SCRATCH + PAGE_BYTES;
+const CANVAS = SCRATCH + SCRATCH_BYTES;
 export const IMAGES = CANVAS + 4 * CANVAS_FLOATS;
 export const IMAGES_END = IMAGES + IMAGES_BYTES;
-export const memory = createMemory(IMAGES_END / PAGE_BYTES);
+export const kernels = instantiate(IMAGES_END);
+export const { memory } = kernels;
 
 const canvas = new Float32Array(memory.buffer, CANVAS, CANVAS_FLOATS);
 let lastUse: Promise<unknown> = Promise.resolve();

@@ -1,8 +1,4 @@
-/** Bytes of a pixel. */
-export const PIXEL_BYTES = 3;
-
-/** Black pixels that an image has on every side: who reads beyond its edges finds them. */
-export const MARGIN = 3;
+import { PADDING, PIXEL_BYTES } from "./assembly/constants.ts";
 
 /** So many bytes are read and written at once; of those after an image, the value does not matter. */
 const SPARE_BYTES = 16;
@@ -17,8 +13,8 @@ export interface PlacedImage {
 
 /** Where an image of this size lies, and after it all its halvings, if the first begins at an address. */
 export function placeLevels(start: number, width: number, height: number): PlacedImage[] {
-  const stride = (width + 2 * MARGIN) * PIXEL_BYTES;
-  const level = { address: start + MARGIN * (stride + PIXEL_BYTES), stride, width, height };
+  const stride = (width + 2 * PADDING) * PIXEL_BYTES;
+  const level = { address: start + PADDING * (stride + PIXEL_BYTES), stride, width, height };
   if (!canBeHalved(level)) return [level];
   return [level, ...placeLevels(start + lengthOf(level), width >> 1, height >> 1)];
 }
@@ -33,5 +29,5 @@ function canBeHalved({ width, height }: Pick<PlacedImage, "width" | "height">): 
 }
 
 function lengthOf({ stride, height }: PlacedImage): number {
-  return (height + 2 * MARGIN) * stride + SPARE_BYTES;
+  return (height + 2 * PADDING) * stride + SPARE_BYTES;
 }

@@ -1,11 +1,7 @@
 import type { Pixels } from "../types.ts";
-import { IMAGES, IMAGES_END, MOST_SIDE, memory, SCRATCH } from "./drawing-memory.ts";
-import { halveIn } from "./halve-code.ts";
-import { lengthOfLevels, MARGIN, PIXEL_BYTES, type PlacedImage, placeLevels } from "./image-memory.ts";
-import { mirrorIn } from "./mirror-code.ts";
-import { AT_ONCE } from "./sample-code.ts";
-import { sampleStraightIn } from "./sample-straight-code.ts";
-import { sampleTurnedIn } from "./sample-turned-code.ts";
+import { PADDING, PIXEL_BYTES, PIXELS_PER_STEP } from "./assembly/constants.ts";
+import { IMAGES, IMAGES_END, kernels, MOST_SIDE, memory, SCRATCH } from "./drawing-memory.ts";
+import { lengthOfLevels, type PlacedImage, placeLevels } from "./image-memory.ts";
 
 /** How a network wants its pixels: value times scale plus offset. */
 export interface PixelRange {
@@ -36,11 +32,6 @@ interface Halvings {
 /** A line of an image this wide fits the scratch memory. */
 const MOST_STRAIGHT_WIDTH = 4096;
 
-const sampleTurned = sampleTurnedIn(memory);
-const sampleStraight = sampleStraightIn(memory);
-const halve = halveIn(memory);
-const mirrorRows = mirrorIn(memory);
-
 // One image after another, until none is needed any more, or there is no room left.
 const bytes = new Uint8Array(memory.buffer);
 let images = new WeakMap<Pixels, Halvings>();
@@ -55,11 +46,14 @@ export function sample(
   { scale, offset }: PixelRange,
   planes: Float32Array,
 ): void {
-  if (side > MOST_SIDE || side % AT_ONCE !== 0) throw new RangeError(`no crop can have a side of ${side}`);
+  if (side > MOST_SIDE || side % PIXELS_PER_STEP !== 0)
+    throw new RangeError(`no crop can have a side of ${side}`);
   const { address, stride, width, height } = levelOf(images.get(pixels) ?? place(pixels), halvings);
   const isStraight = b === 0 && a > 0 && width <= MOST_STRAIGHT_WIDTH;
-  const fill = isStraight ? sampleStraight : sampleTurned;
-  fill(address, stride, width, height, x, y, a, b, gap, SCRATCH, addressOf(planes), side, scale, offset);
+  const image = [address, stride, width, height, x, y] as const;
+  const output = [gap, SCRATCH, addressOf(planes), side, scale, offset] as const;
+  if (isStraight) kernels.sampleUpright(...image, a, ...output);
+  else kernels.sampleRotated(...image, a, b, ...output);
 }
 
 /** Gives up the memory of an image that no more crops are cut out of: the next one finds it warm. */
@@ -71,7 +65,7 @@ export function forget(pixels: Pixels): void {
 
 /** Fills planes with those of a crop of so many pixels on a side, mirrored left to right; both are on the canvas. */
 export function mirror(planes: Float32Array, side: number, mirrored: Float32Array): void {
-  mirrorRows(addressOf(planes), addressOf(mirrored), 4 * side, 3 * side);
+  kernels.mirror(addressOf(planes), addressOf(mirrored), 4 * side, 3 * side);
 }
 
 function addressOf({ buffer, byteOffset }: Float32Array): number {
@@ -83,7 +77,7 @@ function levelOf(image: Halvings, level: number): PlacedImage {
   for (; image.made <= level; image.made++) {
     const from = image.levels[image.made - 1]!;
     const to = image.levels[image.made]!;
-    halve(from.address, from.stride, to.address, to.stride, to.width, to.height);
+    kernels.halve(from.address, from.stride, to.address, to.stride, to.width, to.height);
     blackenMargin(to);
   }
   return image.levels[level]!;
@@ -119,11 +113,11 @@ function makeRoom(length: number): void {
 }
 
 function blackenMargin({ address, stride, width, height }: PlacedImage): void {
-  const first = address - MARGIN * (stride + PIXEL_BYTES);
+  const first = address - PADDING * (stride + PIXEL_BYTES);
   const last = address + height * stride;
   bytes.fill(0, first, address);
   // From the end of a line to the next: a call for so few bytes would take longer.
   for (let line = address + width * PIXEL_BYTES; line < last; line += stride)
-    for (let at = line; at < line + 2 * MARGIN * PIXEL_BYTES; at++) bytes[at] = 0;
-  bytes.fill(0, last - MARGIN * PIXEL_BYTES, last + MARGIN * stride);
+    for (let at = line; at < line + 2 * PADDING * PIXEL_BYTES; at++) bytes[at] = 0;
+  bytes.fill(0, last - PADDING * PIXEL_BYTES, last + PADDING * stride);
 }

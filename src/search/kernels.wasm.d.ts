@@ -1,0 +1,30 @@
+// The interface of kernels.wasm.js, which tools/kernels.mjs compiles from assembly/.
+
+export interface SearchKernels {
+  readonly memory: {
+    /** Replaced whenever the memory grows. */
+    readonly buffer: ArrayBuffer;
+    /** Grows by pages of 64 KiB. Throws RangeError if there is not enough memory. */
+    grow(pages: number): number;
+  };
+
+  /**
+   * Finds the templates whose squared distance to the query is at most `bound`, in 32-bit arithmetic.
+   *
+   * @param query Address of the query.
+   * @param templates Address of the first template.
+   * @param templatesEnd Address after the last template. There is at least one.
+   * @param matches Where to write the addresses of the matches, each as 32 bits.
+   * @returns The end of the matches.
+   */
+  findCandidates(
+    query: number,
+    templates: number,
+    templatesEnd: number,
+    bound: number,
+    matches: number,
+  ): number;
+}
+
+/** Instantiates the kernel over memory of at least `bytes` bytes, filled with zeros. */
+export function instantiate(bytes: number): SearchKernels;

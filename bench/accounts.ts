@@ -8,7 +8,7 @@ import { createGate, type Gate } from "../src/accounts/gate.ts";
 import { openSqliteStore } from "../src/accounts/sqlite-store.ts";
 import { openTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
-import { drawnFace } from "../src/core/drawn-face.ts";
+import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { startServer } from "../src/http/server.ts";
 import { PACKAGE_ROOT } from "../src/model-manifest.ts";
@@ -54,7 +54,7 @@ const serve = (through: Gate) =>
     analyzer: pool,
     fetcher,
     gate: through,
-    warmUpImage: drawnFace(),
+    warmUpImage: createSyntheticFace(),
     log: createLog("off"),
     observers: [],
   });

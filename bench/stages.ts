@@ -4,7 +4,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
-import { type Analyzer, analyzerFromNetworks, type Stage } from "../src/core/analyzer.ts";
+import { createAnalyzer } from "../src/core/analyzer.ts";
+import type { Analyzer, Stage } from "../src/core/index.ts";
 import {
   type Drawing,
   type Network,
@@ -38,7 +39,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 const networkMs: Record<NetworkName, number> = { detect: 0, mesh: 0, attributes: 0, embed: 0 };
 const networks = await openNetworks(await prepareModels());
-const analyzer = analyzerFromNetworks(timed(networks));
+const analyzer = createAnalyzer(timed(networks));
 const photos = await makePhotos();
 const cases = Object.entries(OPERATIONS).flatMap(([name, operation]) =>
   photos.map((photo) => ({ name, operation, photo })),

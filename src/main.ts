@@ -51,7 +51,8 @@ export async function startService(
         onOutput: (text) => log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
       }),
     );
-    const { createImageFetcher, createMetrics, drawnFace, openMetricsPort, startServer } = await loadServer();
+    const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsPort, startServer } =
+      await loadServer();
     // Open from the start: what has not started yet has no samples.
     const started: Started = {};
     const metrics = createMetrics(() => watchedOf(started, log));
@@ -81,7 +82,7 @@ export async function startService(
         analyzer: pool,
         fetcher,
         gate,
-        warmUpImage: drawnFace(),
+        warmUpImage: createSyntheticFace(),
         log,
         observers: [(end) => log.info(lineFrom(end)), metrics.observe, ...(traces ? [traces.observe] : [])],
         credentials,
@@ -169,12 +170,12 @@ class Parts {
 
 /** Not imported above: it is much code, which is loaded while the workers start. */
 async function loadServer() {
-  const { drawnFace } = await import("./core/drawn-face.ts");
+  const { createSyntheticFace } = await import("./core/image/synthetic-face.ts");
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./telemetry/metrics.ts");
   const { openMetricsPort } = await import("./telemetry/metrics-port.ts");
   const { startServer } = await import("./http/server.ts");
-  return { createImageFetcher, createMetrics, drawnFace, openMetricsPort, startServer };
+  return { createImageFetcher, createMetrics, createSyntheticFace, openMetricsPort, startServer };
 }
 
 /** Loaded only where it is asked for: it is much code, and most do without. */

@@ -1,22 +1,33 @@
-export type {
-  Analysis,
-  AnalyzeOptions,
-  Analyzer,
-  AnalyzerOptions,
-  CallOptions,
-  Embedding,
-  Face,
-  FaceBasics,
-  Stage,
-} from "./analyzer.ts";
-export { drawnFace } from "./drawn-face.ts";
+import type { Analyzer, AnalyzerOptions } from "./types.ts";
+
 export { FaceError, type FaceErrorKind } from "./errors.ts";
-export { DEFAULT_LIMITS, type ImageLimits } from "./limits.ts";
-export { openAnalyzer } from "./open-analyzer.ts";
-export { AGE_RANGES, type AgeRange } from "./steps/age-ranges.ts";
-export type { Attributes } from "./steps/attributes.ts";
-export type { Selection } from "./steps/choose.ts";
+export { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
+export { createSyntheticFace } from "./image/synthetic-face.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
 export { VECTOR_LENGTH, type Vector } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";
-export type { Box, Point } from "./types.ts";
+export type { Selection } from "./steps/selection.ts";
+export {
+  AGE_RANGES,
+  type AgeRange,
+  type Analysis,
+  type AnalyzeOptions,
+  type Analyzer,
+  type AnalyzerOptions,
+  type Attributes,
+  type Box,
+  type CallOptions,
+  type Embedding,
+  type Face,
+  type FaceBasics,
+  type Point,
+  type Stage,
+} from "./types.ts";
+
+/** Loads the networks. Open one analyzer and keep it: loading takes a second, and onnxruntime leaks each time. */
+export async function openAnalyzer({ modelsDir, digests, limits }: AnalyzerOptions): Promise<Analyzer> {
+  // Imported late: a process that leaves the work to a worker pool should not load native code.
+  const { createAnalyzer } = await import("./analyzer.ts");
+  const { openNetworks } = await import("./networks.ts");
+  return createAnalyzer(await openNetworks(modelsDir, digests), limits);
+}

@@ -1,10 +1,15 @@
-/** A place in an image, in pixels from its top left corner; pixel centres lie at halves. */
+import type { ImageLimits } from "./image/limits.ts";
+import type { Vector } from "./steps/embed.ts";
+import type { Pose } from "./steps/pose.ts";
+import type { Selection } from "./steps/selection.ts";
+
+/** A point of an image in pixels, from the image's top left corner. Pixel centres lie at half-integers. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** An upright rectangle in pixels: left, top, right, bottom edge. */
+/** An axis-aligned box in pixels: left, top, right and bottom edge. */
 export interface Box {
   readonly x1: number;
   readonly y1: number;
@@ -12,17 +17,109 @@ export interface Box {
   readonly y2: number;
 }
 
-/** Decoded pixels: three bytes each (red, green, blue), row by row, no padding. */
+/** Decoded pixels: three bytes each (red, green, blue), row by row, without padding. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly data: Uint8Array;
 }
 
-/** A decoded photograph, upright, perhaps smaller than what was sent. */
+/** A decoded image, upright, possibly downscaled. */
 export interface Photo {
   readonly pixels: Pixels;
-  /** Size of the upright image as sent; all results are in its coordinates. */
+  /** Size of the upright image as sent. All results are in its coordinates. */
   readonly width: number;
   readonly height: number;
+}
+
+/** A processing stage whose duration is reported. `queue` is the wait for a worker, reported by a worker pool only. */
+export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "embed";
+
+/** Settings of an analyzer. */
+export interface AnalyzerOptions {
+  /** Folder of the prepared networks. */
+  readonly modelsDir: string;
+  /** Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. */
+  readonly digests?: Readonly<Record<string, string>>;
+  /** Limits of one image; 10 MiB and 40 megapixels by default. */
+  readonly limits?: Partial<ImageLimits>;
+}
+
+/** Options of one call. */
+export interface CallOptions extends Selection {
+  /** Cancels the work between two steps. The call rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the duration of each stage. */
+  readonly onStage?: ((stage: Stage, milliseconds: number) => void) | undefined;
+}
+
+/** Options of `analyze`. */
+export interface AnalyzeOptions extends CallOptions {
+  /** Also computes each face's vector. */
+  readonly vectors?: boolean;
+}
+
+/** The spec's age ranges (2.4), youngest first. */
+export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
+
+export type AgeRange = (typeof AGE_RANGES)[number];
+
+/** Apparent age and gender as annotators would label them, not a person's actual age and gender. */
+export interface Attributes {
+  readonly age: AgeRange;
+  readonly gender: "male" | "female";
+  /** 0.501 to 1 (spec 2.4). */
+  readonly genderConfidence: number;
+}
+
+/** The measurements that every operation reports for a face. Coordinates are in pixels of the upright image as sent. */
+export interface FaceBasics {
+  /** Bounding box from forehead to chin, clipped to the image. */
+  readonly box: Box;
+  /** Detection score, 0 to 1; missing if the caller gave the box. */
+  readonly score?: number;
+  /** Probability, by the mesh network, that the box contains a face, 0 to 1. */
+  readonly presence: number;
+  readonly pose: Pose;
+  /** Mean luma of the face, 0 to 255. */
+  readonly light: number;
+}
+
+/** One face of an analysed image. */
+export interface Face extends FaceBasics, Attributes {
+  /** 68 landmarks in the spec's numbering. */
+  readonly landmarks: readonly Point[];
+  readonly vector?: Vector;
+}
+
+/** The faces of an image, the most prominent first. */
+export interface Analysis {
+  /** Size of the upright image as sent. */
+  readonly width: number;
+  readonly height: number;
+  /** Number of faces in the image; `faces` has only the 256 most prominent. */
+  readonly facesFound: number;
+  readonly faces: readonly Face[];
+}
+
+/** The embedding of one face of an image. */
+export interface Embedding extends FaceBasics {
+  /** Size of the upright image as sent. */
+  readonly width: number;
+  readonly height: number;
+  /** Number of faces in the image; the 256 most prominent are considered. */
+  readonly facesFound: number;
+  readonly vector: Vector;
+}
+
+/** Analyses images with the four networks. */
+export interface Analyzer {
+  /** Names the networks and the preprocessing that produce the vectors. */
+  readonly identity: string;
+  /** Measures every face. An image without faces gives an empty list. */
+  analyze(image: Uint8Array, options?: AnalyzeOptions): Promise<Analysis>;
+  /** Computes the vector of the selected or most prominent face. Throws FaceError `noFace` if there is none. */
+  embed(image: Uint8Array, options?: CallOptions): Promise<Embedding>;
+  /** Releases the networks. The analyzer cannot be used afterwards. */
+  close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Checkpoint, mergeAnalysis, mergeEmbedding } from "../core/partial-work.ts";
+import type { Vector } from "../core/steps/embed.ts";
+import { checkBoxCount } from "../core/steps/selection.ts";
 import type {
   Analysis,
   AnalyzeOptions,
@@ -6,19 +9,15 @@ import type {
   AnalyzerOptions,
   CallOptions,
   Embedding,
-} from "../core/analyzer.ts";
-import { checkBoxCount } from "../core/limits.ts";
-import type { Progress } from "../core/progress.ts";
-import type { Vector } from "../core/steps/embed.ts";
-import { analysisFromTurns, embeddingFromTurns } from "../core/turns.ts";
+} from "../core/types.ts";
 import { type JobOptions, Queue, type Rejection } from "./queue.ts";
 import {
   errorFromPlain,
   type Job,
   type Operation,
+  partFromSent,
   type Reply,
   type Results,
-  turnFromSent,
 } from "./worker-messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -140,25 +139,25 @@ export async function openPool({
     return undefined;
   }
 
-  /** Runs all turns of a call. The call queues again before each, so that other callers have theirs. */
+  /** Runs all parts of a call. The call queues again before each part, so that other callers are served between. */
   async function call<Name extends Operation>(
     operation: Name,
     image: Uint8Array,
     { boxes, detect, vectors = false, ...options }: AnalyzeOptions & QueueOptions = {},
   ): Promise<Results[Name][]> {
     checkBoxCount(operation, boxes);
-    const turns: Results[Name][] = [];
-    let progress: Progress | undefined;
+    const parts: Results[Name][] = [];
+    let checkpoint: Checkpoint | undefined;
     do {
-      const job: Job<Name> = { operation, image, options: { boxes, detect, vectors }, progress };
-      const turn = await runTurn(job, options, turns.length === 0 ? "new" : "continued");
-      turns.push(turn);
-      progress = turn.next;
-    } while (progress);
-    return turns;
+      const job: Job<Name> = { operation, image, options: { boxes, detect, vectors }, checkpoint };
+      const part = await runPart(job, options, parts.length === 0 ? "new" : "continued");
+      parts.push(part);
+      checkpoint = part.checkpoint;
+    } while (checkpoint);
+    return parts;
   }
 
-  async function runTurn<Name extends Operation>(
+  async function runPart<Name extends Operation>(
     job: Job<Name>,
     { signal, onStage, caller, deadlineMs }: CallOptions & QueueOptions,
     firstState: JobOptions["state"],
@@ -195,11 +194,11 @@ export async function openPool({
   return {
     identity: workers[0]!.identity,
     async analyze(image, options) {
-      const analysis = analysisFromTurns((await call("analyze", image, options)).map(turnFromSent));
+      const analysis = mergeAnalysis((await call("analyze", image, options)).map(partFromSent));
       return { ...analysis, faces: analysis.faces.map(withOwnVector) };
     },
     async embed(image, options) {
-      return withOwnVector(embeddingFromTurns(await call("embed", image, options)));
+      return withOwnVector(mergeEmbedding(await call("embed", image, options)));
     },
     close,
     size,

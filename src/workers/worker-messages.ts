@@ -1,18 +1,16 @@
-import type { AnalyzerOptions, Stage } from "../core/analyzer.ts";
 import { FaceError, type FaceErrorKind } from "../core/errors.ts";
-import type { Progress } from "../core/progress.ts";
-import type { Selection } from "../core/steps/choose.ts";
-import type { AnalyzeTurn, EmbedTurn, RankedFace } from "../core/turns.ts";
-import type { Box, Point } from "../core/types.ts";
+import type { Checkpoint, PartialAnalysis, PartialEmbedding, RankedFace } from "../core/partial-work.ts";
+import type { Selection } from "../core/steps/selection.ts";
+import type { AnalyzerOptions, Box, Point, Stage } from "../core/types.ts";
 
-/** What a worker sends for a turn of each operation of an analyzer. */
+/** What a worker sends for one part of each operation of an analyzer. */
 export interface Results {
-  readonly analyze: SentAnalyzeTurn;
-  readonly embed: EmbedTurn;
+  readonly analyze: SentPartialAnalysis;
+  readonly embed: PartialEmbedding;
 }
 
-/** A turn of `analyze` as it is sent. */
-export interface SentAnalyzeTurn extends Omit<AnalyzeTurn, "faces"> {
+/** A part of `analyze` as it is sent. */
+export interface SentPartialAnalysis extends Omit<PartialAnalysis, "faces"> {
   readonly faces: readonly SentFace[];
 }
 
@@ -25,13 +23,13 @@ interface SentFace extends Omit<RankedFace, "landmarks"> {
 /** The operations of an analyzer by name. */
 export type Operation = keyof Results;
 
-/** One turn of a call, without the options that cannot be sent: the signal and the stage callback. */
+/** One part of a call, without the options that cannot be sent: the signal and the stage callback. */
 export interface Job<Name extends Operation = Operation> {
   readonly operation: Name;
   readonly image: Uint8Array;
   readonly options: Selection & { readonly vectors?: boolean };
-  /** Where the turn before ended; missing in the first. */
-  readonly progress?: Progress | undefined;
+  /** Where to resume; missing in the first part. */
+  readonly checkpoint?: Checkpoint | undefined;
 }
 
 /** What a worker is asked to do. It does one after another, in the order in which they come. */
@@ -56,14 +54,14 @@ export type Reply =
   | { readonly ok: true; readonly value: unknown; readonly stages: Stages }
   | { readonly ok: false; readonly error: PlainError; readonly stages: Stages };
 
-/** Converts a turn of `analyze` to what is sent. */
-export function sentFromTurn({ faces, ...rest }: AnalyzeTurn): SentAnalyzeTurn {
+/** Converts a part of `analyze` to what is sent. */
+export function sentFromPart({ faces, ...rest }: PartialAnalysis): SentPartialAnalysis {
   const sent = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: numbersOf(landmarks) }));
   return { ...rest, faces: sent };
 }
 
-/** Converts what was sent back to a turn of `analyze`. */
-export function turnFromSent({ faces, ...rest }: SentAnalyzeTurn): AnalyzeTurn {
+/** Converts what was sent back to a part of `analyze`. */
+export function partFromSent({ faces, ...rest }: SentPartialAnalysis): PartialAnalysis {
   const whole = faces.map(({ landmarks, ...face }) => ({ ...face, landmarks: pointsOf(landmarks) }));
   return { ...rest, faces: whole };
 }

@@ -1,8 +1,9 @@
 // The program of a worker process: an analyzer that is told its tasks by messages, and does one at a time.
 // It is started by the pool, and by nothing else.
-import type { Analyzer, AnalyzerOptions, Stage, TurnAnalyzer } from "../core/analyzer.ts";
-import { drawnFace } from "../core/drawn-face.ts";
-import { WORKER_TURN } from "../core/progress.ts";
+import type { ResumableAnalyzer } from "../core/analyzer.ts";
+import { createSyntheticFace } from "../core/image/synthetic-face.ts";
+import { WORKER_PART_LIMITS } from "../core/partial-work.ts";
+import type { Analyzer, AnalyzerOptions, Stage } from "../core/types.ts";
 import {
   type Answer,
   type Job,
@@ -11,7 +12,7 @@ import {
   type Reply,
   type Request,
   type Results,
-  sentFromTurn,
+  sentFromPart,
   type Task,
 } from "./worker-messages.ts";
 
@@ -32,7 +33,7 @@ process.on("message", ({ number, ...request }: Request) => {
 /** What is to be done; the first has begun. */
 const tasks: { readonly number: number; readonly task: Task }[] = [];
 
-let turns: TurnAnalyzer | undefined;
+let resumable: ResumableAnalyzer | undefined;
 let stopping = new AbortController();
 
 type OnStage = (stage: Stage, milliseconds: number) => void;
@@ -81,31 +82,31 @@ function send(answer: Answer): void {
 
 async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {
   // Not imported above: loading native code takes a while, in which a signal would still end the process.
-  const { analyzerFromNetworks, turnsFromNetworks } = await import("../core/analyzer.ts");
+  const { createAnalyzer, createResumableAnalyzer } = await import("../core/analyzer.ts");
   const { openNetworks } = await import("../core/networks.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir, digests);
-  turns = turnsFromNetworks(networks, limits ?? {}, WORKER_TURN);
-  const drawing = drawnFace();
+  resumable = createResumableAnalyzer(networks, limits ?? {}, WORKER_PART_LIMITS);
+  const drawing = createSyntheticFace();
   // As large as a photo, so that the first one's memory has been taken.
   const frame = sharp(drawing).resize({ width: 640, height: 480, fit: "contain" });
   const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
   // Whatever the limits are for others' pictures.
-  const analyzer = analyzerFromNetworks(networks);
+  const analyzer = createAnalyzer(networks);
   await warmUp(analyzer, [drawing, photo]);
   return analyzer.identity;
 }
 
 async function run(
-  { operation, image, options, progress }: Job,
+  { operation, image, options, checkpoint }: Job,
   signal: AbortSignal,
   onStage: OnStage,
 ): Promise<Results[Operation]> {
-  if (!turns) throw new Error("a job came before the analyzer was open");
+  if (!resumable) throw new Error("a job came before the analyzer was open");
   const callOptions = { ...options, signal, onStage };
   return operation === "analyze"
-    ? sentFromTurn(await turns.analyze(image, callOptions, progress))
-    : turns.embed(image, callOptions, progress);
+    ? sentFromPart(await resumable.analyze(image, callOptions, checkpoint))
+    : resumable.embed(image, callOptions, checkpoint);
 }
 
 /** Runs every decoder, step and network, as the first time is slower: memory is taken, code compiled. */

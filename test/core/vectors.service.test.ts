@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { identityOf } from "../../src/core/identity.ts";
 import {
   type Analyzer,
   confidenceOf,
@@ -11,6 +10,7 @@ import {
   VECTOR_LENGTH,
   type Vector,
 } from "../../src/core/index.ts";
+import { embeddingIdentity } from "../../src/core/steps/embed.ts";
 import { FACES, faceAt, openRealAnalyzer, SAMPLES, type Sample } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 import { randomFloats } from "../support/numbers.ts";
@@ -126,17 +126,17 @@ describe("the identity", () => {
   const digests = { detect: "d1", mesh: "m1", embed: "e1", attributes: "a1" };
 
   test("is short, stable and safe in a file name", () => {
-    expect(identityOf(digests)).toMatch(/^sface-[0-9a-f]{12}$/);
-    expect(identityOf({ ...digests })).toBe(identityOf(digests));
+    expect(embeddingIdentity(digests)).toMatch(/^sface-[0-9a-f]{12}$/);
+    expect(embeddingIdentity({ ...digests })).toBe(embeddingIdentity(digests));
     expect(analyzer.identity).toMatch(/^sface-[0-9a-f]{12}$/);
   });
 
   test.each(["detect", "mesh", "embed"] as const)("changes with the network %s", (name) => {
-    expect(identityOf({ ...digests, [name]: "other" })).not.toBe(identityOf(digests));
+    expect(embeddingIdentity({ ...digests, [name]: "other" })).not.toBe(embeddingIdentity(digests));
   });
 
   test("does not change with the network that vectors do not depend on", () => {
-    expect(identityOf({ ...digests, attributes: "other" })).toBe(identityOf(digests));
+    expect(embeddingIdentity({ ...digests, attributes: "other" })).toBe(embeddingIdentity(digests));
   });
 });
 
@@ -171,7 +171,7 @@ describe("the golden vectors", () => {
     const isSameIdentity = golden.identity === analyzer.identity;
     const advice = isSameIdentity
       ? "Vectors have moved but the identity has not: stored templates would silently go bad. Undo the change, " +
-        "or raise PREPROCESSING in src/core/identity.ts, say so in the release notes and write the file anew."
+        "or raise PREPROCESSING in src/core/steps/embed.ts, say so in the release notes and write the file anew."
       : "The identity has changed, as it must when vectors move: delete test/core/golden-vectors.json, run this " +
         "test again and commit the file that it writes.";
     expect(golden.identity, advice).toBe(analyzer.identity);

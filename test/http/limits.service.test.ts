@@ -12,8 +12,8 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { HealthCheckRequestSchema } from "../../gen/ts/health/v1/health_pb.ts";
-import { MAX_FACES } from "../../src/core/limits.ts";
-import { FACES_PER_TURN } from "../../src/core/progress.ts";
+import { FACES_PER_PART } from "../../src/core/partial-work.ts";
+import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
 import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/limits.ts";
 import type { RunningService } from "../../src/main.ts";
@@ -349,7 +349,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "Protobuf message": `${PARSE_LIMITS.MAX_PROTOBUF_FIELDS.toLocaleString("en")} fields, ${PARSE_LIMITS.MAX_PROTOBUF_DEPTH} levels`,
   "boxes of one request": String(PARSE_LIMITS.MAX_LIST_VALUES),
   "faces of one image": String(MAX_FACES),
-  "faces of one job in a row": String(FACES_PER_TURN),
+  "faces of one job in a row": String(FACES_PER_PART),
   "URL fetches in flight": `${MAX_FETCHES} in all, ${MAX_FETCHES_PER_CALLER} of one user`,
 };
 

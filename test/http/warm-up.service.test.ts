@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { createGate, type Gate } from "../../src/accounts/gate.ts";
-import { drawnFace, openAnalyzer } from "../../src/core/index.ts";
+import { createSyntheticFace, openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../../src/fetch/image-fetcher.ts";
 import { createAdmission } from "../../src/http/admission.ts";
@@ -96,7 +96,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
         observers: [({ operation, outcome }) => ends.push(`${operation} ${outcome}`)],
       }),
     port: port.address() as AddressInfo,
-    image: drawnFace(),
+    image: createSyntheticFace(),
   });
   await gate.close();
   // A request is over a moment after its answer has come.
@@ -109,7 +109,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
 test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
   const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
   const createListener = (): RequestListener => (_, response) => void response.end();
-  const image = drawnFace();
+  const image = createSyntheticFace();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
   await warmUp({ gate, createListener, port: closed, image });
 

@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
-import { MAX_FACES } from "../../src/core/limits.ts";
+import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";

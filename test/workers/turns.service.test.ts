@@ -3,11 +3,11 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type AnalyzeOptions, type Analyzer, FaceError } from "../../src/core/index.ts";
 import {
-  type AnalyzeTurn,
-  analysisFromTurns,
-  type EmbedTurn,
-  embeddingFromTurns,
-} from "../../src/core/turns.ts";
+  mergeAnalysis,
+  mergeEmbedding,
+  type PartialAnalysis,
+  type PartialEmbedding,
+} from "../../src/core/partial-work.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { openPool, type Pool, type QueueOptions } from "../../src/workers/pool.ts";
 import { boxOf, crowd, encoded, FACES, openRealAnalyzer } from "../support/faces.ts";
@@ -119,12 +119,15 @@ test("faces of all turns are in one order: sure ones first, then the larger", ()
     width: 1,
     height: 1,
     facesFound: 5,
-    faces: faces.map(([isSure, prominence]) => ({ rank: { isSure, prominence }, light: prominence })),
+    faces: faces.map(([isConfident, prominence]) => ({
+      rank: { isConfident, prominence },
+      light: prominence,
+    })),
   });
   const turns = [turn([true, 2], [false, 9]), turn([true, 1], [true, 3], [true, 2.5])] as unknown[];
-  const { faces } = analysisFromTurns(turns as AnalyzeTurn[]);
+  const { faces } = mergeAnalysis(turns as PartialAnalysis[]);
   expect(faces).toEqual([3, 2.5, 2, 1, 9].map((light) => ({ light })));
-  expect(embeddingFromTurns(turns as EmbedTurn[])).toMatchObject({ light: 3, facesFound: 5 });
+  expect(mergeEmbedding(turns as PartialEmbedding[])).toMatchObject({ light: 3, facesFound: 5 });
 });
 
 test.each([

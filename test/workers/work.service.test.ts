@@ -1,6 +1,6 @@
 // Which networks run for which call, and how often: no work is done that nobody asked for.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { analyzerFromNetworks } from "../../src/core/analyzer.ts";
+import { createAnalyzer } from "../../src/core/analyzer.ts";
 import type { Analyzer } from "../../src/core/index.ts";
 import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
       return networks[name].run(drawings);
     },
   });
-  analyzer = analyzerFromNetworks({
+  analyzer = createAnalyzer({
     ...networks,
     detect: watched("detect"),
     mesh: watched("mesh"),

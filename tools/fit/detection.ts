@@ -3,7 +3,7 @@
 // region with the most true positives at the fewest false positives.
 import { readFileSync } from "node:fs";
 import { decode } from "../../src/core/image/decode.ts";
-import { DEFAULT_LIMITS } from "../../src/core/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
 import { wholeView } from "../../src/core/steps/detect.ts";
 import { type Candidate, look } from "../../src/core/steps/find.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { decode } from "../../src/core/image/decode.ts";
-import { DEFAULT_LIMITS } from "../../src/core/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
 import { findFaces } from "../../src/core/steps/find.ts";
 import { measurePose } from "../../src/core/steps/pose.ts";

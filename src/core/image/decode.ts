@@ -1,10 +1,10 @@
 import sharp from "sharp";
 import { FaceError } from "../errors.ts";
-import type { ImageLimits } from "../limits.ts";
 import type { Photo, Pixels } from "../types.ts";
 import { liesOnSide } from "./exif.ts";
 import { hasAt, type ImageHeader } from "./image-header.ts";
 import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg-header.ts";
+import type { ImageLimits } from "./limits.ts";
 import { PNG_SIGNATURE, readPngHeader } from "./png-header.ts";
 
 // One worker decodes one image at a time, so neither a cache of earlier images nor more threads would help;

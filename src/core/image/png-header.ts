@@ -40,7 +40,7 @@ function neededParts(bytes: Uint8Array, view: DataView): Pick<ImageHeader, "orie
     const type = end > bytes.length ? "" : typeAt(view, at);
     if (type === "eXIf" && orientation === UPRIGHT) {
       orientation = orientationIn(bytes.subarray(at + 8, end - 4));
-      if (orientation !== UPRIGHT) parts.write(chunkOf("eXIf", exifOf(orientation)));
+      if (orientation !== UPRIGHT) parts.write(encodeChunk("eXIf", exifOf(orientation)));
     } else if (!isOptional(type) || COLOUR_CHUNKS.includes(type)) parts.write(bytes.subarray(at, end));
     if (type === "IEND") break;
   }
@@ -61,7 +61,7 @@ function isOptional(type: string): boolean {
 }
 
 /** A chunk of a PNG. */
-export function chunkOf(type: string, body: Uint8Array): Buffer {
+export function encodeChunk(type: string, body: Uint8Array): Buffer {
   const chunk = Buffer.alloc(body.length + AROUND_CHUNK);
   chunk.writeUInt32BE(body.length);
   chunk.write(type, 4, "latin1");

@@ -1,17 +1,8 @@
 import { cropAndMirrored } from "../crop/crop.ts";
 import { cropOf } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Pixels, Point } from "../types.ts";
-import { AGE_RANGES, type AgeRange } from "./age-ranges.ts";
+import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } from "../types.ts";
 import { levelSquare } from "./mesh.ts";
-
-/** How old and of which gender a face appears to annotators; not what a document says. */
-export interface Attributes {
-  readonly age: AgeRange;
-  readonly gender: "male" | "female";
-  /** 0.501 to 1 (spec 2.4). */
-  readonly genderConfidence: number;
-}
 
 const SIDE = 96;
 const RANGE = { scale: 1, offset: 0 };

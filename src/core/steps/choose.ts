@@ -8,10 +8,8 @@ import {
   overlapOf,
   scaleBox,
 } from "../geometry.ts";
-import { MAX_FACES } from "../limits.ts";
 import type { Networks } from "../networks.ts";
-import { type Progress, packMesh, type TurnLimits, unpackMesh } from "../progress.ts";
-import { byRank, type Rank } from "../rank.ts";
+import { type Checkpoint, type PartLimits, packMesh, unpackMesh } from "../partial-work.ts";
 import type { Box, Photo, Pixels } from "../types.ts";
 import { detect } from "./detect.ts";
 import {
@@ -24,14 +22,8 @@ import {
   type UnrefinedFace,
 } from "./find.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
-
-/** Which faces of an image are meant. */
-export interface Selection {
-  /** Boxes, each around one face, in pixels of the image as sent; without any, every face that is found. */
-  readonly boxes?: readonly Box[] | undefined;
-  /** `false` never detects: each box, or without boxes the whole image, is taken as one face. */
-  readonly detect?: boolean | undefined;
-}
+import { type Rank, sortByRank } from "./rank.ts";
+import { MAX_FACES, type Selection } from "./selection.ts";
 
 /** A caller's box may be tight around a face or wide around a head: the mesh is tried as drawn, then closer. */
 const BOX_SCALES = [1, 0.7];
@@ -49,17 +41,17 @@ export interface ChosenFace extends FoundFace {
 }
 
 /** What a turn of choosing gave. */
-export interface Chosen {
+export interface ChosenFaces {
   /** The faces of this turn. */
   readonly faces: readonly ChosenFace[];
   /** Number of faces in the image, also of those that are too many to be processed; 0 while they are searched for. */
   readonly facesFound: number;
   /** Where to continue; missing if this was the last turn. */
-  readonly next?: Progress;
+  readonly checkpoint?: Checkpoint;
 }
 
 /** Every face in a caller's box is as prominent as any other: they stay in the order of the boxes. */
-const IN_BOX: Rank = { isSure: true, prominence: 0 };
+const IN_BOX: Rank = { isConfident: true, prominence: 0 };
 
 /**
  * Gives the faces that are meant for one turn, from the beginning or from where the work stood after the last turn:
@@ -72,32 +64,32 @@ export async function chooseFaces(
   networks: Networks,
   photo: Photo,
   selection: Selection,
-  { progress, limits }: { readonly progress?: Progress | undefined; readonly limits: TurnLimits },
+  { checkpoint, limits }: { readonly checkpoint?: Checkpoint | undefined; readonly limits: PartLimits },
   signal?: AbortSignal,
-): Promise<Chosen> {
+): Promise<ChosenFaces> {
   const { boxes = [], detect: mayDetect = true } = selection;
   const { pixels: image } = photo;
   const frame: Box = { x1: 0, y1: 0, x2: image.width, y2: image.height };
   if (boxes.length > 0) {
-    const done = progress?.stage === "boxes" ? progress.done : 0;
+    const done = checkpoint?.phase === "boxes" ? checkpoint.boxesDone : 0;
     return facesInBoxes(networks, photo, { boxes, detect: mayDetect }, { done, limits }, signal);
   }
   if (!mayDetect) {
     const face = await faceOfBox(networks, image, frame, signal);
     return face ? { faces: [{ ...face, rank: IN_BOX }], facesFound: 1 } : { faces: [], facesFound: 0 };
   }
-  const found = await unrefinedFaces(networks, image, progress, limits, signal);
-  if ("next" in found) return { faces: [], facesFound: 0, next: found.next };
+  const found = await unrefinedFaces(networks, image, checkpoint, limits, signal);
+  if ("checkpoint" in found) return { faces: [], facesFound: 0, checkpoint: found.checkpoint };
   const { left, facesFound } = found;
-  const faces = await refineFaces(networks, image, left.slice(0, limits.faces));
+  const faces = await refineFaces(networks, image, left.slice(0, limits.maxFaces));
   const ranked = faces.map((face) => ({ ...face, rank: rankOf(face, frame) }));
   const later = left
-    .slice(limits.faces)
+    .slice(limits.maxFaces)
     .map(({ box, score, mesh }) => ({ box, score, mesh: packMesh(mesh) }));
   return {
     faces: ranked,
     facesFound,
-    ...(later.length > 0 && { next: { stage: "faces", facesFound, left: later } }),
+    ...(later.length > 0 && { checkpoint: { phase: "faces", facesFound, remaining: later } }),
   };
 }
 
@@ -105,17 +97,17 @@ export async function chooseFaces(
 async function unrefinedFaces(
   networks: Networks,
   image: Pixels,
-  progress: Progress | undefined,
-  limits: TurnLimits,
+  checkpoint: Checkpoint | undefined,
+  limits: PartLimits,
   signal?: AbortSignal,
-): Promise<{ left: readonly UnrefinedFace[]; facesFound: number } | { next: Progress }> {
-  if (progress?.stage === "faces") {
-    const left = progress.left.map(({ mesh, ...face }) => ({ ...face, mesh: unpackMesh(mesh) }));
-    return { left, facesFound: progress.facesFound };
+): Promise<{ left: readonly UnrefinedFace[]; facesFound: number } | { checkpoint: Checkpoint }> {
+  if (checkpoint?.phase === "faces") {
+    const left = checkpoint.remaining.map(({ mesh, ...face }) => ({ ...face, mesh: unpackMesh(mesh) }));
+    return { left, facesFound: checkpoint.facesFound };
   }
-  const search = progress?.stage === "search" ? progress : undefined;
+  const search = checkpoint?.phase === "search" ? checkpoint : undefined;
   const result = await continueSearch(networks, image, search, limits, signal);
-  if ("next" in result) return result;
+  if ("checkpoint" in result) return result;
   const facesFound = result.found.length;
   return { left: facesFound > MAX_FACES ? mostProminent(result.found, image) : result.found, facesFound };
 }
@@ -126,7 +118,7 @@ function mostProminent(faces: readonly UnrefinedFace[], { width, height }: Pixel
     const { box, score, mesh } = face;
     return { face, rank: rankOf(placedFace(box, score, mesh), frame) };
   });
-  return byRank(ranked)
+  return sortByRank(ranked)
     .slice(0, MAX_FACES)
     .map(({ face }) => face);
 }
@@ -136,12 +128,12 @@ async function facesInBoxes(
   networks: Networks,
   photo: Photo,
   { boxes, detect: mayDetect }: { readonly boxes: readonly Box[]; readonly detect: boolean },
-  { done, limits }: { readonly done: number; readonly limits: TurnLimits },
+  { done, limits }: { readonly done: number; readonly limits: PartLimits },
   signal?: AbortSignal,
-): Promise<Chosen> {
+): Promise<ChosenFaces> {
   const { pixels: image } = photo;
   const places = boxes.map((box) => placeOf(box, photo));
-  const end = Math.min(boxes.length, done + limits.faces);
+  const end = Math.min(boxes.length, done + limits.maxFaces);
   const faces: ChosenFace[] = [];
   for (const [i, place] of places.slice(done, end).entries()) {
     const face =
@@ -153,12 +145,12 @@ async function facesInBoxes(
   return {
     faces,
     facesFound: boxes.length,
-    ...(end < boxes.length && { next: { stage: "boxes", done: end } }),
+    ...(end < boxes.length && { checkpoint: { phase: "boxes", boxesDone: end } }),
   };
 }
 
 function rankOf({ box, score = 1 }: FoundFace, frame: Box): Rank {
-  return { isSure: score >= SURE_SCORE, prominence: prominenceOf(box, frame) };
+  return { isConfident: score >= SURE_SCORE, prominence: prominenceOf(box, frame) };
 }
 
 /** Size of a face as it counts for the order: what lies outside the photo counts against it. */

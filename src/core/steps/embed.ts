@@ -1,19 +1,39 @@
-import type { Drawing, Network } from "../networks.ts";
+import { createHash } from "node:crypto";
+import type { Drawing, Network, NetworkName } from "../networks.ts";
 
-/** A face as 128 numbers; two of the same person lie less than 0.5 apart. */
+/** A face embedding of 128 numbers. Two vectors of one person are less than 0.5 apart. */
 export type Vector = Float32Array;
 
 /**
- * Every vector has this length, so that distances lie in 0 to 0.9 (spec 2.2) and 0.5 falls on the
- * network's own threshold: 0.5 / 0.45 = 1.11, against 1.13 on unit vectors.
+ * The Euclidean length of every vector. It keeps distances within 0 to 0.9 (spec 2.2) and maps the threshold of 0.5
+ * to the network's own: 0.5 / 0.45 = 1.11, against 1.13 on unit vectors.
  */
 export const VECTOR_LENGTH = 0.45;
 
-/** Turns aligned crops into vectors. */
+/**
+ * Version of the preprocessing (decoding, cropping, detection, alignment, scaling). Increase it with every change
+ * that moves vectors, and name the change in CHANGELOG.md.
+ */
+const PREPROCESSING = 3;
+
+/** The networks that a vector depends on. */
+const VECTOR_NETWORKS = ["detect", "mesh", "embed"] as const satisfies readonly NetworkName[];
+
+/** Computes the embeddings of aligned crops. */
 export async function embed(network: Network, crops: readonly Drawing[]): Promise<Vector[]> {
   const { vector } = await network.run(crops);
-  return vector!.map((numbers) => {
-    const scale = VECTOR_LENGTH / Math.hypot(...numbers);
-    return numbers.map((value) => value * scale);
+  return vector!.map((values) => {
+    const scale = VECTOR_LENGTH / Math.hypot(...values);
+    return values.map((value) => value * scale);
   });
+}
+
+/**
+ * Names the networks and the preprocessing that produce vectors. Only vectors of the same identity are comparable to
+ * the last digit.
+ */
+export function embeddingIdentity(digests: Readonly<Record<NetworkName, string>>): string {
+  const hash = createHash("sha256").update(`preprocessing ${PREPROCESSING}`);
+  for (const name of VECTOR_NETWORKS) hash.update(`\n${name} ${digests[name]}`);
+  return `sface-${hash.digest("hex").slice(0, 12)}`;
 }

@@ -9,13 +9,13 @@ import {
 } from "../geometry.ts";
 import type { Networks } from "../networks.ts";
 import {
-  type LookProgress,
-  ONE_TURN,
-  type Progress,
+  type Checkpoint,
+  NO_PART_LIMITS,
+  type PackedPass,
+  type PartLimits,
   packMesh,
-  type TurnLimits,
   unpackMesh,
-} from "../progress.ts";
+} from "../partial-work.ts";
 import type { Box, Pixels } from "../types.ts";
 import { type Detection, detect, SAME_FACE_OVERLAP, wholeView } from "./detect.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
@@ -75,14 +75,16 @@ export async function findFaces(
   image: Pixels,
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
-  const search = await continueSearch(networks, image, undefined, ONE_TURN, signal);
+  const search = await continueSearch(networks, image, undefined, NO_PART_LIMITS, signal);
   return refineFaces(networks, image, "found" in search ? search.found : []);
 }
 
 /** A search that is over, with a mesh that is not refined yet for each face, or one that goes on in the next turn. */
-export type SearchResult = { readonly found: readonly UnrefinedFace[] } | { readonly next: SearchProgress };
+export type SearchResult =
+  | { readonly found: readonly UnrefinedFace[] }
+  | { readonly checkpoint: SearchCheckpoint };
 
-type SearchProgress = Extract<Progress, { stage: "search" }>;
+type SearchCheckpoint = Extract<Checkpoint, { phase: "search" }>;
 
 /** A face whose place and mesh are known roughly. */
 export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
@@ -91,25 +93,26 @@ export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
 export async function continueSearch(
   networks: Networks,
   image: Pixels,
-  progress: SearchProgress | undefined,
-  limits: TurnLimits,
+  checkpoint: SearchCheckpoint | undefined,
+  limits: PartLimits,
   signal?: AbortSignal,
 ): Promise<SearchResult> {
-  const beginning = progress
-    ? unpackLook(progress.first)
+  const beginning = checkpoint
+    ? unpackLook(checkpoint.firstPass)
     : await beginLook(networks, image, [wholeView(image)]);
   signal?.throwIfAborted();
   const first = await continueLook(networks, image, beginning, limits, signal);
-  if (!isOver(first)) return { next: { stage: "search", first: packLook(first) } };
+  if (!isOver(first)) return { checkpoint: { phase: "search", firstPass: packLook(first) } };
   const candidates = candidatesOf(first);
   const faces = candidates.filter(isFace);
 
-  const going = progress?.second
-    ? unpackLook(progress.second)
+  const going = checkpoint?.secondPass
+    ? unpackLook(checkpoint.secondPass)
     : await beginLook(networks, image, furtherViews(image, candidates, faces));
   signal?.throwIfAborted();
   const second = await continueLook(networks, image, going, limits, signal);
-  if (!isOver(second)) return { next: { stage: "search", first: packLook(first), second: packLook(second) } };
+  if (!isOver(second))
+    return { checkpoint: { phase: "search", firstPass: packLook(first), secondPass: packLook(second) } };
   return { found: distinct([...faces, ...candidatesOf(second).filter(isFaceAtSecondLook)]) };
 }
 
@@ -136,7 +139,7 @@ export async function look(
 ): Promise<Candidate[]> {
   const begun = await beginLook(networks, image, views);
   signal?.throwIfAborted();
-  return candidatesOf(await continueLook(networks, image, begun, ONE_TURN, signal));
+  return candidatesOf(await continueLook(networks, image, begun, NO_PART_LIMITS, signal));
 }
 
 /** A look at some views of an image: what was detected, and the meshes of the first detections. */
@@ -156,10 +159,10 @@ async function continueLook(
   networks: Networks,
   image: Pixels,
   { detections, meshes }: Look,
-  limits: TurnLimits,
+  limits: PartLimits,
   signal?: AbortSignal,
 ): Promise<Look> {
-  const next = detections.slice(meshes.length, meshes.length + limits.detections);
+  const next = detections.slice(meshes.length, meshes.length + limits.maxDetections);
   const squares = next.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
   const first = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
@@ -176,11 +179,11 @@ function candidatesOf({ detections, meshes }: Look): Candidate[] {
   return detections.map((detection, i) => ({ ...detection, mesh: meshes[i]! }));
 }
 
-function packLook({ detections, meshes }: Look): LookProgress {
+function packLook({ detections, meshes }: Look): PackedPass {
   return { detections, meshes: meshes.map(packMesh) };
 }
 
-function unpackLook({ detections, meshes }: LookProgress): Look {
+function unpackLook({ detections, meshes }: PackedPass): Look {
   return { detections, meshes: meshes.map(unpackMesh) };
 }
 

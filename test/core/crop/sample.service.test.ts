@@ -3,7 +3,7 @@ import { IMAGES, memory, withCanvas } from "../../../src/core/crop/drawing-memor
 import { lengthOfLevels } from "../../../src/core/crop/image-memory.ts";
 import { forget, sample } from "../../../src/core/crop/sample.ts";
 import { WHOLE_SIDE } from "../../../src/core/image/decode.ts";
-import { drawnFace, openAnalyzer } from "../../../src/core/index.ts";
+import { createSyntheticFace, openAnalyzer } from "../../../src/core/index.ts";
 import type { Pixels } from "../../../src/core/types.ts";
 import { DEFAULT_MODELS_DIR } from "../../../src/model-manifest.ts";
 
@@ -28,7 +28,7 @@ function isInMemory(value: number): boolean {
 test("calls leave no image behind", async () => {
   const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
   onTestFinished(() => analyzer.close());
-  const face = drawnFace();
+  const face = createSyntheticFace();
   await analyzer.embed(face);
   await analyzer.analyze(face);
   const boxes = [{ x1: 0, y1: 0, x2: 20, y2: 20 }];

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { FaceError, type FaceErrorKind } from "../../../src/core/errors.ts";
 import { decode, SHRUNK_SIDE, WHOLE_SIDE } from "../../../src/core/image/decode.ts";
-import { DEFAULT_LIMITS } from "../../../src/core/limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/core/image/limits.ts";
 import type { Photo } from "../../../src/core/types.ts";
 import {
   blankRows,

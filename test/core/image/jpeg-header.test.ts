@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { decode } from "../../../src/core/image/decode.ts";
 import { readJpegHeader } from "../../../src/core/image/jpeg-header.ts";
-import { DEFAULT_LIMITS } from "../../../src/core/limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/core/image/limits.ts";
 import { greyJpeg, manyScanJpeg } from "../../support/hand-made-jpeg.ts";
 
 /** Markers that have no length field: TEM, RST0 to RST7. */

@@ -216,6 +216,7 @@ export class ConfigError extends Error {
 }
 
 /** Reads the configuration; nothing else in the project reads the environment. Throws ConfigError. */
+// biome-ignore lint/style/noProcessEnv: the one reader of settings
 export function readConfig(env: Environment = process.env): Config {
   const isHalfTls = !env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY;
   return readSettings(

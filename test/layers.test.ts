@@ -113,13 +113,4 @@ describe("the layers", () => {
   test.each(Object.entries(SINGLE_IMPORTER))("%s is imported by %s alone", (name, importer) => {
     expect(files.filter((file) => importsOf(file).includes(name))).toEqual([importer]);
   });
-
-  test("only the configuration reads the environment, and workers get what their runtime needs of it", () => {
-    const users = files.filter((file) => readFileSync(join(ROOT, file), "utf8").includes("process.env"));
-    expect(users).toEqual(["src/config.ts", "src/workers/worker-process.ts"]);
-    const workers = readFileSync(join(ROOT, "src/workers/worker-process.ts"), "utf8");
-    expect(workers.match(/.*process\.env.*/g)).toEqual([
-      "      env: { ...passedVariables(process.env), ...ONE_THREAD },",
-    ]);
-  });
 });

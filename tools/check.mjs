@@ -17,7 +17,18 @@ const parts = [
   ["generated SDKs", sdksAreCurrent],
   ["OpenAPI document", openApiIsCurrent],
   ["OpenAPI lint", openApiIsSound],
-  ["layers", () => run("vitest", "run", "--config", "test/vitest.config.ts", "test/layers.test.ts")],
+  [
+    "layers and file names",
+    () =>
+      run(
+        "vitest",
+        "run",
+        "--config",
+        "test/vitest.config.ts",
+        "test/layers.test.ts",
+        "test/file-names.test.ts",
+      ),
+  ],
 ];
 
 for (const [name, part] of parts) {

@@ -60,6 +60,7 @@ export class WorkerProcess {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
       execArgv: YOUNG_HEAP,
+      // biome-ignore lint/style/noProcessEnv: passes on a few variables, no settings
       env: { ...passedVariables(process.env), ...ONE_THREAD },
       // Read here: a process that shared our standard error would block when nobody reads that.
       stdio: ["ignore", "ignore", "pipe", "ipc"],

@@ -1,15 +1,13 @@
 // Compares the speed of this build with that of another checkout: `npm run bench:compare -- --with DIR`.
 // The two services take turns, so that both are measured under the same conditions.
-
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { formatMs, formatTable } from "../tools/support/format.ts";
 import { findCli, type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
-import { mean } from "../tools/support/statistics.ts";
+import { mean, sum } from "../tools/support/statistics.ts";
+import { createTempDir } from "../tools/support/temp-dir.ts";
 import type { RequestKind } from "./load/load.ts";
-import { makePhotos, type Photos } from "./load/photos.ts";
+import { createPhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 
 const HELP = `Usage: npm run bench:compare -- --with DIR [--rounds N]
@@ -45,8 +43,7 @@ interface Turn {
   readonly serverMs: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "visage-compare-"));
-const photos = await makePhotos(folder);
+const photos = await createPhotos(createTempDir("visage-compare-"));
 const settings = {
   // Older versions do not know the value "off".
   VISAGE_METRICS_PORT: "0",
@@ -57,7 +54,7 @@ const other = await startServiceProcess(settings, otherDir);
 const own = await startServiceProcess(settings);
 try {
   const rows: string[][] = [];
-  for (const kind of kindsOf(photos)) {
+  for (const kind of createRequestKinds(photos)) {
     const turns: { own: Turn; other: Turn }[] = [];
     for (let round = 0; round < rounds; round++) {
       // The order alternates, so that a machine that slows down favours neither build.
@@ -66,7 +63,7 @@ try {
       turns.push(first === own ? { own: one, other: two } : { own: two, other: one });
       process.stderr.write(".");
     }
-    rows.push(rowOf(kind, turns));
+    rows.push(formatRow(kind, turns));
   }
   console.log(
     `\n${formatTable(["", "requests/s", "ratio", "p50", "p99", "server CPU per request, ms"], rows)}`,
@@ -76,17 +73,16 @@ try {
   );
 } finally {
   await Promise.all([own.stop(), other.stop()]);
-  rmSync(folder, { recursive: true });
 }
 process.exit();
 
-function kindsOf(made: Photos): RequestKind[] {
-  const images = [made.one("640x480")];
+function createRequestKinds({ oneFace }: Photos): RequestKind[] {
+  const images = [oneFace("640x480")];
   return [
-    { wire: "grpc", operation: "get_face_vec", images },
-    { wire: "multipart", operation: "get_face_vec", images },
-    { wire: "json", operation: "get_face_vec", images },
-    { wire: "grpc", operation: "get_image_attr", images },
+    { protocol: "grpc", operation: "get_face_vec", images },
+    { protocol: "multipart", operation: "get_face_vec", images },
+    { protocol: "json", operation: "get_face_vec", images },
+    { protocol: "grpc", operation: "get_image_attr", images },
   ];
 }
 
@@ -99,20 +95,26 @@ async function measure(service: ServiceProcess, kind: RequestKind): Promise<Turn
   return { perSecond, p50, p99, serverMs: (service.cpuMs().server - before) / requests };
 }
 
-function rowOf({ wire, operation }: RequestKind, turns: readonly { own: Turn; other: Turn }[]): string[] {
-  const both = (read: (turn: Turn) => number, write: (value: number) => string) =>
-    `${write(mean(turns.map(({ other: turn }) => read(turn))))} → ${write(mean(turns.map(({ own: turn }) => read(turn))))}`;
+function formatRow(
+  { protocol, operation }: RequestKind,
+  turns: readonly { own: Turn; other: Turn }[],
+): string[] {
+  const both = (value: (turn: Turn) => number, format: (value: number) => string) => {
+    const otherMean = mean(turns.map(({ other: turn }) => value(turn)));
+    const ownMean = mean(turns.map(({ own: turn }) => value(turn)));
+    return `${format(otherMean)} → ${format(ownMean)}`;
+  };
   const ratios = turns.map(({ own: mine, other: theirs }) => mine.perSecond / theirs.perSecond);
-  const center = mean(ratios);
-  const variance = mean(ratios.map((ratio) => (ratio - center) ** 2)) * (ratios.length / (ratios.length - 1));
-  const error = Math.sqrt(variance / ratios.length);
+  const meanRatio = mean(ratios);
+  const variance = sum(ratios.map((ratio) => (ratio - meanRatio) ** 2)) / (ratios.length - 1);
+  const standardError = Math.sqrt(variance / ratios.length);
   return [
-    `${operation}, ${wire}`,
+    `${operation}, ${protocol}`,
     both(
       ({ perSecond }) => perSecond,
       (value) => value.toFixed(1),
     ),
-    `${center.toFixed(3)} ± ${error.toFixed(3)}`,
+    `${meanRatio.toFixed(3)} ± ${standardError.toFixed(3)}`,
     both(({ p50 }) => p50, formatMs),
     both(({ p99 }) => p99, formatMs),
     both(

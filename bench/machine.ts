@@ -3,39 +3,39 @@ import { existsSync, readFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 
-/** What measured figures depend on: machine, system, Node, the commit and the day, and the host of a virtual machine. */
+/** Describes the conditions of a benchmark run: machine, system, Node, commit, date, and steal time on a virtual machine. */
 export function describeRun(): string {
   const [cpu] = cpus();
-  const model = cpu?.model && cpu.model !== "unknown" ? cpu.model : `unnamed ${arch()} processor`;
+  const model = cpu?.model && cpu.model !== "unknown" ? cpu.model : `unknown ${arch()} CPU`;
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const machine = `${availableParallelism()} cores (${model}), ${memory}`;
-  return `${machine}, ${platform()} ${release()} ${arch()}, Node ${process.version}; commit ${commit()}, ${today()}.${shareOfHost()}`;
+  return `${machine}, ${platform()} ${release()} ${arch()}, Node ${process.version}; commit ${commit()}, ${today()}.${stealTime()}`;
 }
 
-/** Processors' time so far in Linux's ticks: what was wanted here, and how much of that a host gave to others. */
-interface Ticks {
-  readonly wanted: number;
-  readonly stolen: number;
+/** CPU time of the machine so far, in ticks: busy time including steal time, and steal time alone. */
+interface CpuTicks {
+  readonly busy: number;
+  readonly steal: number;
 }
 
-const atStart = readTicks();
+const ticksAtStart = readTicks();
 
-function readTicks(): Ticks | undefined {
+function readTicks(): CpuTicks | undefined {
   if (!existsSync("/proc/stat")) return undefined;
   const [total] = readFileSync("/proc/stat", "utf8").split("\n", 1);
-  const [, user, nice, system, , , hard, soft, stolen] = total!.split(/\s+/).map(Number);
-  return { wanted: user! + nice! + system! + hard! + soft! + stolen!, stolen: stolen! };
+  const [, user, nice, system, , , irq, softirq, steal] = total!.split(/\s+/).map(Number);
+  return { busy: user! + nice! + system! + irq! + softirq! + steal!, steal: steal! };
 }
 
-/** What figures lost to others on the same host since this process began. */
-function shareOfHost(): string {
+/** The share of CPU time that the hypervisor gave to other machines since this process started. */
+function stealTime(): string {
   const now = readTicks();
-  if (!now || !atStart) return "";
-  const share = (now.stolen - atStart.stolen) / Math.max(1, now.wanted - atStart.wanted);
-  return ` Of the processors' time that was wanted meanwhile, the host gave ${(100 * share).toFixed(1)} % to others.`;
+  if (!now || !ticksAtStart) return "";
+  const share = (now.steal - ticksAtStart.steal) / Math.max(1, now.busy - ticksAtStart.busy);
+  return ` Steal time: ${(100 * share).toFixed(1)} % of the busy CPU time.`;
 }
 
-/** The commit that is checked out, and whether files differ from it. */
+/** The checked-out commit, and whether the working tree differs from it. */
 function commit(): string {
   try {
     const git = (...args: string[]) =>

@@ -1,40 +1,46 @@
-// Measures what to size a deployment by: `npm run bench:sizing`, or with `-- --database URL` on PostgreSQL, whose
-// transactions are then counted too. Writes bench/results/sizing.md.
-
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+// Measures the figures by which to size a deployment: `npm run bench:sizing [-- --database URL]`.
+// Writes bench/results/sizing.md. With a PostgreSQL database, it also counts the transactions of the accounts.
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
-import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
 import { formatMs, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
-import { type ServiceProcess, startServiceProcess, USER } from "../tools/support/service-process.ts";
+import { startServiceProcess, USER } from "../tools/support/service-process.ts";
+import { createTempDir } from "../tools/support/temp-dir.ts";
 import type { Operation } from "./load/load.ts";
-import { makePhotos, type Photos } from "./load/photos.ts";
+import { createPhotos, type Photos } from "./load/photos.ts";
 import { measureSpeed } from "./load/run-load.ts";
 import { describeRun } from "./machine.ts";
+import { writeReport } from "./report.ts";
 
 const SECONDS = 8;
 const MB = 1e6;
+const HELP = `Usage: npm run bench:sizing [-- --database URL]
 
-const { values } = parseArgs({ options: { database: { type: "string" } } });
+  --database URL  an empty PostgreSQL database for the accounts, instead of SQLite
+`;
+
+const { values } = parseArgs({
+  options: { database: { type: "string" }, help: { type: "boolean", default: false } },
+});
+if (values.help) {
+  console.error(HELP);
+  process.exit();
+}
 await prepareModels();
-const folder = mkdtempSync(join(tmpdir(), "visage-sizing-"));
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-const photos = await makePhotos(folder);
+const photos = await createPhotos(createTempDir("visage-sizing-"));
 const service = await startServiceProcess(
   values.database === undefined ? {} : { VISAGE_DATABASE_URL: values.database },
 );
 try {
-  const before = await transactions();
-  const started = performance.now();
-  const costs = await mapWithProgress("sizing", cases(photos), (one) => measureCost(service, one));
-  const seconds = (performance.now() - started) / 1000;
-  const after = await transactions();
-  const perSecond = before === undefined || after === undefined ? undefined : (after - before) / seconds;
-  report(costs, perSecond);
+  const before = await countTransactions();
+  const start = performance.now();
+  const costs = await mapWithProgress("sizing", createCases(photos), measureCost);
+  const seconds = (performance.now() - start) / 1000;
+  const after = await countTransactions();
+  report(costs, before === undefined || after === undefined ? undefined : (after - before) / seconds);
 } finally {
   await service.stop();
 }
@@ -45,30 +51,34 @@ interface Case {
   readonly images: readonly string[];
 }
 
-/** A case, and the milliseconds of processors that one request took. */
+/** A case and the CPU time of one request in milliseconds. */
 interface Cost extends Case {
   readonly workers: number;
   readonly server: number;
 }
 
-function cases({ one, many, other }: Photos): Case[] {
+function createCases({ oneFace, fiveFaces, otherPerson }: Photos): Case[] {
   return [
-    { operation: "get_face_vec", photo: "640x480, one face", images: [one("640x480")] },
-    { operation: "get_face_vec", photo: "1920x1280, five faces", images: [many("1920x1280")] },
-    { operation: "get_image_attr", photo: "640x480, one face", images: [one("640x480")] },
-    { operation: "get_image_attr", photo: "1920x1280, five faces", images: [many("1920x1280")] },
-    { operation: "match_faces", photo: "two of one face", images: [one("640x480"), other] },
+    { operation: "get_face_vec", photo: "640x480, one face", images: [oneFace("640x480")] },
+    { operation: "get_face_vec", photo: "1920x1280, five faces", images: [fiveFaces("1920x1280")] },
+    { operation: "get_image_attr", photo: "640x480, one face", images: [oneFace("640x480")] },
+    { operation: "get_image_attr", photo: "1920x1280, five faces", images: [fiveFaces("1920x1280")] },
+    {
+      operation: "match_faces",
+      photo: "two of 640x480, one face each",
+      images: [oneFace("640x480"), otherPerson],
+    },
   ];
 }
 
-async function measureCost(of: ServiceProcess, one: Case): Promise<Cost> {
+async function measureCost(one: Case): Promise<Cost> {
   const { operation, images } = one;
-  const before = of.cpuMs();
+  const before = service.cpuMs();
   const { requests } = await measureSpeed(
-    { port: of.port, userId: USER, mix: [{ wire: "multipart", operation, images }] },
+    { port: service.port, userId: USER, mix: [{ protocol: "multipart", operation, images }] },
     { inFlight: 2 * availableParallelism(), seconds: SECONDS },
   );
-  const after = of.cpuMs();
+  const after = service.cpuMs();
   return {
     ...one,
     workers: (after.workers - before.workers) / requests,
@@ -76,8 +86,8 @@ async function measureCost(of: ServiceProcess, one: Case): Promise<Cost> {
   };
 }
 
-/** How many transactions the database has seen, where there is one. */
-async function transactions(): Promise<number | undefined> {
+/** The number of transactions of the database so far; undefined without a database. */
+async function countTransactions(): Promise<number | undefined> {
   if (values.database === undefined) return undefined;
   const client = new Client(values.database);
   await client.connect();
@@ -88,27 +98,21 @@ async function transactions(): Promise<number | undefined> {
   return Number(rows[0].count);
 }
 
-/** What a process has to itself, and its share of what it has in common with others. */
-function memoryOf(pid: number): number {
+/** Proportional set size of a process in bytes: its private memory and its share of shared memory. */
+function proportionalSetSize(pid: number): number {
   const [, kilobytes] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))!;
   return Number(kilobytes) * 1024;
 }
 
-function report(costs: readonly Cost[], perSecond: number | undefined): void {
-  const size = (pids: readonly number[]) => `${(Math.max(...pids.map(memoryOf)) / MB).toFixed(0)} MB`;
-  const rows = [
-    ["memory of the server process", size([service.pid])],
-    ["memory of the largest worker", size(service.workers)],
-    ...(perSecond === undefined
-      ? []
-      : [["transactions of PostgreSQL, one user all the time", `${perSecond.toFixed(1)} a second`]]),
-  ];
-  const text = [
+function report(costs: readonly Cost[], transactionsPerSecond: number | undefined): void {
+  const maxMemory = (pids: readonly number[]) =>
+    `${(Math.max(...pids.map(proportionalSetSize)) / MB).toFixed(0)} MB`;
+  const paragraphs = [
     "# Sizing",
     `Written by \`npm run bench:sizing\`. ${describeRun()}`,
-    "Processor time of a request over multipart, in the workers and in the server process:",
+    "CPU time of a request over multipart, in the workers and in the server process:",
     formatTable(
-      ["operation", "photograph", "workers", "server"],
+      ["operation", "photo", "workers", "server"],
       costs.map(({ operation, photo, workers, server }) => [
         operation,
         photo,
@@ -116,11 +120,18 @@ function report(costs: readonly Cost[], perSecond: number | undefined): void {
         formatMs(server),
       ]),
     ),
-    "After all of these (memory is the proportional share, of /proc):",
-    formatTable(["", ""], rows),
-  ].join("\n\n");
-  const results = join(PACKAGE_ROOT, "bench/results");
-  mkdirSync(results, { recursive: true });
-  writeFileSync(join(results, "sizing.md"), `${text}\n`);
-  console.log(`\n${text}`);
+    "After all these requests (memory is the proportional set size):",
+    formatTable(
+      ["", ""],
+      [
+        ["memory of the server process", maxMemory([service.pid])],
+        ["memory of the largest worker", maxMemory(service.workers)],
+        ...(transactionsPerSecond === undefined
+          ? []
+          : [["PostgreSQL transactions, one active user", `${transactionsPerSecond.toFixed(1)} per second`]]),
+      ],
+    ),
+  ];
+  writeReport("sizing.md", paragraphs);
+  console.log(`\n${paragraphs.join("\n\n")}`);
 }

@@ -1,9 +1,6 @@
-// Measures where the core's time goes: `npm run bench:stages`.
+// Measures the CPU time of the core's stages: `npm run bench:stages`.
 // Prints the tables and writes them to bench/results/stages.md.
-
-import { mkdirSync, writeFileSync } from "node:fs";
-import { arch, availableParallelism, cpus, loadavg } from "node:os";
-import { join } from "node:path";
+import { loadavg } from "node:os";
 import { createAnalyzer } from "../src/core/analyzer.ts";
 import type { Analyzer, Stage } from "../src/core/index.ts";
 import {
@@ -13,23 +10,24 @@ import {
   type Networks,
   openNetworks,
 } from "../src/core/networks.ts";
-import { PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
 import { formatPercent, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
-import { type BenchPhoto, makePhotos } from "./photos.ts";
+import { describeRun } from "./machine.ts";
+import { writeReport } from "./report.ts";
+import { createStagePhotos, type StagePhoto } from "./stages/photos.ts";
 
-const WARM_UPS = 3;
-const REPEATS = 15;
+const WARM_UP_CALLS = 3;
+const CALLS = 15;
 const NETWORKS = ["detect", "mesh", "attributes", "embed"] as const satisfies readonly NetworkName[];
 
-/** Milliseconds of a processor in one call: all of it, what decoding took, and each network without its crops. */
+/** CPU time of one call in milliseconds: in total, for decoding, and for each network without sampling its crops. */
 interface Times extends Record<NetworkName, number> {
   readonly total: number;
   readonly decode: number;
 }
 
-type Operation = (analyzer: Analyzer, photo: BenchPhoto, onStage: (stage: Stage) => void) => Promise<unknown>;
+type Operation = (analyzer: Analyzer, photo: StagePhoto, onStage: (stage: Stage) => void) => Promise<unknown>;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   get_face_vec: ({ embed }, { bytes }, onStage) => embed(bytes, { onStage }),
@@ -39,8 +37,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 const networkMs: Record<NetworkName, number> = { detect: 0, mesh: 0, attributes: 0, embed: 0 };
 const networks = await openNetworks(await prepareModels());
-const analyzer = createAnalyzer(timed(networks));
-const photos = await makePhotos();
+const analyzer = createAnalyzer(withTimers(networks));
+const photos = await createStagePhotos();
 const cases = Object.entries(OPERATIONS).flatMap(([name, operation]) =>
   photos.map((photo) => ({ name, operation, photo })),
 );
@@ -51,9 +49,9 @@ const measured = await mapWithProgress("stages", cases, async ({ name, operation
   times: await measure(operation, photo),
 }));
 
-const head = ["operation", "photo", "faces found", "ms", "decode", ...NETWORKS, "outside networks"];
+const header = ["operation", "photo", "faces found", "total", "decode", ...NETWORKS, "outside networks"];
 const stages = formatTable(
-  head,
+  header,
   measured.map(({ name, photo: { width, height }, found, times }) => [
     name,
     `${width}x${height}`,
@@ -68,39 +66,39 @@ const stages = formatTable(
     ),
   ]),
 );
-const report = [
-  "# Where the time goes",
-  `Written by \`npm run bench:stages\` on ${machine()}; milliseconds of one core, each row the middle one of ${REPEATS} calls: all, decoding, and each network without the making of its crops. What each step towards this gave is in [steps.md](steps.md).`,
+const paragraphs = [
+  "# CPU time by stage",
+  `Written by \`npm run bench:stages\`. ${describeRun()} Load average: ${loadavg()[0]!.toFixed(1)}.`,
+  `CPU time in milliseconds. Each row is the median call of ${CALLS}: in total, for decoding, and for each network without sampling its crops. [steps.md](steps.md) lists the optimisations that led here.`,
   stages,
-  "## What a face and a pixel cost",
-  formatTable(["", "ms"], costs()),
-].join("\n\n");
-mkdirSync(join(PACKAGE_ROOT, "bench/results"), { recursive: true });
-writeFileSync(join(PACKAGE_ROOT, "bench/results/stages.md"), `${report}\n`);
-console.log(report);
+  "## Cost of a face and of a pixel",
+  formatTable(["", "ms"], marginalCosts()),
+];
+writeReport("stages.md", paragraphs);
+console.log(paragraphs.join("\n\n"));
 await analyzer.close();
 
-/** The same networks, with the time of each run added up. */
-function timed(plain: Networks): Networks {
-  const watched = (name: NetworkName): Network => ({
+/** Wraps networks so that the CPU time of each run is added to `networkMs`. */
+function withTimers(plain: Networks): Networks {
+  const withTimer = (name: NetworkName): Network => ({
     async run(drawings) {
       const start = cpuMs();
-      const rows = await plain[name].run(drawings.map((drawing) => notCounted(name, drawing)));
+      const rows = await plain[name].run(drawings.map((drawing) => excludeFromTimer(name, drawing)));
       networkMs[name] += cpuMs() - start;
       return rows;
     },
   });
   return {
     ...plain,
-    detect: watched("detect"),
-    mesh: watched("mesh"),
-    embed: watched("embed"),
-    attributes: watched("attributes"),
+    detect: withTimer("detect"),
+    mesh: withTimer("mesh"),
+    embed: withTimer("embed"),
+    attributes: withTimer("attributes"),
   };
 }
 
-/** The same images, whose making is no part of a network's time. */
-function notCounted(name: NetworkName, { images, draw }: Drawing): Drawing {
+/** Wraps a drawing so that sampling its crops does not count for the network. */
+function excludeFromTimer(name: NetworkName, { images, draw }: Drawing): Drawing {
   return {
     images,
     draw(planes) {
@@ -111,9 +109,9 @@ function notCounted(name: NetworkName, { images, draw }: Drawing): Drawing {
   };
 }
 
-async function measure(operation: Operation, photo: BenchPhoto): Promise<Times> {
+async function measure(operation: Operation, photo: StagePhoto): Promise<Times> {
   const calls: Times[] = [];
-  for (let i = 0; i < WARM_UPS + REPEATS; i++) {
+  for (let i = 0; i < WARM_UP_CALLS + CALLS; i++) {
     for (const name of NETWORKS) networkMs[name] = 0;
     const start = cpuMs();
     let decode = 0;
@@ -121,26 +119,20 @@ async function measure(operation: Operation, photo: BenchPhoto): Promise<Times> 
       if (stage === "decode") decode = cpuMs() - start;
     });
     const total = cpuMs() - start;
-    if (i >= WARM_UPS) calls.push({ total, decode, ...networkMs });
+    if (i >= WARM_UP_CALLS) calls.push({ total, decode, ...networkMs });
   }
-  // The call in the middle, not the middle of each column: the parts of a row then add up.
-  return calls.toSorted((one, other) => one.total - other.total)[REPEATS >> 1]!;
+  // The median call, not the median of each column, so that the parts of a row add up.
+  return calls.toSorted((one, other) => one.total - other.total)[CALLS >> 1]!;
 }
 
-/** What this process has used of processors so far, in all its threads: other than the clock, fair on a busy machine. */
+/** CPU time of all threads of this process so far. Unlike wall-clock time, it is comparable on a busy machine. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-function machine(): string {
-  const [{ model } = { model: "an unknown processor" }] = cpus();
-  const [load = 0] = loadavg();
-  return `${model} (${arch()}, ${availableParallelism()} cores, load ${load.toFixed(1)}), Node ${process.versions.node}`;
-}
-
-/** What grows with the faces and with the pixels of a photo, by comparing the largest rows with smaller ones. */
-function costs(): [string, string][] {
+/** The cost of each additional face and megapixel, from the difference between large and small photos. */
+function marginalCosts(): [string, string][] {
   const row = (operation: string, faces: number, width: number) =>
     measured.find(({ name, photo }) => name === operation && photo.faces === faces && photo.width === width)!;
   const [few, many] = [row("get_image_attr", 5, 1920), row("get_image_attr", 22, 1920)];
@@ -148,11 +140,11 @@ function costs(): [string, string][] {
   const megapixels = ({ photo: { width, height } }: typeof small) => (width * height) / 1e6;
   return [
     [
-      "each further face of get_image_attr (1920x1280)",
+      "each additional face, get_image_attr at 1920x1280",
       ((many.times.total - few.times.total) / (many.found - few.found)).toFixed(1),
     ],
     [
-      "each further megapixel of get_face_vec (one face)",
+      "each additional megapixel, get_face_vec with one face",
       ((large.times.total - small.times.total) / (megapixels(large) - megapixels(small))).toFixed(1),
     ],
   ];

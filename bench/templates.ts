@@ -1,44 +1,41 @@
+import { createRandom } from "../tools/support/random.ts";
+
 const DIMENSIONS = 128;
-/** As every vector of the core has. */
+/** The length of every vector of the core. */
 const LENGTH = 0.45;
-/** How far photographs of one person lie from their middle; two of them are then about 0.35 apart. */
+/** The distance between a template and the centre of its person. Two templates of a person are then about 0.35 apart. */
 const SPREAD = 0.28;
 
-/** Templates of strangers, in all directions alike, the same for the same seed. */
+/** Templates in uniformly random directions, one per person. The same seed gives the same templates. */
 export function* randomTemplates(count: number, seed: number): Generator<Float32Array> {
-  const random = randomFrom(seed);
-  for (let i = 0; i < count; i++) yield direction(random);
+  const random = createRandom(seed);
+  for (let i = 0; i < count; i++) yield randomVector(random);
 }
 
-/** Templates of so many people, so many of each, one person after the other. */
-export function* clusteredTemplates(people: number, each: number, seed: number): Generator<Float32Array> {
-  const random = randomFrom(seed);
+/** Templates of several people, with the same number for each person, ordered by person. */
+export function* clusteredTemplates(
+  people: number,
+  templatesPerPerson: number,
+  seed: number,
+): Generator<Float32Array> {
+  const random = createRandom(seed);
   for (let i = 0; i < people; i++) {
-    const middle = direction(random);
-    for (let j = 0; j < each; j++) {
-      const step = direction(random);
-      yield scaled(middle.map((value, d) => value + (step[d]! * SPREAD) / LENGTH));
+    const centre = randomVector(random);
+    for (let j = 0; j < templatesPerPerson; j++) {
+      const offset = randomVector(random);
+      yield scaleToLength(centre.map((value, d) => value + (offset[d]! * SPREAD) / LENGTH));
     }
   }
 }
 
-function direction(random: () => number): Float32Array {
-  const numbers = new Float32Array(DIMENSIONS);
-  // The sum of a few even numbers is normal enough, which makes all directions alike.
-  for (let i = 0; i < DIMENSIONS; i++) numbers[i] = random() + random() + random() + random() - 2;
-  return scaled(numbers);
+function randomVector(random: () => number): Float32Array {
+  const values = new Float32Array(DIMENSIONS);
+  // The sum of four uniform numbers is close to normal, which makes the direction close to uniform.
+  for (let i = 0; i < DIMENSIONS; i++) values[i] = random() + random() + random() + random() - 2;
+  return scaleToLength(values);
 }
 
-function scaled(numbers: Float32Array): Float32Array {
-  const scale = LENGTH / Math.sqrt(numbers.reduce((sum, value) => sum + value * value, 0));
-  return numbers.map((value) => value * scale);
-}
-
-/** Even random numbers from 0 to 1, by a linear congruential generator. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+function scaleToLength(values: Float32Array): Float32Array {
+  const scale = LENGTH / Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
+  return values.map((value) => value * scale);
 }

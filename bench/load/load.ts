@@ -1,63 +1,63 @@
-/** How a request travels: the three wires of the service, or the bare bytes of an image, which the peer takes. */
-export type Wire = "grpc" | "multipart" | "json" | "bare";
+/** How a request is encoded: one of the service's three protocols, or the raw image bytes that the peer takes. */
+export type Protocol = "grpc" | "multipart" | "json" | "raw";
 
-/** The operations that are measured; compare_faces does the same work as match_faces. */
+/** The measured operations. compare_faces is left out: it does the same work as match_faces. */
 export type Operation = "match_faces" | "get_image_attr" | "get_face_vec";
 
-/** A request that can be sent again and again. */
+/** A request that can be sent repeatedly. */
 export interface RequestKind {
-  readonly wire: Wire;
+  readonly protocol: Protocol;
   readonly operation: Operation;
-  /** Files of its images: two for match_faces, one otherwise. */
+  /** Image files: two for match_faces, otherwise one. */
   readonly images: readonly string[];
 }
 
-/** Requests at a steady rate for a while. */
+/** A phase with a constant arrival rate. */
 export interface Phase {
   readonly perSecond: number;
   readonly seconds: number;
 }
 
-/** So many callers, each of whom sends when it has its answer, for a time or for a number of requests. */
+/** A fixed number of clients, each of which sends its next request when it has the response to the last one. */
 export type ClosedLoop = { readonly inFlight: number } & (
   | { readonly seconds: number }
   | { readonly requests: number }
 );
 
-/** Requests at moments that do not depend on the answers: independent callers, as a Poisson process. */
+/** Requests that arrive as a Poisson process, independently of the responses. */
 export interface OpenLoop {
   readonly phases: readonly Phase[];
 }
 
-/** Where requests go, which, and when. */
+/** The target, the requests and the arrival process of a load. */
 export interface Load {
   readonly port: number;
   readonly userId: string;
-  /** Each request is one of these, drawn at random. */
+  /** Each request is drawn from these at random. */
   readonly mix: readonly RequestKind[];
   readonly arrivals: ClosedLoop | OpenLoop;
 }
 
-/** One request and its answer. */
+/** One request and its outcome. */
 export interface Sample {
-  /** Which of the mix it was. */
+  /** Index of the request in the mix. */
   readonly kind: number;
-  /** When it was due, in milliseconds since the load began. */
+  /** When the request was due, in milliseconds since the load began. */
   readonly dueMs: number;
-  /** From then to its answer, so that a late sender hides nothing. */
-  readonly tookMs: number;
-  /** The code in the answer's envelope, or how the connection failed. */
+  /** Time from when the request was due, not sent, to its response: a late generator hides no latency. */
+  readonly latencyMs: number;
+  /** The code of the response envelope, or how the connection failed. */
   readonly code: string;
 }
 
-/** The code of success. */
+/** The envelope code of success. */
 export const OK = "1000";
 
-/** The code of a request that was refused because too many wait. */
+/** The envelope code of a request that was rejected because the service is overloaded. */
 export const OVERLOADED = "5001";
 
-/** What a generator tells: when it began, what it has seen since it last told, and in the end what it cost. */
-export type Told =
+/** A message from a load generator: when it started, new samples, and at the end its own CPU time. */
+export type GeneratorMessage =
   | { readonly startedAt: number }
   | { readonly samples: readonly Sample[] }
   | { readonly cpuMs: number };

@@ -1,42 +1,35 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp, { type Sharp } from "sharp";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { readSamplePhoto } from "../../tools/support/sample-photos.ts";
 
-/** Sizes of photographs, by their text. */
+/** Photo sizes. */
 export const SIZES = ["320x240", "640x480", "1920x1280"] as const;
-
 export type Size = (typeof SIZES)[number];
 
-/** How many faces the composed pictures have, all of one size. */
+/** Face counts of the composed images. All their faces have the same size. */
 export const FACE_COUNTS = [1, 2, 4, 8] as const;
+export type FaceCount = (typeof FACE_COUNTS)[number];
 
-/** Widths at which one photograph is tried: each four times the pixels of the one before. */
+/** Widths of the same photo. Each has four times the pixels of the one before. */
 export const WIDTHS = [1024, 2048, 4096] as const;
+export type Width = (typeof WIDTHS)[number];
 
-/** Files of JPEGs made for a run. */
+/** The JPEG files of a benchmark run. */
 export interface Photos {
-  /** One woman. */
-  one(size: Size): string;
-  /** Another woman, at 640x480. */
-  readonly other: string;
-  /** Five women. */
-  many(size: Size): string;
-  /** So many faces side by side on a picture of fixed size. */
-  faces(count: (typeof FACE_COUNTS)[number]): string;
-  /** Three women at such a width. */
-  wide(width: (typeof WIDTHS)[number]): string;
+  oneFace(size: Size): string;
+  /** A photo of another person, at 640x480. */
+  readonly otherPerson: string;
+  fiveFaces(size: Size): string;
+  /** The given number of faces, composed on a canvas of 1024x512. */
+  composed(count: FaceCount): string;
+  /** A photo of three faces at the given width. */
+  threeFaces(width: Width): string;
 }
 
-interface Square {
-  readonly sample: number;
-  readonly left: number;
-  readonly top: number;
-}
-
-/** Heads in the sample photographs, found by eye. */
+/** Squares around heads in the sample photos. */
 const HEAD_SIDE = 320;
-const HEADS: readonly Square[] = [
+const HEADS: readonly { readonly sample: number; readonly left: number; readonly top: number }[] = [
   { sample: 1, left: 1416, top: 166 },
   { sample: 1, left: 774, top: 388 },
   { sample: 3, left: 1024, top: 212 },
@@ -50,35 +43,35 @@ const HEADS: readonly Square[] = [
 const TILE = 256;
 const TILES_PER_ROW = 4;
 
-/** Makes the photographs in a folder from those that the peer's package shows itself with. */
-export async function makePhotos(folder: string): Promise<Photos> {
+/** Creates the photos in a folder from the sample photos of the peer's package. */
+export async function createPhotos(folder: string): Promise<Photos> {
   const fileOf = (name: string) => join(folder, `${name}.jpg`);
-  const write = async (name: string, picture: Sharp) =>
-    writeFileSync(fileOf(name), await picture.jpeg({ quality: 90 }).toBuffer());
+  const write = async (name: string, image: Sharp) =>
+    writeFileSync(fileOf(name), await image.jpeg({ quality: 90 }).toBuffer());
 
-  const one = sharp(sample(1)).extract({ left: 1200, top: 100, width: 720, height: 540 });
-  const other = sharp(sample(4)).extract({ left: 0, top: 90, width: 640, height: 480 });
-  await write("other", other);
+  const oneFace = sharp(readSamplePhoto(1)).extract({ left: 1200, top: 100, width: 720, height: 540 });
+  const otherPerson = sharp(readSamplePhoto(4)).extract({ left: 0, top: 90, width: 640, height: 480 });
+  await write("other-person", otherPerson);
   for (const size of SIZES) {
     const [width, height] = size.split("x").map(Number);
-    await write(`one-${size}`, one.clone().resize(width, height));
-    await write(`many-${size}`, sharp(sample(5)).resize(width, height));
+    await write(`one-face-${size}`, oneFace.clone().resize(width, height));
+    await write(`five-faces-${size}`, sharp(readSamplePhoto(5)).resize(width, height));
   }
-  for (const count of FACE_COUNTS) await write(`faces-${count}`, await composeFaces(count));
-  for (const width of WIDTHS) await write(`wide-${width}`, sharp(sample(1)).resize(width));
+  for (const count of FACE_COUNTS) await write(`composed-${count}`, await composeFaces(count));
+  for (const width of WIDTHS) await write(`three-faces-${width}`, sharp(readSamplePhoto(1)).resize(width));
 
   return {
-    one: (size) => fileOf(`one-${size}`),
-    other: fileOf("other"),
-    many: (size) => fileOf(`many-${size}`),
-    faces: (count) => fileOf(`faces-${count}`),
-    wide: (width) => fileOf(`wide-${width}`),
+    oneFace: (size) => fileOf(`one-face-${size}`),
+    otherPerson: fileOf("other-person"),
+    fiveFaces: (size) => fileOf(`five-faces-${size}`),
+    composed: (count) => fileOf(`composed-${count}`),
+    threeFaces: (width) => fileOf(`three-faces-${width}`),
   };
 }
 
 async function composeFaces(count: number): Promise<Sharp> {
-  const tiles = HEADS.slice(0, count).map(async ({ sample: number, left, top }, i) => ({
-    input: await sharp(sample(number))
+  const tiles = HEADS.slice(0, count).map(async ({ sample, left, top }, i) => ({
+    input: await sharp(readSamplePhoto(sample))
       .extract({ left, top, width: HEAD_SIDE, height: HEAD_SIDE })
       .resize(TILE)
       .png()
@@ -90,9 +83,4 @@ async function composeFaces(count: number): Promise<Sharp> {
   return sharp({ create: { width, height, channels: 3, background: "#808080" } }).composite(
     await Promise.all(tiles),
   );
-}
-
-/** As bytes: the core, once it is loaded, lets sharp read nothing else. */
-function sample(number: number): Buffer {
-  return readFileSync(join(PACKAGE_ROOT, `node_modules/@vladmandic/face-api/demo/sample${number}.jpg`));
 }

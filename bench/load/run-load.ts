@@ -1,81 +1,83 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { on } from "node:events";
 import { quantile } from "../../tools/support/statistics.ts";
-import { type ClosedLoop, type Load, OK, type Sample, type Told } from "./load.ts";
+import { type ClosedLoop, type GeneratorMessage, type Load, OK, type Sample } from "./load.ts";
 
-/** What a load met with. */
+/** The outcome of a load. */
 export interface LoadResult {
-  /** When it began, in milliseconds since 1970. */
+  /** When the load began, in milliseconds since 1970. */
   readonly startedAt: number;
   readonly samples: readonly Sample[];
-  /** What the generator took of processors. */
+  /** CPU time of the generator. */
   readonly cpuMs: number;
 }
 
-/** Who follows a load while it runs, and may end it. */
-export interface LoadWatch {
+export interface LoadOptions {
+  /** Called with new samples while the load runs. */
   readonly onSamples?: (samples: readonly Sample[]) => void;
+  /** Stops the load early. The result then has the samples so far. */
   readonly signal?: AbortSignal;
 }
 
-/** Processes that wait for the next load: one that has sent before takes less of the machine. */
-const idle: ChildProcess[] = [];
+/** Generator processes that are kept for the next load, because a warm one uses less CPU. */
+const idleGenerators: ChildProcess[] = [];
 
-/** Sends a load from a process of its own, so that nothing here delays it. */
-export async function runLoad(load: Load, watch: LoadWatch = {}): Promise<LoadResult> {
-  const generator = idle.pop() ?? fork(new URL("./generator.js", import.meta.url), { execArgv: [] });
+/** Runs a load in a separate process, so that work in this process does not delay requests. */
+export async function runLoad(load: Load, options: LoadOptions = {}): Promise<LoadResult> {
+  const generator =
+    idleGenerators.pop() ?? fork(new URL("./generator.js", import.meta.url), { execArgv: [] });
   generator.ref();
   generator.channel!.ref();
-  const result = await sendFrom(generator, load, watch);
-  // One that waits does not keep this process from ending, and ends with it.
+  const result = await runIn(generator, load, options);
+  // An idle generator does not keep this process alive, and exits with it.
   generator.unref();
   generator.channel!.unref();
-  idle.push(generator);
+  idleGenerators.push(generator);
   return result;
 }
 
-async function sendFrom(
+async function runIn(
   generator: ChildProcess,
   load: Load,
-  { onSamples, signal }: LoadWatch,
+  { onSamples, signal }: LoadOptions,
 ): Promise<LoadResult> {
   const samples: Sample[] = [];
   let startedAt = 0;
   const stop = () => generator.send("stop");
   signal?.addEventListener("abort", stop);
-  const messages = on(generator, "message", { close: ["exit"] }) as AsyncIterable<[Told]>;
+  const messages = on(generator, "message", { close: ["exit"] }) as AsyncIterable<[GeneratorMessage]>;
   generator.send(load);
   if (signal?.aborted) stop();
   try {
-    for await (const [told] of messages) {
-      if ("cpuMs" in told) return { startedAt, samples, cpuMs: told.cpuMs };
-      if ("startedAt" in told) startedAt = told.startedAt;
+    for await (const [message] of messages) {
+      if ("cpuMs" in message) return { startedAt, samples, cpuMs: message.cpuMs };
+      if ("startedAt" in message) startedAt = message.startedAt;
       else {
-        samples.push(...told.samples);
-        onSamples?.(told.samples);
+        samples.push(...message.samples);
+        onSamples?.(message.samples);
       }
     }
-    throw new Error("the load generator died");
+    throw new Error("The load generator exited.");
   } finally {
     signal?.removeEventListener("abort", stop);
   }
 }
 
-/** How fast answers came, and how late. */
+/** Throughput and latency of a closed loop. */
 export interface Speed {
   readonly perSecond: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** How many were sent, those of the warm-up among them, and what they took of processors in the generator. */
+  /** How many requests were sent, including the warm-up, and the CPU time they took in the generator. */
   readonly requests: number;
   readonly cpuMs: number;
 }
 
-/** The first part of every measurement, which does not count: connections are made, queues fill. */
+/** The first part of every measurement. It is not counted: connections are opened and queues fill. */
 export const WARM_UP_SECONDS = 1;
 
-/** Measures a closed loop in which every request must succeed: the time of a refusal is no measure of work. */
+/** Measures a closed loop. Throws if a request fails, because the latency of a rejection says nothing about work. */
 export async function measureSpeed(
   load: Omit<Load, "arrivals">,
   { inFlight, seconds }: ClosedLoop & { readonly seconds: number },
@@ -83,20 +85,25 @@ export async function measureSpeed(
   const arrivals = { inFlight, seconds: WARM_UP_SECONDS + seconds };
   const { samples, cpuMs } = await runLoad({ ...load, arrivals });
   const failed = samples.find(({ code }) => code !== OK);
-  if (failed) throw new Error(`a request failed with ${failed.code} where none may`);
+  if (failed) throw new Error(`A request failed with ${failed.code}; every request must succeed here.`);
   const [from, to] = [1000 * WARM_UP_SECONDS, 1000 * (WARM_UP_SECONDS + seconds)];
-  const counted = samples.filter(({ dueMs, tookMs }) => dueMs + tookMs >= from && dueMs + tookMs < to);
-  if (counted.length === 0) throw new Error(`no request was answered in ${seconds} s`);
+  const counted = samples.filter((sample) => doneMs(sample) >= from && doneMs(sample) < to);
+  if (counted.length === 0) throw new Error(`No request completed within ${seconds} s.`);
   return {
     perSecond: counted.length / seconds,
-    ...percentilesOf(counted),
+    ...latencyPercentiles(counted),
     requests: samples.length,
     cpuMs,
   };
 }
 
-/** Half, 95 and 99 of a hundred answers took no longer than so many milliseconds. */
-export function percentilesOf(samples: readonly Sample[]): Pick<Speed, "p50" | "p95" | "p99"> {
-  const times = samples.map(({ tookMs }) => tookMs);
-  return { p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99) };
+/** When a request was done, in milliseconds since the load began. */
+export function doneMs({ dueMs, latencyMs }: Sample): number {
+  return dueMs + latencyMs;
+}
+
+/** Latency percentiles in milliseconds. */
+export function latencyPercentiles(samples: readonly Sample[]): Pick<Speed, "p50" | "p95" | "p99"> {
+  const latencies = samples.map(({ latencyMs }) => latencyMs);
+  return { p50: quantile(latencies, 0.5), p95: quantile(latencies, 0.95), p99: quantile(latencies, 0.99) };
 }

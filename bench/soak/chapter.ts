@@ -1,48 +1,51 @@
 import { formatMs, formatTable } from "../../tools/support/format.ts";
-import { median, quantile } from "../../tools/support/statistics.ts";
+import type { PerProcess } from "../../tools/support/service-process.ts";
+import { median, quantile, sum } from "../../tools/support/statistics.ts";
 import type { Sample } from "../load/load.ts";
-import type { Memory } from "../memory.ts";
 import { drawPlot } from "../plot.ts";
 import type { Chapter } from "../report.ts";
 import type { SoakRequest } from "./mix.ts";
 
-/** What the service held at one moment. */
-export interface Moment {
+/** One reading of the service's memory. */
+export interface MemoryReading {
   readonly seconds: number;
-  /** How many requests were answered by then. */
+  /** How many requests were done by then. */
   readonly requests: number;
-  /** Of the server and its workers. */
-  readonly memory: Memory;
+  /** Resident memory in bytes. */
+  readonly memory: PerProcess;
 }
 
-/** A soak as it was seen. */
+/** The measurements of a soak test. */
 export interface Soak {
-  readonly moments: readonly Moment[];
+  readonly readings: readonly MemoryReading[];
   readonly samples: readonly Sample[];
   readonly mix: readonly SoakRequest[];
 }
 
-/** After so many requests everything has been used, and memory should not grow any more. */
-const SETTLED_AFTER = 1000;
+/** After this many requests all code has run, and memory should not grow any more. */
+const WARM_AFTER_REQUESTS = 1000;
 
-/** Moments whose median counts, so that one collection of garbage more or less does not. */
-const MOMENTS = 10;
+/** Memory is compared as the median of this many readings, because garbage collection makes single ones noisy. */
+const READINGS = 10;
+
+/** How many unexpected responses are listed. */
+const MAX_LISTED = 10;
 
 const MIB = 2 ** 20;
 
-/** Tells whether memory grew, and whether every request was answered as it should be. */
-export function soakChapter({ moments, samples, mix }: Soak): Chapter {
-  const settled = moments.filter(({ requests }) => requests >= SETTLED_AFTER);
-  const early = medianMemory(settled.slice(0, MOMENTS));
-  const late = medianMemory(settled.slice(-MOMENTS));
+/** Reports whether memory grew, and whether every request had the expected response. */
+export function soakChapter({ readings, samples, mix }: Soak): Chapter {
+  const warm = readings.filter(({ requests }) => requests >= WARM_AFTER_REQUESTS);
+  const early = medianMemory(warm.slice(0, READINGS));
+  const late = medianMemory(warm.slice(-READINGS));
   const growth = late / early - 1;
-  const wrong = samples.filter(({ kind, code }) => code !== mix[kind]!.expected);
-  const size = (bytes: number) => (Number.isNaN(bytes) ? "-" : `${(bytes / MIB).toFixed(0)} MiB`);
+  const unexpected = samples.filter(({ kind, code }) => code !== mix[kind]!.expected);
+  const formatMib = (bytes: number) => (Number.isNaN(bytes) ? "-" : `${(bytes / MIB).toFixed(0)} MiB`);
   return {
     title: "Soak",
     figures: [
       {
-        name: `memory at the end against after ${SETTLED_AFTER} requests`,
+        name: `memory growth since the first ${WARM_AFTER_REQUESTS} requests`,
         measured: Number.isNaN(growth)
           ? "too few requests"
           : `${growth < 0 ? "" : "+"}${(100 * growth).toFixed(1)} %`,
@@ -50,63 +53,63 @@ export function soakChapter({ moments, samples, mix }: Soak): Chapter {
         isMet: growth <= 0.05,
       },
       {
-        name: "requests answered otherwise than they should be",
-        measured: `${wrong.length} of ${samples.length}`,
+        name: "unexpected responses",
+        measured: `${unexpected.length} of ${samples.length}`,
         target: "0",
-        isMet: wrong.length === 0,
+        isMet: unexpected.length === 0,
       },
     ],
-    body: `${samples.length} requests in ${Math.round(moments.at(-1)!.seconds)} s: every operation over every wire on 320x240 to 1920x1280, one in six at fault (no face, cut off, too many pixels). Memory is the resident memory of the server and its workers together, read every second; each figure is the median of ${MOMENTS} readings: ${size(early)} after the first ${SETTLED_AFTER} requests, ${size(late)} at the end, ${size(peakMemory(moments))} at most.
+    body: `${samples.length} requests in ${Math.round(readings.at(-1)!.seconds)} s: every operation over every protocol on photos from 320x240 to 1920x1280. One request in six is invalid (no face, truncated, too many pixels). Memory is the resident memory of the server and its workers, read every second. Each value is the median of ${READINGS} readings: ${formatMib(early)} after the first ${WARM_AFTER_REQUESTS} requests, ${formatMib(late)} at the end. The peak was ${formatMib(peakMemory(readings))}.
 
 ![Memory over time](soak-memory.svg)
 
-${formatTable(["answer", "requests", "p50", "p99"], answersIn(samples))}${wrongOnes(wrong, mix)}`,
+${formatTable(["response code", "requests", "p50", "p99"], rowsByCode(samples))}${listUnexpected(unexpected, mix)}`,
   };
 }
 
-/** Draws memory over time. */
-export function memoryPlot({ moments }: Soak): string {
-  const line = (name: string, value: (memory: Memory) => number) => ({
+/** Plots memory over time. */
+export function memoryPlot({ readings }: Soak): string {
+  const line = (name: string, bytes: (memory: PerProcess) => number) => ({
     name,
-    points: moments.map(({ seconds, memory }) => [seconds, value(memory) / MIB] as const),
+    points: readings.map(({ seconds, memory }) => [seconds, bytes(memory) / MIB] as const),
   });
   return drawPlot({
-    title: "Resident memory in the soak",
+    title: "Resident memory during the soak test",
     xLabel: "seconds",
     yLabel: "MiB",
     lines: [
-      line("all together", total),
-      line("the server", ({ own }) => own),
-      line("the largest worker", ({ children }) => Math.max(0, ...children)),
+      line("total", total),
+      line("server", ({ server }) => server),
+      line("largest worker", ({ workers }) => Math.max(0, ...workers)),
     ],
   });
 }
 
-function medianMemory(moments: readonly Moment[]): number {
-  return median(moments.map(({ memory }) => total(memory)));
+function medianMemory(readings: readonly MemoryReading[]): number {
+  return median(readings.map(({ memory }) => total(memory)));
 }
 
-function peakMemory(moments: readonly Moment[]): number {
-  return Math.max(...moments.map(({ memory }) => total(memory)));
+function peakMemory(readings: readonly MemoryReading[]): number {
+  return Math.max(...readings.map(({ memory }) => total(memory)));
 }
 
-function total({ own, children }: Memory): number {
-  return children.reduce((sum, bytes) => sum + bytes, own);
+function total({ server, workers }: PerProcess): number {
+  return server + sum(workers);
 }
 
-function answersIn(samples: readonly Sample[]): (string | number)[][] {
+function rowsByCode(samples: readonly Sample[]): (string | number)[][] {
   const codes = [...new Set(samples.map(({ code }) => code))].toSorted();
-  return codes.map((wanted) => {
-    const times = samples.filter(({ code }) => code === wanted).map(({ tookMs }) => tookMs);
-    return [wanted, times.length, formatMs(median(times)), formatMs(quantile(times, 0.99))];
+  return codes.map((code) => {
+    const latencies = samples.filter((sample) => sample.code === code).map(({ latencyMs }) => latencyMs);
+    return [code, latencies.length, formatMs(median(latencies)), formatMs(quantile(latencies, 0.99))];
   });
 }
 
-function wrongOnes(wrong: readonly Sample[], mix: readonly SoakRequest[]): string {
-  if (wrong.length === 0) return "";
-  const lines = wrong.slice(0, 10).map(({ kind, code }) => {
-    const { wire, operation, expected } = mix[kind]!;
-    return `- ${operation} over ${wire}: ${code} instead of ${expected}`;
+function listUnexpected(unexpected: readonly Sample[], mix: readonly SoakRequest[]): string {
+  if (unexpected.length === 0) return "";
+  const lines = unexpected.slice(0, MAX_LISTED).map(({ kind, code }) => {
+    const { protocol, operation, expected } = mix[kind]!;
+    return `- ${operation} over ${protocol}: ${code} instead of ${expected}`;
   });
-  return `\n\nAnswered otherwise than they should be, the first of them:\n\n${lines.join("\n")}`;
+  return `\n\nThe first unexpected responses:\n\n${lines.join("\n")}`;
 }

@@ -3,19 +3,19 @@ import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { mean, median } from "../../tools/support/statistics.ts";
-import type { Operation, Wire } from "../load/load.ts";
+import type { Operation, Protocol } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
 import { measureSpeed } from "../load/run-load.ts";
 import type { Chapter } from "../report.ts";
 import { openBareCore } from "./bare-core.ts";
 import { startPeer } from "./peer.ts";
 
-/** Short, as a machine may be slower for some seconds: more turns tell more than longer ones. */
+/** Turns are short because the speed of a machine drifts: many short turns average that out better than few long ones. */
 const TURN_SECONDS = 2;
 
 const OPERATIONS = ["get_face_vec", "get_image_attr"] as const;
 
-/** Requests a second of each rival, each in its turn; the peer takes part in some rounds only. */
+/** Requests per second of each contender in one round. The peer takes part in some rounds only. */
 export interface Round {
   readonly coreVec: number;
   readonly serviceVec: number;
@@ -24,51 +24,53 @@ export interface Round {
   readonly peer?: number;
 }
 
-/** How long a comparison is. */
+/** The length of a comparison. */
 export interface ComparisonLength {
   readonly rounds: number;
-  /** The peer takes part in one of so many rounds: few tell that something is many times as fast. */
-  readonly roundsOfPeer: number;
-  /** Turns of the service that come before and do not count. Its code is compiled bit by bit as it is used. */
-  readonly settlingTurns: number;
+  /** The peer takes part in every n-th round. A few rounds suffice, because it is many times slower. */
+  readonly peerInterval: number;
+  /** Uncounted turns of the service before the first round, in which V8 compiles its code. */
+  readonly warmUpTurns: number;
 }
 
-/** Who takes the processors' time. */
-const PARTS = ["workers", "server", "generator"] as const;
+/** Where CPU time is spent. */
+const CPU_USERS = ["workers", "server", "generator"] as const;
 
-/** Milliseconds of processors that one request to the service took, and where. */
-interface Cost {
+/** CPU time of one request to the service in milliseconds. */
+interface CpuCost {
   readonly operation: Operation;
   readonly workers: number;
   readonly server: number;
   readonly generator: number;
 }
 
-/** What the rounds gave, with how many requests in flight, and what requests to the service cost. */
 export interface Comparison {
   readonly inFlight: number;
-  readonly settlingTurns: number;
+  readonly warmUpTurns: number;
   readonly rounds: readonly Round[];
-  readonly costs: readonly Cost[];
+  readonly costs: readonly CpuCost[];
 }
 
-/** Lets service, bare core and peer take turns on one photo, so that a busy minute hits all. */
+/** Measures service, bare core and peer on one photo. They take turns, so that a slow minute affects all of them. */
 export async function compareSpeeds(
   service: ServiceProcess,
   photos: Photos,
   length: ComparisonLength,
 ): Promise<Comparison> {
-  const photo = photos.one("640x480");
+  const photo = photos.oneFace("640x480");
   const [peer, core] = await Promise.all([startPeer(photo), openBareCore()]);
   const inFlight = 4 * availableParallelism();
-  const { settlingTurns } = length;
-  const costs: Cost[] = [];
+  const { warmUpTurns } = length;
+  const costs: CpuCost[] = [];
 
-  const ask = (port: number, wire: Wire, operation: Operation, seconds = TURN_SECONDS) =>
-    measureSpeed({ port, userId: USER, mix: [{ wire, operation, images: [photo] }] }, { inFlight, seconds });
-  const askService = async (operation: Operation) => {
+  const measure = (port: number, protocol: Protocol, operation: Operation, seconds = TURN_SECONDS) =>
+    measureSpeed(
+      { port, userId: USER, mix: [{ protocol, operation, images: [photo] }] },
+      { inFlight, seconds },
+    );
+  const measureService = async (operation: Operation) => {
     const before = service.cpuMs();
-    const { perSecond, requests, cpuMs } = await ask(service.port, "multipart", operation);
+    const { perSecond, requests, cpuMs } = await measure(service.port, "multipart", operation);
     const after = service.cpuMs();
     costs.push({
       operation,
@@ -78,23 +80,24 @@ export async function compareSpeeds(
     });
     return perSecond;
   };
-  // Longer, as it answers a few requests a second.
-  const askPeer = async () => (await ask(peer.port, "bare", "get_face_vec", 2 * TURN_SECONDS)).perSecond;
-  const loop = async (call: "embed" | "analyze") =>
+  // The peer gets longer turns because it completes only a few requests per second.
+  const measurePeer = async () =>
+    (await measure(peer.port, "raw", "get_face_vec", 2 * TURN_SECONDS)).perSecond;
+  const measureCore = async (call: "embed" | "analyze") =>
     (await core.run({ call, image: photo, seconds: TURN_SECONDS })).perSecond;
 
   try {
-    await mapWithProgress("settling", range(settlingTurns), (number) =>
-      ask(service.port, "multipart", OPERATIONS[number % OPERATIONS.length]!),
+    await mapWithProgress("warm-up", range(warmUpTurns), (turn) =>
+      measure(service.port, "multipart", OPERATIONS[turn % OPERATIONS.length]!),
     );
-    const rounds = await mapWithProgress("comparison", range(length.rounds), async (number) => ({
-      coreVec: await loop("embed"),
-      serviceVec: await askService("get_face_vec"),
-      coreAttr: await loop("analyze"),
-      serviceAttr: await askService("get_image_attr"),
-      ...(number % length.roundsOfPeer === 0 && { peer: await askPeer() }),
+    const rounds = await mapWithProgress("comparison", range(length.rounds), async (round) => ({
+      coreVec: await measureCore("embed"),
+      serviceVec: await measureService("get_face_vec"),
+      coreAttr: await measureCore("analyze"),
+      serviceAttr: await measureService("get_image_attr"),
+      ...(round % length.peerInterval === 0 && { peer: await measurePeer() }),
     }));
-    return { inFlight, settlingTurns, rounds, costs };
+    return { inFlight, warmUpTurns, rounds, costs };
   } finally {
     peer.close();
     await core.close();
@@ -102,99 +105,104 @@ export async function compareSpeeds(
 }
 
 function range(count: number): number[] {
-  return Array.from({ length: count }, (_, number) => number);
+  return Array.from({ length: count }, (_, i) => i);
 }
 
-/** How many times as fast as the peer the service makes vectors, in the rounds in which the peer took part. */
-export function peerRatioOf(rounds: readonly Round[]): number {
-  return ratioOf(
+/** Throughput of the service divided by that of the peer, in the rounds in which the peer took part. */
+export function peerRatio(rounds: readonly Round[]): number {
+  return ratioOfMeans(
     rounds.flatMap<Pair>(({ serviceVec, peer }) => (peer === undefined ? [] : [[serviceVec, peer]])),
   ).ratio;
 }
 
-/** What part of the bare core's speed is left behind the server, at the operation where less is. */
-export function coreShareOf(rounds: readonly Round[]): Ratio {
-  return Object.values(sharesOf(rounds)).reduce((one, other) => (other.ratio < one.ratio ? other : one));
+/** Throughput of the service divided by that of the bare core: the lower ratio of the two operations. */
+export function coreRatio(rounds: readonly Round[]): Ratio {
+  return Object.values(coreRatios(rounds)).reduce((one, other) => (other.ratio < one.ratio ? other : one));
 }
 
-/** What part of the bare core's speed is left behind the server, by operation. */
-function sharesOf(rounds: readonly Round[]): Record<(typeof OPERATIONS)[number], Ratio> {
+function coreRatios(rounds: readonly Round[]): Record<(typeof OPERATIONS)[number], Ratio> {
   return {
-    get_face_vec: ratioOf(rounds.map(({ serviceVec, coreVec }) => [serviceVec, coreVec])),
-    get_image_attr: ratioOf(rounds.map(({ serviceAttr, coreAttr }) => [serviceAttr, coreAttr])),
+    get_face_vec: ratioOfMeans(rounds.map(({ serviceVec, coreVec }) => [serviceVec, coreVec])),
+    get_image_attr: ratioOfMeans(rounds.map(({ serviceAttr, coreAttr }) => [serviceAttr, coreAttr])),
   };
 }
 
-/** The speeds of two rivals in one round. */
+/** The throughputs of two contenders in one round. */
 type Pair = readonly [one: number, other: number];
 
-/** How fast one is against another, and how far off that may be: the standard error. */
+/** A ratio and its standard error. */
 interface Ratio {
   readonly ratio: number;
-  readonly error: number;
+  readonly standardError: number;
 }
 
 /**
- * What one did in all its turns against what the other did in its own. That is off by less than the median of the
- * rounds' ratios where the machine's speed changes from turn to turn: by 0.019 against 0.026 in 24 rounds.
+ * The ratio estimator of two means. Where the machine's speed drifts between turns it is more precise than the median of
+ * the rounds' ratios: in 24 rounds its error was 0.019 instead of 0.026.
  */
-function ratioOf(pairs: readonly Pair[]): Ratio {
+function ratioOfMeans(pairs: readonly Pair[]): Ratio {
   const meanOther = mean(pairs.map(([, other]) => other));
   const ratio = mean(pairs.map(([one]) => one)) / meanOther;
   const variance = mean(pairs.map(([one, other]) => (one - ratio * other) ** 2));
-  return { ratio, error: Math.sqrt(variance / (pairs.length - 1)) / meanOther };
+  return { ratio, standardError: Math.sqrt(variance / (pairs.length - 1)) / meanOther };
 }
 
-/** Tells the comparison. */
-export function comparisonChapter({ rounds, settlingTurns, inFlight, costs }: Comparison): Chapter {
-  const peerRatio = peerRatioOf(rounds);
-  const coreShare = coreShareOf(rounds);
-  const shares = sharesOf(rounds);
-  const cost = (operation: Operation, part: (typeof PARTS)[number]) =>
-    median(costs.filter((one) => one.operation === operation).map((one) => one[part]));
-  const shareAlone = (operation: (typeof OPERATIONS)[number]) => {
+/** Reports the throughput of the service relative to the peer and to the bare core. */
+export function comparisonChapter({ rounds, warmUpTurns, inFlight, costs }: Comparison): Chapter {
+  const toPeer = peerRatio(rounds);
+  const toCore = coreRatio(rounds);
+  const ratios = coreRatios(rounds);
+  const cost = (operation: Operation, user: (typeof CPU_USERS)[number]) =>
+    median(costs.filter((one) => one.operation === operation).map((one) => one[user]));
+  const ratioWithoutGenerator = (operation: (typeof OPERATIONS)[number]) => {
     const own = cost(operation, "workers") + cost(operation, "server");
-    return (shares[operation].ratio * (own + cost(operation, "generator"))) / own;
+    return (ratios[operation].ratio * (own + cost(operation, "generator"))) / own;
   };
   const rate = (name: keyof Round) => mean(rounds.flatMap((round) => round[name] ?? [])).toFixed(1);
   const peerRounds = rounds.filter(({ peer }) => peer !== undefined).length;
   return {
-    title: "Against the peer and the bare core",
+    title: "Comparison with the peer and the bare core",
     figures: [
       {
-        name: "get_face_vec, service against peer",
-        measured: `${peerRatio.toFixed(1)} times`,
-        target: "≥ 8 times",
-        isMet: peerRatio >= 8,
+        name: "throughput of get_face_vec, service / peer",
+        measured: toPeer.toFixed(1),
+        target: "≥ 8",
+        isMet: toPeer >= 8,
       },
       {
-        name: "service against bare core (the lower of get_face_vec and get_image_attr)",
-        measured: shareText(coreShare),
+        name: "throughput, service / bare core (lower of get_face_vec and get_image_attr)",
+        measured: formatRatio(toCore),
         target: "≥ 0.9",
-        isMet: coreShare.ratio >= 0.9,
+        isMet: toCore.ratio >= 0.9,
       },
     ],
-    body: `Requests a second on one 640x480 photo of one face. The service has served the requests of the next three chapters before, and then ${settlingTurns} turns of these that did not count: the code of its server is compiled bit by bit, over thousands of requests. There are ${rounds.length} rounds in which all take turns of ${TURN_SECONDS} s, the peer of twice that and in ${peerRounds} of them only; rates are the mean of the rounds, and what follows ± is one standard error. Service and peer are asked over HTTP by the same generator with ${inFlight} requests in flight, which shares the machine with them; the service takes multipart, the peer the bare bytes of the image. The bare core is the library in a tight loop, a process a core, with neither server nor generator. The peer is @vladmandic/face-api 1.7.15 on tfjs' WebAssembly backend (SSD MobileNet v1, 68 landmarks, descriptor), decoding by sharp, behind a bare \`node:http\` server, a process a core.
+    body: `Requests per second on one 640x480 photo with one face, with ${inFlight} requests in flight.
+
+- **bare core**: the library in a tight loop, one process per CPU core, without server and load generator.
+- **service**: \`visage serve\`, with multipart requests. ${warmUpTurns} uncounted turns come first, because V8 compiles the server's code over thousands of requests.
+- **peer**: @vladmandic/face-api 1.7.15 on the WebAssembly backend of tfjs (SSD MobileNet v1, 68 landmarks, descriptor). sharp decodes, and a minimal \`node:http\` server takes raw image bytes. One process per CPU core.
+
+They take turns of ${TURN_SECONDS} s in ${rounds.length} rounds. The peer takes part in ${peerRounds} rounds, with turns of twice that length. Rates are means over the rounds; ± is one standard error. The load generator shares the machine with service and peer.
 
 ${formatTable(
-  ["", "get_face_vec", "get_image_attr"],
+  ["requests/s", "get_face_vec", "get_image_attr"],
   [
     ["bare core", rate("coreVec"), rate("coreAttr")],
     ["service", rate("serviceVec"), rate("serviceAttr")],
     ["peer", rate("peer"), ""],
-    ["service against bare core", ...OPERATIONS.map((operation) => shareText(shares[operation]))],
+    ["service / bare core", ...OPERATIONS.map((operation) => formatRatio(ratios[operation]))],
   ],
 )}
 
-Where the processors' time for a request to the service goes; where they are all at work, the generator's is lost to the service. With the generator on another machine it would have about ${OPERATIONS.map((operation) => `${shareAlone(operation).toFixed(2)} of the core's speed for ${operation}`).join(", ")}.
+CPU time per request to the service is below. All CPU cores are busy, so the service loses the generator's share. With the generator on another machine, service / bare core would be about ${OPERATIONS.map((operation) => `${ratioWithoutGenerator(operation).toFixed(2)} for ${operation}`).join(" and ")}.
 
 ${formatTable(
-  ["", ...PARTS],
-  OPERATIONS.map((operation) => [operation, ...PARTS.map((part) => formatMs(cost(operation, part)))]),
+  ["CPU time", ...CPU_USERS],
+  OPERATIONS.map((operation) => [operation, ...CPU_USERS.map((user) => formatMs(cost(operation, user)))]),
 )}`,
   };
 }
 
-function shareText({ ratio, error }: Ratio): string {
-  return `${ratio.toFixed(2)} ± ${error.toFixed(2)}`;
+function formatRatio({ ratio, standardError }: Ratio): string {
+  return `${ratio.toFixed(2)} ± ${standardError.toFixed(2)}`;
 }

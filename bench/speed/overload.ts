@@ -3,61 +3,71 @@ import { mapWithProgress, waitWithProgress } from "../../tools/support/progress.
 import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { type Load, OK, type Sample } from "../load/load.ts";
 import type { Photos } from "../load/photos.ts";
-import { measureSpeed, runLoad, WARM_UP_SECONDS } from "../load/run-load.ts";
-import { PHASE_SECONDS, SECONDS } from "./pace.ts";
+import { doneMs, measureSpeed, runLoad, WARM_UP_SECONDS } from "../load/run-load.ts";
 import { type Probe, startProbes } from "./probes.ts";
 
-/** What parts of its capacity the service is asked for, in phases of equal length. */
-export const PARTS = [0.5, 2, 0.5];
+/** The arrival rates of the three phases, as multiples of the capacity. */
+export const PHASE_RATES = [0.5, 2, 0.5];
 
-/** Clients of a closed loop in which no request may be rejected. */
+/** The length of a phase, which is plotted second by second. */
+export const PHASE_SECONDS = 15;
+
+/** The length of the shorter measurements that are repeated. */
+const SECONDS = 4;
+
+/** The size of the closed loop in which no request may be rejected. */
 export const CLIENTS = 32;
 
-/** Repetitions of a closed loop, half and twice the capacity: the machine may be slower in one minute than in another. */
+/** Repetitions of a closed loop, half and twice the capacity, because the speed of a machine drifts. */
 const ROUNDS = 5;
 
-/** One repetition: the throughput at twice the capacity as a share of a closed loop's right before, and all samples. */
+/** One repetition. */
 export interface Round {
+  /** Throughput at twice the capacity, divided by that of a closed loop right before. */
   readonly throughput: number;
   readonly samples: readonly Sample[];
 }
 
-/** What became of the requests of all phases. */
 export interface Overload {
-  /** The most requests a second that it answered in a closed loop. */
+  /** The highest throughput of a closed loop, in requests per second. */
   readonly capacity: number;
   /** The time of one request in a worker at that capacity, in milliseconds. */
   readonly serviceMs: number;
-  /** Those of the closed loop of many clients. */
-  readonly ofClients: readonly Sample[];
+  /** The samples of the closed loop of many clients. */
+  readonly closedLoop: readonly Sample[];
   readonly rounds: readonly Round[];
+  /** The samples of the three phases. */
   readonly samples: readonly Sample[];
-  /** Those of the overloaded phase. */
+  /** The health checks of the overloaded phase. */
   readonly probes: readonly Probe[];
 }
 
-/** Finds the service's capacity, runs a closed loop of many clients, then sends half, twice and half the capacity. */
+/** Finds the capacity, runs a closed loop of many clients, and then sends half, twice and half the capacity. */
 export async function measureOverload({ port }: ServiceProcess, photos: Photos): Promise<Overload> {
   const load: Omit<Load, "arrivals"> = {
     port,
     userId: USER,
-    mix: [{ wire: "multipart", operation: "get_face_vec", images: [photos.one("640x480")] }],
+    mix: [{ protocol: "multipart", operation: "get_face_vec", images: [photos.oneFace("640x480")] }],
   };
-  const tries = [1, 2, 4].map((perCore) => perCore * availableParallelism());
-  const rates = await mapWithProgress("capacity", tries, async (inFlight) => {
+  const concurrencies = [1, 2, 4].map((perCore) => perCore * availableParallelism());
+  const rates = await mapWithProgress("capacity", concurrencies, async (inFlight) => {
     const { perSecond } = await measureSpeed(load, { inFlight, seconds: SECONDS });
     return perSecond;
   });
   const capacity = Math.max(...rates);
-  const inFlight = tries[rates.indexOf(capacity)]!;
+  const inFlight = concurrencies[rates.indexOf(capacity)]!;
 
   const clients = runLoad({ ...load, arrivals: { inFlight: CLIENTS, seconds: PHASE_SECONDS } });
-  const { samples: ofClients } = await waitWithProgress(`${CLIENTS} clients`, PHASE_SECONDS, clients);
+  const { samples: closedLoop } = await waitWithProgress(`${CLIENTS} clients`, PHASE_SECONDS, clients);
 
   const probing = startProbes(port);
-  const phases = PARTS.map((part) => ({ perSecond: part * capacity, seconds: PHASE_SECONDS }));
+  const phases = PHASE_RATES.map((rate) => ({ perSecond: rate * capacity, seconds: PHASE_SECONDS }));
   const running = runLoad({ ...load, arrivals: { phases } });
-  const { startedAt, samples } = await waitWithProgress("overload", PARTS.length * PHASE_SECONDS, running);
+  const { startedAt, samples } = await waitWithProgress(
+    "overload",
+    PHASE_RATES.length * PHASE_SECONDS,
+    running,
+  );
   const probes = await probing.stop();
 
   const rounds = await mapWithProgress("rounds", Array.from({ length: ROUNDS }), async () => {
@@ -67,39 +77,42 @@ export async function measureOverload({ port }: ServiceProcess, photos: Photos):
   return {
     capacity,
     serviceMs: (1000 * availableParallelism()) / capacity,
-    ofClients,
+    closedLoop,
     rounds,
     samples,
     probes: probes.filter(({ at }) => phaseAt(at - startedAt) === 1),
   };
 }
 
-async function runRound(load: Omit<Load, "arrivals">, capacity: number, atMost: number): Promise<Round> {
+async function runRound(
+  load: Omit<Load, "arrivals">,
+  capacity: number,
+  closedLoopRate: number,
+): Promise<Round> {
   const phases = [
     { perSecond: capacity / 2, seconds: SECONDS },
     { perSecond: 2 * capacity, seconds: WARM_UP_SECONDS + SECONDS },
   ];
   const { samples } = await runLoad({ ...load, arrivals: { phases } });
-  const done = ({ dueMs, tookMs }: Sample) => dueMs + tookMs;
-  const answers = samples.filter((sample) => sample.code === OK && isLate(done(sample)));
-  return { throughput: answers.length / SECONDS / atMost, samples };
+  const completed = samples.filter((sample) => sample.code === OK && isOverloaded(doneMs(sample)));
+  return { throughput: completed.length / SECONDS / closedLoopRate, samples };
 }
 
-/** The requests of a round that were due at half the capacity, and at twice it after the queue had filled. */
+/** The samples of a round that were due at half the capacity, and at twice the capacity once the queue was full. */
 export function splitRound({ samples }: Round): { atHalf: Sample[]; atTwice: Sample[] } {
   return {
     atHalf: samples.filter(({ dueMs }) => dueMs < 1000 * SECONDS),
-    atTwice: samples.filter(({ dueMs }) => isLate(dueMs)),
+    atTwice: samples.filter(({ dueMs }) => isOverloaded(dueMs)),
   };
 }
 
-/** Whether a moment of a round, in milliseconds, lies in the last of its seconds, which count for twice the capacity. */
-function isLate(ms: number): boolean {
+/** Whether a time of a round lies in the part at twice the capacity, after the warm-up in which the queue fills. */
+function isOverloaded(ms: number): boolean {
   const from = SECONDS + WARM_UP_SECONDS;
   return ms >= 1000 * from && ms < 1000 * (from + SECONDS);
 }
 
-/** Which of the phases a moment belongs to, in milliseconds since the load began. */
+/** The index of the phase at a time, in milliseconds since the load began. */
 export function phaseAt(ms: number): number {
   return Math.floor(ms / 1000 / PHASE_SECONDS);
 }

@@ -1,7 +1,7 @@
-// The program of the peer: what a user of npm would build instead. face-api finds the most certain face with
-// SSD MobileNet v1, its 68 landmarks, and a descriptor of 128 numbers; sharp decodes; a bare HTTP server takes
-// the bytes of an image and answers with the descriptor. tfjs runs on one thread in Node, so there is one
-// process a core.
+// The peer process: what one would build from npm packages without a native build. sharp decodes; face-api detects the
+// face with the highest score (SSD MobileNet v1), its 68 landmarks and a descriptor of 128 numbers; a minimal HTTP
+// server takes raw image bytes and responds with the descriptor. tfjs is single-threaded in Node, so there is one
+// process per CPU core.
 import cluster from "node:cluster";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import sharp from "sharp";
 
-/** As much of tfjs and face-api as is used here: the packages are installed for the benchmark alone. */
+/** The parts of tfjs and face-api that are used here. Their own types are not installed. */
 interface Tensor {
   dispose(): void;
 }
@@ -42,7 +42,7 @@ async function startProcesses(count: number): Promise<void> {
 async function serve(port: number, photo: Buffer): Promise<void> {
   const describe = await openPeer();
   for (let i = 0; i < WARM_UP_CALLS; i++) await describe(photo);
-  // Its thread is busy for seconds on end, and a timer of its own would then end connections that are in use.
+  // Inference blocks the thread for seconds, and the timeouts would then close connections that are in use.
   createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, async (request, response) => {
     const vector = await describe(await buffer(request));
     response.setHeader("content-type", "application/json");

@@ -7,32 +7,32 @@ import {
   HealthCheckResponseSchema,
 } from "../../gen/ts/health/v1/health_pb.ts";
 
-/** One question after the service's health. */
+/** One health check. */
 export interface Probe {
-  readonly wire: "/healthz" | "gRPC health";
-  /** When it was due, in milliseconds since 1970. */
+  readonly protocol: "/healthz" | "gRPC health";
+  /** When the check was sent, in milliseconds since 1970. */
   readonly at: number;
-  readonly tookMs: number;
-  readonly well: boolean;
+  readonly latencyMs: number;
+  readonly isHealthy: boolean;
 }
 
-const EVERY_MS = 100;
+const INTERVAL_MS = 100;
 
-/** Asks for the service's health over both wires ten times a second, until it is stopped. */
+/** Checks the health over HTTP and gRPC ten times per second until stopped. */
 export function startProbes(port: number): { stop(): Promise<readonly Probe[]> } {
   const http = new Pool(`http://127.0.0.1:${port}`);
   const grpc = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   const probes: Promise<Probe>[] = [];
-  const ask = () => {
+  const sendProbes = () => {
     probes.push(
-      probe("/healthz", () => isWellByHttp(http)),
-      probe("gRPC health", () => isWellByGrpc(grpc)),
+      probe("/healthz", () => checkHttp(http)),
+      probe("gRPC health", () => checkGrpc(grpc)),
     );
   };
-  const clock = setInterval(ask, EVERY_MS);
+  const timer = setInterval(sendProbes, INTERVAL_MS);
   return {
     stop: async () => {
-      clearInterval(clock);
+      clearInterval(timer);
       const all = await Promise.all(probes);
       grpc.close();
       await http.destroy();
@@ -41,26 +41,26 @@ export function startProbes(port: number): { stop(): Promise<readonly Probe[]> }
   };
 }
 
-async function probe(wire: Probe["wire"], isWell: () => Promise<boolean>): Promise<Probe> {
+async function probe(protocol: Probe["protocol"], check: () => Promise<boolean>): Promise<Probe> {
   const start = performance.now();
-  const well = await isWell().catch(() => false);
-  return { wire, at: performance.timeOrigin + start, tookMs: performance.now() - start, well };
+  const isHealthy = await check().catch(() => false);
+  return { protocol, at: performance.timeOrigin + start, latencyMs: performance.now() - start, isHealthy };
 }
 
-async function isWellByHttp(http: Pool): Promise<boolean> {
+async function checkHttp(http: Pool): Promise<boolean> {
   const { statusCode, body } = await http.request({ method: "GET", path: "/healthz" });
   await body.dump();
   return statusCode === 200;
 }
 
-function isWellByGrpc(grpc: Client): Promise<boolean> {
+function checkGrpc(grpc: Client): Promise<boolean> {
   return new Promise((resolve) => {
     grpc.makeUnaryRequest(
       `/${Health.typeName}/Check`,
       (empty: Buffer) => empty,
       (bytes: Buffer) => fromBinary(HealthCheckResponseSchema, bytes),
       Buffer.alloc(0),
-      (error, answer) => resolve(!error && answer?.status === HealthCheckResponse_ServingStatus.SERVING),
+      (error, response) => resolve(!error && response?.status === HealthCheckResponse_ServingStatus.SERVING),
     );
   });
 }

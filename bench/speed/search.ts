@@ -5,123 +5,129 @@ import { median } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
 import { clusteredTemplates, randomTemplates } from "../templates.ts";
 
-/** How long a search may take among a million templates, and in proportion among fewer. */
-const MOST_MS_A_MILLION = 100;
+/** The longest a search may take per million templates. */
+const MAX_MS_PER_MILLION = 100;
+const DIMENSIONS = 128;
 const QUERIES = 20;
-/** Photographs of each known person, the last of which is not in the index but looked for. */
-const PHOTOGRAPHS = 11;
-const PARTS = 10;
+/** Templates of each enrolled person. The last one is not in the index; it is the query. */
+const TEMPLATES_PER_PERSON = 11;
+const PROGRESS_STEPS = 10;
 
-/** Templates to search, and vectors to look for. */
-interface Templates {
+/** The index to search, and the queries. */
+interface Gallery {
   readonly index: TemplateIndex;
-  /** The same as the index has, one after the other. */
+  /** The templates of the index, concatenated. */
   readonly rows: Float32Array;
-  readonly strangers: readonly Float32Array[];
-  readonly known: readonly Float32Array[];
+  /** Queries of people with no template in the index. */
+  readonly unknown: readonly Float32Array[];
+  /** Queries of people with ten templates in the index. */
+  readonly enrolled: readonly Float32Array[];
 }
 
-/** One way to search, and the median of its times by who is looked for. */
+/** One kind of search and its median durations. */
 export interface SearchTimes {
   readonly name: string;
-  readonly isPlain: boolean;
-  readonly strangerMs: number;
-  readonly knownMs: number;
+  readonly isLinearScan: boolean;
+  readonly unknownMs: number;
+  readonly enrolledMs: number;
 }
 
-/** How long searches took among so many templates. */
 export interface Searches {
+  /** The number of templates in the index. */
   readonly count: number;
   readonly times: readonly SearchTimes[];
 }
 
 /**
- * Measures searches among so many templates: half of strangers seen once, half of people seen ten times. Throws
- * if the index does not find what a plain scan finds.
+ * Measures searches in an index of the given size. Half of the templates belong to people with one template, half to
+ * people with ten. Throws if the index finds another nearest template than a linear scan.
  */
 export function measureSearches(count: number): Searches {
-  const templates = makeTemplates(count);
-  const { index, rows, strangers, known } = templates;
-  for (const query of [...strangers, ...known])
+  const { index, rows, unknown, enrolled } = createGallery(count);
+  for (const query of [...unknown, ...enrolled])
     if (index.nearest(query)[0]?.id !== idOf(scan(rows, query)))
-      throw new Error("the index did not find the nearest template");
-  const time = (name: string, search: (query: Float32Array) => unknown, isPlain = false): SearchTimes => ({
+      throw new Error("The index did not find the nearest template.");
+  const time = (
+    name: string,
+    search: (query: Float32Array) => unknown,
+    isLinearScan = false,
+  ): SearchTimes => ({
     name,
-    isPlain,
-    strangerMs: medianMsOf(strangers, search),
-    knownMs: medianMsOf(known, search),
+    isLinearScan,
+    unknownMs: medianMs(unknown, search),
+    enrolledMs: medianMs(enrolled, search),
   });
   return {
     count,
     times: [
-      time("plain scan", (query) => scan(rows, query), true),
-      time("the nearest", (query) => index.nearest(query)),
-      time("the nearest ten within 0.5", (query) => index.nearest(query, { within: 0.5, k: 10 })),
+      time("linear scan", (query) => scan(rows, query), true),
+      time("nearest", (query) => index.nearest(query)),
+      time("10 nearest within 0.5", (query) => index.nearest(query, { within: 0.5, k: 10 })),
     ],
   };
 }
 
-/** The longest of the medians, as a part of what is allowed. */
-export function searchShareOf({ count, times }: Searches): number {
-  return slowestMsOf(times.filter(({ isPlain }) => !isPlain)) / mostMsOf(count);
+/** The slowest search of the index, relative to its target. */
+export function searchTimeToTarget({ count, times }: Searches): number {
+  return slowestMs(times.filter(({ isLinearScan }) => !isLinearScan)) / targetMs(count);
 }
 
-/** Tells how long searches take. */
+/** Reports the duration of searches. */
 export function searchChapter(searches: Searches): Chapter {
   const { count, times } = searches;
-  const ofIndex = slowestMsOf(times.filter(({ isPlain }) => !isPlain));
-  const ofScan = slowestMsOf(times.filter(({ isPlain }) => isPlain));
+  const indexMs = slowestMs(times.filter(({ isLinearScan }) => !isLinearScan));
+  const scanMs = slowestMs(times.filter(({ isLinearScan }) => isLinearScan));
   return {
-    title: "One face among many",
+    title: "Template search",
     figures: [
       {
-        name: `search among ${count.toLocaleString("en")} templates on one core`,
-        measured: `${formatMs(ofIndex)} (a plain scan ${formatMs(ofScan)})`,
-        target: `≤ ${formatMs(mostMsOf(count))}`,
-        isMet: searchShareOf(searches) <= 1,
+        name: `search in ${count.toLocaleString("en")} templates, one thread`,
+        measured: `${formatMs(indexMs)} (linear scan: ${formatMs(scanMs)})`,
+        target: `≤ ${formatMs(targetMs(count))}`,
+        isMet: searchTimeToTarget(searches) <= 1,
       },
     ],
-    body: `\`visage/search\` in one thread, among ${count.toLocaleString("en")} templates: half of strangers seen once, half of people seen ten times. Median of ${QUERIES} searches each for strangers and for known people by a photograph that is not in the index; each found what a plain scan finds. The plain scan looks at every number of every template. The key figure is the slowest search.
+    body: `\`visage/search\` in one thread, in an index of ${count.toLocaleString("en")} synthetic templates: half belong to people with one template, half to people with ten. Medians of ${QUERIES} queries for people who are not in the index, and of ${QUERIES} queries for enrolled people with a template that is not in the index. Each query found the same nearest template as a linear scan over all templates. The key figure is the slowest search.
 
 ${formatTable(
-  ["search", "for a stranger", "for a known person"],
-  times.map(({ name, strangerMs, knownMs }) => [name, formatMs(strangerMs), formatMs(knownMs)]),
+  ["search", "unknown person", "enrolled person"],
+  times.map(({ name, unknownMs, enrolledMs }) => [name, formatMs(unknownMs), formatMs(enrolledMs)]),
 )}`,
   };
 }
 
-function mostMsOf(count: number): number {
-  return (MOST_MS_A_MILLION * count) / 1e6;
+function targetMs(count: number): number {
+  return (MAX_MS_PER_MILLION * count) / 1e6;
 }
 
-function slowestMsOf(times: readonly SearchTimes[]): number {
-  return Math.max(...times.flatMap(({ strangerMs, knownMs }) => [strangerMs, knownMs]));
+function slowestMs(times: readonly SearchTimes[]): number {
+  return Math.max(...times.flatMap(({ unknownMs, enrolledMs }) => [unknownMs, enrolledMs]));
 }
 
-function makeTemplates(count: number): Templates {
+function createGallery(count: number): Gallery {
   const index = new TemplateIndex();
-  const rows = new Float32Array(count * 128);
-  const known: Float32Array[] = [];
-  const progress = new Progress("templates", PARTS);
+  const rows = new Float32Array(count * DIMENSIONS);
+  const enrolled: Float32Array[] = [];
+  const progress = new Progress("templates", PROGRESS_STEPS);
   const add = (vector: Float32Array) => {
-    rows.set(vector, 128 * index.size);
+    rows.set(vector, DIMENSIONS * index.size);
     index.add(idOf(index.size), vector);
-    if (index.size % (count / PARTS) === 0) progress.step();
+    if (index.size % (count / PROGRESS_STEPS) === 0) progress.step();
   };
   for (const vector of randomTemplates(count / 2, 1)) add(vector);
-  const people = count / 2 / (PHOTOGRAPHS - 1);
-  let photograph = 0;
-  for (const vector of clusteredTemplates(people, PHOTOGRAPHS, 2))
-    if (++photograph % PHOTOGRAPHS > 0) add(vector);
-    else if (known.length < QUERIES) known.push(vector);
-  return { index, rows, known, strangers: [...randomTemplates(QUERIES, 3)] };
+  const people = count / 2 / (TEMPLATES_PER_PERSON - 1);
+  let number = 0;
+  for (const vector of clusteredTemplates(people, TEMPLATES_PER_PERSON, 2))
+    if (++number % TEMPLATES_PER_PERSON > 0) add(vector);
+    else if (enrolled.length < QUERIES) enrolled.push(vector);
+  return { index, rows, enrolled, unknown: [...randomTemplates(QUERIES, 3)] };
 }
 
 function idOf(row: number): string {
   return `template ${row}`;
 }
 
-function medianMsOf(queries: readonly Float32Array[], search: (query: Float32Array) => unknown): number {
+function medianMs(queries: readonly Float32Array[], search: (query: Float32Array) => unknown): number {
   const times = queries.map((query) => {
     const start = performance.now();
     search(query);
@@ -130,13 +136,13 @@ function medianMsOf(queries: readonly Float32Array[], search: (query: Float32Arr
   return median(times);
 }
 
-/** The nearest row, by looking at every number of every row. */
+/** The index of the row nearest to the query, by a linear scan. */
 function scan(rows: Float32Array, query: Float32Array): number {
-  let [nearest, least] = [-1, Number.POSITIVE_INFINITY];
-  for (let start = 0; start < rows.length; start += 128) {
-    let sum = 0;
-    for (let i = 0; i < 128; i++) sum += (rows[start + i]! - query[i]!) ** 2;
-    if (sum < least) [nearest, least] = [start / 128, sum];
+  let [nearest, minSquare] = [-1, Number.POSITIVE_INFINITY];
+  for (let start = 0; start < rows.length; start += DIMENSIONS) {
+    let square = 0;
+    for (let i = 0; i < DIMENSIONS; i++) square += (rows[start + i]! - query[i]!) ** 2;
+    if (square < minSquare) [nearest, minSquare] = [start / DIMENSIONS, square];
   }
   return nearest;
 }

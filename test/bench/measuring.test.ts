@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { momentsOf, runClosedLoop } from "../../bench/load/arrivals.ts";
+import { arrivalTimes, runClosedLoop } from "../../bench/load/arrivals.ts";
 import { drawPlot } from "../../bench/plot.ts";
-import { measureSearches, searchChapter, searchShareOf } from "../../bench/speed/search.ts";
+import { measureSearches, searchChapter, searchTimeToTarget } from "../../bench/speed/search.ts";
 import { median, quantile } from "../../tools/support/statistics.ts";
 
 const NEVER = new AbortController().signal;
 
-test("a quantile is the smallest value that so many do not exceed", () => {
+test("a quantile is computed by the nearest-rank method", () => {
   const values = [5, 1, 4, 2, 3];
   expect(median(values)).toBe(3);
   expect(quantile(values, 0.99)).toBe(5);
@@ -14,37 +14,37 @@ test("a quantile is the smallest value that so many do not exceed", () => {
   expect(quantile([], 0.5)).toBeNaN();
 });
 
-test("requests of an open loop arrive in order, at the rate of their phase, at the same moments in every run", () => {
+test("an open loop has sorted, reproducible arrival times at the rate of each phase", () => {
   const phases = [
     { perSecond: 50, seconds: 100 },
     { perSecond: 200, seconds: 100 },
   ];
-  const moments = [...momentsOf(phases)];
-  expect(moments).toEqual(moments.toSorted((one, other) => one - other));
-  expect(moments).toEqual([...momentsOf(phases)]);
-  const early = moments.filter((ms) => ms < 100_000).length;
+  const times = [...arrivalTimes(phases)];
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  expect(times).toEqual([...arrivalTimes(phases)]);
+  const early = times.filter((ms) => ms < 100_000).length;
   expect(early / 5000).toBeCloseTo(1, 1);
-  expect((moments.length - early) / 20_000).toBeCloseTo(1, 1);
+  expect((times.length - early) / 20_000).toBeCloseTo(1, 1);
 });
 
-test("a closed loop keeps so many requests under way, and sends no more than it should", async () => {
-  let [underWay, most, sent] = [0, 0, 0];
+test("a closed loop keeps its number of requests in flight and sends exactly the requested number", async () => {
+  let [inFlight, max, sent] = [0, 0, 0];
   const send = async () => {
     sent++;
-    most = Math.max(most, ++underWay);
+    max = Math.max(max, ++inFlight);
     await new Promise((resolve) => setImmediate(resolve));
-    underWay--;
+    inFlight--;
   };
   await runClosedLoop({ inFlight: 4, requests: 30 }, send, NEVER);
-  expect({ most, sent }).toEqual({ most: 4, sent: 30 });
+  expect({ max, sent }).toEqual({ max: 4, sent: 30 });
 });
 
-test("a plot has a title first, a line for each series, and its highest point below the top", () => {
+test("a plot has a title and one polyline per series within the plot area", () => {
   const svg = drawPlot({
     title: "Speed",
     xLabel: "in flight",
-    yLabel: "a second",
-    doublings: true,
+    yLabel: "requests/s",
+    isLog2: true,
     lines: [
       { name: "one", points: [[1, 10], [2, 19.5], [4, 38]] }, // biome-ignore format: points
       { name: "other", points: [[1, 0], [2, 0], [4, 0]] }, // biome-ignore format: points
@@ -62,31 +62,31 @@ test("a plot has a title first, a line for each series, and its highest point be
   expect(svg).not.toContain("NaN");
 });
 
-test("a search may take a time in proportion to the templates, and the slowest counts", () => {
-  const searches = (count: number, knownMs: number) => ({
+test("the search target is proportional to the number of templates, and the slowest search counts", () => {
+  const searches = (count: number, enrolledMs: number) => ({
     count,
     times: [
-      { name: "plain scan", isPlain: true, strangerMs: 280, knownMs: 290 },
-      { name: "the nearest", isPlain: false, strangerMs: 60, knownMs },
+      { name: "linear scan", isLinearScan: true, unknownMs: 280, enrolledMs: 290 },
+      { name: "nearest", isLinearScan: false, unknownMs: 60, enrolledMs },
     ],
   });
   expect(searchChapter(searches(1_000_000, 80)).figures).toEqual([
     {
-      name: "search among 1,000,000 templates on one core",
-      measured: "80 ms (a plain scan 290 ms)",
+      name: "search in 1,000,000 templates, one thread",
+      measured: "80 ms (linear scan: 290 ms)",
       target: "≤ 100 ms",
       isMet: true,
     },
   ]);
   expect(searchChapter(searches(1_000_000, 101)).figures).toMatchObject([{ isMet: false }]);
-  expect(searchShareOf(searches(100_000, 80))).toBe(8);
+  expect(searchTimeToTarget(searches(100_000, 80))).toBe(8);
 });
 
-test("searches are measured beside a plain scan, which is slower", () => {
+test("the index searches faster than a linear scan", () => {
   const searches = measureSearches(20_000);
   const [scan, ...ofIndex] = searches.times;
-  for (const { strangerMs, knownMs } of ofIndex) {
-    expect(strangerMs).toBeLessThan(scan!.strangerMs);
-    expect(knownMs).toBeLessThan(scan!.knownMs);
+  for (const { unknownMs, enrolledMs } of ofIndex) {
+    expect(unknownMs).toBeLessThan(scan!.unknownMs);
+    expect(enrolledMs).toBeLessThan(scan!.enrolledMs);
   }
 });

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 
-/** The next message of a process; throws if it ends instead, and calls it by this name then. */
+/** Waits for the next message of a child process. Rejects if the child exits first; the error then has the name. */
 export function nextMessage(child: ChildProcess, name: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const lose = () => reject(new Error(`${name} died`));
-    child.once("exit", lose);
+    const fail = () => reject(new Error(`${name} exited unexpectedly.`));
+    child.once("exit", fail);
     child.once("message", (message) => {
-      child.off("exit", lose);
+      child.off("exit", fail);
       resolve(message);
     });
   });

@@ -1,0 +1,79 @@
+import type { ServiceProcess } from "../../tools/support/service-process.ts";
+import type { Photos } from "../load/photos.ts";
+import type { Chapter } from "../report.ts";
+import { type ComparisonLength, compareSpeeds, comparisonChapter } from "./comparison.ts";
+import { concurrencyChapter, latencyPlot, measureConcurrency, throughputPlot } from "./concurrency.ts";
+import { costsChapter, measureCosts } from "./costs.ts";
+import { fairnessChapter, measureFairness } from "./fairness.ts";
+import { measureOverload } from "./overload.ts";
+import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./overload-chapter.ts";
+import { profileChapter, profileCore } from "./profile.ts";
+import { measureSearches, searchChapter } from "./search.ts";
+import { measureStarts, startChapter } from "./start.ts";
+
+const COMPARISON_LENGTH: ComparisonLength = { rounds: 30, peerInterval: 6, warmUpTurns: 16 };
+const TEMPLATES = 1_000_000;
+
+/** A chapter and its plots as SVG, by file name. */
+export interface MeasuredChapter {
+  readonly chapter: Chapter;
+  readonly plots: Readonly<Record<string, string>>;
+}
+
+type Measure = (photos: Photos, service: ServiceProcess) => Promise<MeasuredChapter>;
+
+/** The chapters of the speed report, in its order. */
+const MEASUREMENTS = {
+  comparison: async (photos, service) =>
+    withoutPlots(comparisonChapter(await compareSpeeds(service, photos, COMPARISON_LENGTH))),
+  concurrency: async (photos, service) => {
+    const cells = await measureConcurrency(service, photos);
+    const plots = { "speed-throughput.svg": throughputPlot(cells), "speed-latency.svg": latencyPlot(cells) };
+    return { chapter: concurrencyChapter(cells), plots };
+  },
+  overload: async (photos, service) => {
+    const overload = await measureOverload(service, photos);
+    const plots = {
+      "speed-overload.svg": overloadPlot(overload),
+      "speed-overload-latency.svg": overloadLatencyPlot(overload),
+    };
+    return { chapter: overloadChapter(overload), plots };
+  },
+  fairness: async (photos, service) => withoutPlots(fairnessChapter(await measureFairness(service, photos))),
+  costs: async (photos) => withoutPlots(costsChapter(await measureCosts(photos))),
+  start: async (photos) => withoutPlots(startChapter(await measureStarts(photos))),
+  profile: async (photos) => withoutPlots(profileChapter(await profileCore(photos))),
+  search: async () => withoutPlots(searchChapter(measureSearches(TEMPLATES))),
+} satisfies Readonly<Record<string, Measure>>;
+
+export type ChapterName = keyof typeof MEASUREMENTS;
+
+export const CHAPTER_NAMES = Object.keys(MEASUREMENTS) as ChapterName[];
+
+/** The comparison comes after the other chapters that load the service: they compile the server's code. */
+const MEASURING_ORDER: readonly ChapterName[] = [
+  "concurrency",
+  "overload",
+  "fairness",
+  "comparison",
+  "costs",
+  "start",
+  "profile",
+  "search",
+];
+
+/** Measures the named chapters. Returns them in the order of the report. */
+export async function measureChapters(
+  names: readonly ChapterName[],
+  photos: Photos,
+  service: ServiceProcess,
+): Promise<MeasuredChapter[]> {
+  const measured = new Map<ChapterName, MeasuredChapter>();
+  for (const name of MEASURING_ORDER)
+    if (names.includes(name)) measured.set(name, await MEASUREMENTS[name](photos, service));
+  return CHAPTER_NAMES.flatMap((name) => measured.get(name) ?? []);
+}
+
+function withoutPlots(chapter: Chapter): MeasuredChapter {
+  return { chapter, plots: {} };
+}

@@ -1,4 +1,4 @@
-import { areaOf, intersectionOf } from "../core/geometry.ts";
+import { boxArea, intersectBoxes } from "../core/geometry.ts";
 import type { Box, Face, Point } from "../core/index.ts";
 import type { Pixels } from "../core/types.ts";
 import { GLYPH_HEIGHT, GLYPH_WIDTH, glyphOf } from "./glyphs.ts";
@@ -71,7 +71,7 @@ function placeLabel(
   ];
   const boxes = places.map(([x, y]) => insideOf(picture, size, x, y));
   const covered = boxes.map((box) =>
-    taken.reduce((sum, other) => sum + areaOf(intersectionOf(box, other)), 0),
+    taken.reduce((sum, other) => sum + boxArea(intersectBoxes(box, other)), 0),
   );
   return boxes[covered.indexOf(Math.min(...covered))]!;
 }

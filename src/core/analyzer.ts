@@ -1,6 +1,6 @@
 import { forget } from "./crop/sample.ts";
 import { FaceError } from "./errors.ts";
-import { intersectionOf, scaleBox } from "./geometry.ts";
+import { intersectBoxes, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
 import type { Drawing, Network, Networks } from "./networks.ts";
@@ -212,7 +212,7 @@ function measureBasics(photo: Photo, { box, score, mesh }: FoundFace): FaceBasic
   const { pixels, width, height } = photo;
   const fullSize = scaleBox(box, width / pixels.width, height / pixels.height);
   return {
-    box: intersectionOf(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
+    box: intersectBoxes(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
     ...(score !== undefined && { score }),
     presence: mesh.presence,
     pose: measurePose(mesh.points),

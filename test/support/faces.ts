@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import { overlapOf } from "../../src/core/geometry.ts";
+import { iou } from "../../src/core/geometry.ts";
 import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
@@ -83,14 +83,14 @@ export function movedBox({ x1, y1, x2, y2 }: Box, from: Point, scale = 1): Box {
 
 /** The face that lies on a box best; throws if none shares a third of their joint area. */
 export function faceAt<Face extends { readonly box: Box }>(faces: readonly Face[], box: Box): Face {
-  const [best] = faces.toSorted((one, other) => overlapOf(other.box, box) - overlapOf(one.box, box));
-  if (!best || overlapOf(best.box, box) < 0.3) throw new Error(`no face at ${JSON.stringify(box)}`);
+  const [best] = faces.toSorted((one, other) => iou(other.box, box) - iou(one.box, box));
+  if (!best || iou(best.box, box) < 0.3) throw new Error(`no face at ${JSON.stringify(box)}`);
   return best;
 }
 
 /** Whether one of the boxes is in that place. */
 export function isAmong(boxes: readonly Box[], box: Box, leastOverlap = 0.3): boolean {
-  return boxes.some((other) => overlapOf(other, box) >= leastOverlap);
+  return boxes.some((other) => iou(other, box) >= leastOverlap);
 }
 
 /** Mean distance between two lists of points, as a part of the longer side of a box. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { boundsOf, overlapOf } from "../../src/core/geometry.ts";
+import { boundingBox, iou } from "../../src/core/geometry.ts";
 import {
   type Analyzer,
   type Box,
@@ -43,7 +43,7 @@ const MATCH_IOU = 0.3;
 /** Counts the true positives: the labels matched one-to-one with detections, highest IoU first. */
 export function countTruePositives(detected: readonly Box[], labelled: readonly Box[]): number {
   const candidates = detected
-    .flatMap((box, face) => labelled.map((label, i) => ({ face, label: i, iou: overlapOf(box, label) })))
+    .flatMap((box, face) => labelled.map((label, i) => ({ face, label: i, iou: iou(box, label) })))
     .filter(({ iou }) => iou >= MATCH_IOU)
     .sort((one, other) => other.iou - one.iou);
   const faces = new Set<number>();
@@ -61,9 +61,9 @@ export function findAnnotatedFace<Face extends { readonly box: Box }>(
   faces: readonly Face[],
   landmarks: readonly Point[],
 ): { readonly face: Face; readonly iou: number } | undefined {
-  const bounds = boundsOf(landmarks);
+  const bounds = boundingBox(landmarks);
   const [best] = faces
-    .map((face) => ({ face, iou: overlapOf(face.box, bounds) }))
+    .map((face) => ({ face, iou: iou(face.box, bounds) }))
     .sort((one, other) => other.iou - one.iou);
   return best;
 }

@@ -1,4 +1,4 @@
-import type { Similarity } from "../geometry.ts";
+import type { SimilarityTransform } from "../geometry.ts";
 import type { Drawing } from "../networks.ts";
 import type { Pixels } from "../types.ts";
 import { mirror, type PixelRange, sample } from "./sample.ts";
@@ -12,12 +12,17 @@ const SHARP_ENOUGH = 1.05;
  * halving it down to less than twice, then by two samples a side, which lie along the image's own
  * axes however the crop is turned.
  */
-export function crop(image: Pixels, map: Similarity, side: number, range: PixelRange): Drawing {
+export function crop(image: Pixels, map: SimilarityTransform, side: number, range: PixelRange): Drawing {
   return { images: 1, draw: (planes) => drawCrop(image, map, side, range, planes) };
 }
 
 /** The same square, and then mirrored left to right. */
-export function cropAndMirrored(image: Pixels, map: Similarity, side: number, range: PixelRange): Drawing {
+export function cropAndMirrored(
+  image: Pixels,
+  map: SimilarityTransform,
+  side: number,
+  range: PixelRange,
+): Drawing {
   return {
     images: 2,
     draw: (planes) => {
@@ -31,7 +36,7 @@ export function cropAndMirrored(image: Pixels, map: Similarity, side: number, ra
 
 function drawCrop(
   image: Pixels,
-  map: Similarity,
+  map: SimilarityTransform,
   side: number,
   range: PixelRange,
   planes: Float32Array,

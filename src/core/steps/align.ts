@@ -1,5 +1,5 @@
 import { crop } from "../crop/crop.ts";
-import { fitSimilarity, meanOf } from "../geometry.ts";
+import { centroid, fitSimilarity } from "../geometry.ts";
 import type { Drawing } from "../networks.ts";
 import type { Pixels, Point } from "../types.ts";
 
@@ -30,6 +30,6 @@ const LANDMARKS: readonly (readonly number[])[] = [
 
 /** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
 export function align(image: Pixels, points: readonly Point[]): Drawing {
-  const landmarks = LANDMARKS.map((group) => meanOf(group.map((point) => points[point]!)));
+  const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
   return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
 }

@@ -1,5 +1,5 @@
 import { cropAndMirrored } from "../crop/crop.ts";
-import { cropOf } from "../geometry.ts";
+import { cropTransform } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } from "../types.ts";
 import { levelSquare } from "./mesh.ts";
@@ -21,7 +21,7 @@ export async function readAttributes(
   image: Pixels,
   faces: readonly (readonly Point[])[],
 ): Promise<Attributes[]> {
-  const maps = faces.map((points) => cropOf(levelSquare(points, MARGIN), SIDE));
+  const maps = faces.map((points) => cropTransform(levelSquare(points, MARGIN), SIDE));
   const { age, male } = await network.run(maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE)));
   return faces.map((_, i) => {
     const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;

@@ -1,13 +1,5 @@
 import { FaceError } from "../errors.ts";
-import {
-  areaOf,
-  boundsOf,
-  centerOf,
-  intersectionOf,
-  longerSideOf,
-  overlapOf,
-  scaleBox,
-} from "../geometry.ts";
+import { boundingBox, boxArea, boxCenter, intersectBoxes, iou, longerSide, scaleBox } from "../geometry.ts";
 import type { Networks } from "../networks.ts";
 import { type Checkpoint, type PartLimits, packMesh, unpackMesh } from "../partial-work.ts";
 import type { Box, Photo, Pixels } from "../types.ts";
@@ -155,16 +147,16 @@ function rankOf({ box, score = 1 }: FoundFace, frame: Box): Rank {
 
 /** Size of a face as it counts for the order: what lies outside the photo counts against it. */
 function prominenceOf(box: Box, frame: Box): number {
-  return areaOf(intersectionOf(box, frame)) ** 2 / areaOf(box);
+  return boxArea(intersectBoxes(box, frame)) ** 2 / boxArea(box);
 }
 
 /** Where a caller's box lies in the pixels that are worked on, without what is outside the image. */
 function placeOf(box: Box, { pixels, width, height }: Photo): Box {
   const frame: Box = { x1: 0, y1: 0, x2: pixels.width, y2: pixels.height };
   const place = scaleBox(box, pixels.width / width, pixels.height / height);
-  const inside = intersectionOf(place, frame);
-  if (!(areaOf(place) > 0)) throw new FaceError("badBox", `The box ${textOf(box)} is empty.`, { box });
-  if (!(areaOf(inside) > 0))
+  const inside = intersectBoxes(place, frame);
+  if (!(boxArea(place) > 0)) throw new FaceError("badBox", `The box ${textOf(box)} is empty.`, { box });
+  if (!(boxArea(inside) > 0))
     throw new FaceError("badBox", `The box ${textOf(box)} lies outside the image.`, { box });
   return inside;
 }
@@ -184,7 +176,7 @@ async function faceOfBox(
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
-  const squares = BOX_SCALES.map((scale) => squareFor(centerOf(box), longerSideOf(box) * scale));
+  const squares = BOX_SCALES.map((scale) => squareFor(boxCenter(box), longerSide(box) * scale));
   const tried = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
   const best = tried.find(({ presence }) => presence >= LEAST_PRESENCE) ?? tried[0]!;
@@ -198,14 +190,14 @@ async function faceNearBox(
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
-  const region = { center: centerOf(box), side: longerSideOf(box) * WIDER_REGION, radians: 0 };
+  const region = { center: boxCenter(box), side: longerSide(box) * WIDER_REGION, radians: 0 };
   const detections = await detect(networks.detect, image, [region]);
   signal?.throwIfAborted();
   const [best] = detections
-    .filter((detection) => overlapOf(detection.box, box) > 0)
-    .toSorted((one, other) => overlapOf(other.box, box) - overlapOf(one.box, box));
+    .filter((detection) => iou(detection.box, box) > 0)
+    .toSorted((one, other) => iou(other.box, box) - iou(one.box, box));
   if (!best) return undefined;
-  const square = squareFor(centerOf(best.box), longerSideOf(best.box), best.eyes);
+  const square = squareFor(boxCenter(best.box), longerSide(best.box), best.eyes);
   const [rough] = await fitMeshes(networks.mesh, image, [square]);
   signal?.throwIfAborted();
   return refined(networks, image, rough!, signal);
@@ -222,10 +214,10 @@ async function refined(
   for (let pass = 0, stillness = 0; pass < MOST_PASSES && stillness < STILL_OVERLAP; pass++) {
     const [next] = await fitMeshes(networks.mesh, image, [squareAround(settled)]);
     signal?.throwIfAborted();
-    stillness = overlapOf(boundsOf(settled.points), boundsOf(next!.points));
+    stillness = iou(boundingBox(settled.points), boundingBox(next!.points));
     settled = next!;
   }
   const [mesh] = await refineMeshes(networks.mesh, image, [settled]);
   signal?.throwIfAborted();
-  return mesh!.presence >= LEAST_PRESENCE ? { box: boundsOf(mesh!.points), mesh: mesh! } : undefined;
+  return mesh!.presence >= LEAST_PRESENCE ? { box: boundingBox(mesh!.points), mesh: mesh! } : undefined;
 }

@@ -1,5 +1,5 @@
 import { crop } from "../crop/crop.ts";
-import { cropOf, overlapOf, type Similarity, type Square, transform } from "../geometry.ts";
+import { cropTransform, iou, type SimilarityTransform, type Square, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import type { Box, Pixels, Point } from "../types.ts";
 
@@ -41,7 +41,7 @@ export async function detect(
   image: Pixels,
   views: readonly Square[],
 ): Promise<Detection[]> {
-  const maps = views.map((view) => cropOf(view, SIDE));
+  const maps = views.map((view) => cropTransform(view, SIDE));
   const { scores, boxes } = await network.run(maps.map((map) => crop(image, map, SIDE, RANGE)));
   return suppress(maps.flatMap((map, i) => decode(map, scores![i]!, boxes![i]!)));
 }
@@ -60,7 +60,7 @@ function gridOf(cells: number, perCell: number): Point[] {
   });
 }
 
-function decode(map: Similarity, scores: Float32Array, numbers: Float32Array): Detection[] {
+function decode(map: SimilarityTransform, scores: Float32Array, numbers: Float32Array): Detection[] {
   const detections: Detection[] = [];
   for (const [i, anchor] of ANCHORS.entries())
     if (scores[i]! >= LEAST_LOGIT)
@@ -68,9 +68,15 @@ function decode(map: Similarity, scores: Float32Array, numbers: Float32Array): D
   return detections;
 }
 
-function detectionAt(anchor: Point, map: Similarity, logit: number, numbers: Float32Array): Detection {
+function detectionAt(
+  anchor: Point,
+  map: SimilarityTransform,
+  logit: number,
+  numbers: Float32Array,
+): Detection {
   const scale = Math.hypot(map.a, map.b);
-  const point = (n: number) => transform(map, { x: anchor.x + numbers[n]!, y: anchor.y + numbers[n + 1]! });
+  const point = (n: number) =>
+    transformPoint(map, { x: anchor.x + numbers[n]!, y: anchor.y + numbers[n + 1]! });
   const { x, y } = point(0);
   const halfWidth = (numbers[2]! * scale) / 2;
   const halfHeight = (numbers[3]! * scale) / 2;
@@ -84,6 +90,6 @@ function detectionAt(anchor: Point, map: Similarity, logit: number, numbers: Flo
 function suppress(detections: readonly Detection[]): Detection[] {
   const kept: Detection[] = [];
   for (const detection of detections.toSorted((one, other) => other.score - one.score))
-    if (kept.every(({ box }) => overlapOf(box, detection.box) <= SAME_FACE_OVERLAP)) kept.push(detection);
+    if (kept.every(({ box }) => iou(box, detection.box) <= SAME_FACE_OVERLAP)) kept.push(detection);
   return kept;
 }

@@ -1,10 +1,10 @@
 import {
-  areaOf,
-  boundsOf,
-  centerOf,
-  intersectionOf,
-  longerSideOf,
-  overlapOf,
+  boundingBox,
+  boxArea,
+  boxCenter,
+  intersectBoxes,
+  iou,
+  longerSide,
   type Square,
 } from "../geometry.ts";
 import type { Networks } from "../networks.ts";
@@ -163,7 +163,7 @@ async function continueLook(
   signal?: AbortSignal,
 ): Promise<Look> {
   const next = detections.slice(meshes.length, meshes.length + limits.maxDetections);
-  const squares = next.map(({ box, eyes }) => squareFor(centerOf(box), longerSideOf(box), eyes));
+  const squares = next.map(({ box, eyes }) => squareFor(boxCenter(box), longerSide(box), eyes));
   const first = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
   const second = await fitMeshes(networks.mesh, image, first.map(squareAround));
@@ -194,7 +194,7 @@ function betterOf(earlier: Mesh, later: Mesh): Mesh {
 
 /** A face is where its mesh is; where the mesh is not sure, it is where the detector saw it. */
 export function placedFace(box: Box, score: number, mesh: Mesh): FoundFace {
-  return { box: mesh.presence >= LEAST_PRESENCE ? boundsOf(mesh.points) : box, score, mesh };
+  return { box: mesh.presence >= LEAST_PRESENCE ? boundingBox(mesh.points) : box, score, mesh };
 }
 
 function isFace({ score, mesh }: Candidate): boolean {
@@ -216,7 +216,7 @@ function furtherViews(
   if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image, most)];
   const hints = candidates
     .filter((candidate) => candidate.score >= SMALL_FACE_SCORE || isFace(candidate))
-    .map(({ box }) => longerSideOf(box));
+    .map(({ box }) => longerSide(box));
   const smallest = Math.min(...hints);
   if (smallest >= SMALL_FACE * longer) return [];
   return tilesOf(image, Math.min(most, Math.max(least, smallest * TILE_TO_FACE)));
@@ -242,7 +242,7 @@ function centersAlong(length: number, side: number): number[] {
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   const kept: Bounded[] = [];
   for (const candidate of candidates.toSorted((one, other) => other.score - one.score)) {
-    const bounds = boundsOf(candidate.mesh.points);
+    const bounds = boundingBox(candidate.mesh.points);
     if (!kept.some((other) => isSameFace({ candidate, bounds }, other))) kept.push({ candidate, bounds });
   }
   return kept.map(({ candidate }) => candidate);
@@ -259,6 +259,6 @@ function isSameFace(
   { candidate: one, bounds: here }: Bounded,
   { candidate: other, bounds: there }: Bounded,
 ): boolean {
-  const nested = areaOf(intersectionOf(here, there)) / Math.min(areaOf(here), areaOf(there));
-  return nested > NESTED_FACE_OVERLAP || overlapOf(one.box, other.box) > SAME_FACE_OVERLAP;
+  const nested = boxArea(intersectBoxes(here, there)) / Math.min(boxArea(here), boxArea(there));
+  return nested > NESTED_FACE_OVERLAP || iou(one.box, other.box) > SAME_FACE_OVERLAP;
 }

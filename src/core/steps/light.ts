@@ -1,4 +1,4 @@
-import { centerOf, longerSideOf } from "../geometry.ts";
+import { boxCenter, longerSide } from "../geometry.ts";
 import type { Box, Pixels } from "../types.ts";
 
 /** Share of red, green and blue in how bright a pixel looks (ITU-R BT.601). */
@@ -12,10 +12,10 @@ const SAMPLES = 64;
  * not count. Of a large face, one of a few rows and columns is looked at. A box with no pixel inside gives 0.
  */
 export function measureLight({ width, height, data }: Pixels, box: Box): number {
-  const center = centerOf(box);
+  const center = boxCenter(box);
   const radiusX = (box.x2 - box.x1) / 2;
   const radiusY = (box.y2 - box.y1) / 2;
-  const step = Math.max(1, Math.floor(longerSideOf(box) / SAMPLES));
+  const step = Math.max(1, Math.floor(longerSide(box) / SAMPLES));
   let [red, green, blue, count] = [0, 0, 0, 0];
   for (let row = Math.max(0, Math.floor(box.y1)); row < Math.min(height, box.y2); row += step) {
     const y = (row + 0.5 - center.y) / radiusY;

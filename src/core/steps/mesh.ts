@@ -1,14 +1,14 @@
 import { crop, cropAndMirrored } from "../crop/crop.ts";
 import {
-  boundsOf,
-  centerOf,
-  cropOf,
-  invert,
-  longerSideOf,
-  meanOf,
-  type Similarity,
+  boundingBox,
+  boxCenter,
+  centroid,
+  cropTransform,
+  invertTransform,
+  longerSide,
+  type SimilarityTransform,
   type Square,
-  transform,
+  transformPoint,
 } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import type { Pixels, Point } from "../types.ts";
@@ -48,7 +48,7 @@ export async function fitMeshes(
   image: Pixels,
   squares: readonly Square[],
 ): Promise<Mesh[]> {
-  const maps = squares.map((square) => cropOf(square, SIDE));
+  const maps = squares.map((square) => cropTransform(square, SIDE));
   const { points, presence } = await network.run(maps.map((map) => crop(image, map, SIDE, RANGE)));
   return maps.map((map, i) => ({
     points: pointsFrom(map, points![i]!),
@@ -65,7 +65,7 @@ export async function refineMeshes(
   image: Pixels,
   meshes: readonly Mesh[],
 ): Promise<Mesh[]> {
-  const maps = meshes.map(({ points }) => cropOf(levelSquare(points, CLOSER_MARGIN), SIDE));
+  const maps = meshes.map(({ points }) => cropTransform(levelSquare(points, CLOSER_MARGIN), SIDE));
   const crops = maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE));
   const { points, presence } = await network.run(crops);
   return maps.map((map, i) => ({
@@ -93,9 +93,9 @@ function areApart([left, right]: readonly [Point, Point], size: number): boolean
 export function levelSquare(points: readonly Point[], margin: number): Square {
   const radians = tiltOf(eyesOf(points));
   const turn = { a: Math.cos(radians), b: Math.sin(radians), dx: 0, dy: 0 };
-  const back = invert(turn);
-  const level = boundsOf(points.map((point) => transform(back, point)));
-  return { center: transform(turn, centerOf(level)), side: longerSideOf(level) * margin, radians };
+  const back = invertTransform(turn);
+  const level = boundingBox(points.map((point) => transformPoint(back, point)));
+  return { center: transformPoint(turn, boxCenter(level)), side: longerSide(level) * margin, radians };
 }
 
 /** Middles of the two eyes, in the order in which they stand in an upright image. */
@@ -109,15 +109,15 @@ function tiltOf([left, right]: readonly [Point, Point]): number {
 }
 
 function middleOf(points: readonly Point[], [one, other]: readonly [number, number]): Point {
-  return meanOf([points[one]!, points[other]!]);
+  return centroid([points[one]!, points[other]!]);
 }
 
 /** The network's numbers (x, y, z for each point, in pixels of its input) as points of the image. */
-function pointsFrom(map: Similarity, numbers: Float32Array): MeshPoint[] {
+function pointsFrom(map: SimilarityTransform, numbers: Float32Array): MeshPoint[] {
   const scale = Math.hypot(map.a, map.b);
   const points: MeshPoint[] = [];
   for (let i = 0; i < numbers.length; i += 3) {
-    const { x, y } = transform(map, { x: numbers[i]!, y: numbers[i + 1]! });
+    const { x, y } = transformPoint(map, { x: numbers[i]!, y: numbers[i + 1]! });
     points.push({ x, y, z: numbers[i + 2]! * scale });
   }
   return points;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { crop, cropAndMirrored } from "../../../src/core/crop/crop.ts";
 import { withCanvas } from "../../../src/core/crop/drawing-memory.ts";
-import { cropOf, type Square, transform } from "../../../src/core/geometry.ts";
+import { cropTransform, type Square, transformPoint } from "../../../src/core/geometry.ts";
 import { WHOLE_SIDE } from "../../../src/core/image/decode.ts";
 import type { Drawing } from "../../../src/core/networks.ts";
 import type { Pixels } from "../../../src/core/types.ts";
@@ -24,7 +24,7 @@ function paint(width: number, height: number, colourAt: (x: number, y: number) =
 }
 
 function cut(pixels: Pixels, square: Square, side: number): Float32Array {
-  return drawn(crop(pixels, cropOf(square, side), side, PLAIN), side);
+  return drawn(crop(pixels, cropTransform(square, side), side, PLAIN), side);
 }
 
 /** What a drawing makes, in memory that was used before. */
@@ -50,7 +50,7 @@ function plainCrop(pixels: Pixels, square: Square, side: number): Float32Array {
   const planes = new Float32Array(3 * side * side);
   for (let row = 0; row < side; row++)
     for (let column = 0; column < side; column++) {
-      const { x, y } = transform(cropOf(square, side), { x: column + 0.5, y: row + 0.5 });
+      const { x, y } = transformPoint(cropTransform(square, side), { x: column + 0.5, y: row + 0.5 });
       for (const down of samples)
         for (const right of samples)
           for (let channel = 0; channel < 3; channel++)
@@ -122,7 +122,7 @@ describe("a crop", () => {
 
   test("puts its values into the range asked for", () => {
     const range = { scale: 1 / 127.5, offset: -1 };
-    const planes = drawn(crop(quarters, cropOf(whole(quarters), 64), 64, range), 64);
+    const planes = drawn(crop(quarters, cropTransform(whole(quarters), 64), 64, range), 64);
     const [red] = colourAt(planes, 64, 0, 0);
     expect(red).toBeCloseTo(RED[0]! / 127.5 - 1, 6);
   });
@@ -241,13 +241,13 @@ test("a crop and its mirror image are those of the image and of the mirrored ima
     const at = 3 * (y * 32 + 31 - x);
     return [...noise.data.subarray(at, at + 3)];
   });
-  const both = drawn(cropAndMirrored(noise, cropOf(whole(noise), 32), 32, PLAIN), 32);
+  const both = drawn(cropAndMirrored(noise, cropTransform(whole(noise), 32), 32, PLAIN), 32);
   expect(both.subarray(0, both.length / 2)).toEqual(cut(noise, whole(noise), 32));
   expect(both.subarray(both.length / 2)).toEqual(cut(mirrored, whole(mirrored), 32));
 });
 
 test("a crop is drawn on the canvas or not at all", () => {
-  const { draw } = crop(noise, cropOf(whole(noise), 32), 32, PLAIN);
+  const { draw } = crop(noise, cropTransform(whole(noise), 32), 32, PLAIN);
   expect(() => draw(new Float32Array(3 * 32 * 32))).toThrow("not on the canvas");
 });
 

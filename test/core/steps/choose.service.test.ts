@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { overlapOf } from "../../../src/core/geometry.ts";
+import { iou } from "../../../src/core/geometry.ts";
 import {
   type AnalyzeOptions,
   type Analyzer,
@@ -75,7 +75,7 @@ describe("a face's own box", () => {
     expect(pairs).toHaveLength(22);
     for (const { before, after } of pairs) {
       expect(after.score).toBeUndefined();
-      expect(overlapOf(after.box, before.box)).toBeGreaterThan(0.6);
+      expect(iou(after.box, before.box)).toBeGreaterThan(0.6);
     }
   });
 
@@ -117,7 +117,7 @@ describe("boxes", () => {
     const boxes = [2, 0, 3, 1].map((i) => FACES[4][i]!);
     const faces = await choose(photograph(4), { boxes });
     expect(faces).toHaveLength(4);
-    for (const [i, face] of faces.entries()) expect(overlapOf(face.box, boxes[i]!)).toBeGreaterThan(0.7);
+    for (const [i, face] of faces.entries()) expect(iou(face.box, boxes[i]!)).toBeGreaterThan(0.7);
   });
 
   test("that reach out of the photograph are cut at its edge", async () => {
@@ -132,7 +132,7 @@ describe("boxes", () => {
   test("far larger than a face are helped by detection, unless it is switched off", async () => {
     const boxes = [grown(FACES[6][0]!, 4)];
     const [face] = await choose(photograph(6), { boxes });
-    expect(overlapOf(face!.box, FACES[6][0]!)).toBeGreaterThan(0.7);
+    expect(iou(face!.box, FACES[6][0]!)).toBeGreaterThan(0.7);
     expect(await refusal(photograph(6), { boxes, detect: false })).toMatchObject({ kind: "noFaceInBox" });
   });
 
@@ -185,7 +185,7 @@ describe("without detection and boxes", () => {
       expect(faces, name).toHaveLength(1);
       expect(faces[0]!.score).toBeUndefined();
       const place = movedBox(box, { x: frame.x1, y: frame.y1 });
-      expect(overlapOf(faces[0]!.box, place), name).toBeGreaterThan(0.7);
+      expect(iou(faces[0]!.box, place), name).toBeGreaterThan(0.7);
     }
   });
 

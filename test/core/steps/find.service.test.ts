@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { areaOf, intersectionOf } from "../../../src/core/geometry.ts";
+import { boxArea, intersectBoxes } from "../../../src/core/geometry.ts";
 import type { Analyzer, Box, Face } from "../../../src/core/index.ts";
 import {
   ALL_FACES,
@@ -60,7 +60,7 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
   });
 
   test("gives sure faces first and then the larger ones", () => {
-    const rank = ({ score = 0, box }: Face) => (score >= SURE_SCORE ? 1e9 : 0) + areaOf(box);
+    const rank = ({ score = 0, box }: Face) => (score >= SURE_SCORE ? 1e9 : 0) + boxArea(box);
     expect(faces.map(rank)).toEqual(faces.map(rank).toSorted((one, other) => other - one));
   });
 });
@@ -79,7 +79,7 @@ describe("the first face", () => {
       ]),
     );
     expect(faces).toHaveLength(2);
-    expect(areaOf(faces[1]!.box)).toBeGreaterThan(areaOf(faces[0]!.box));
+    expect(boxArea(faces[1]!.box)).toBeGreaterThan(boxArea(faces[0]!.box));
     expect(faces[1]!.score).toBeLessThan(SURE_SCORE);
     expect(faces[0]!.score).toBeGreaterThanOrEqual(SURE_SCORE);
   });
@@ -111,7 +111,7 @@ describe.each([1.2, 1, 0.85])("a photograph of %f times a face", (factor) => {
       found.push({
         name,
         frame: movedBox(part, corner),
-        place: movedBox(intersectionOf(box, part), corner),
+        place: movedBox(intersectBoxes(box, part), corner),
         faces: await find(await encoded(cut(sample, part))),
       });
     }
@@ -129,8 +129,8 @@ describe.each([1.2, 1, 0.85])("a photograph of %f times a face", (factor) => {
   test("gives rectangles inside the photograph", () => {
     for (const { faces, frame } of found)
       for (const { box } of faces) {
-        expect(areaOf(box)).toBeGreaterThan(0);
-        expect(intersectionOf(box, frame)).toEqual(box);
+        expect(boxArea(box)).toBeGreaterThan(0);
+        expect(intersectBoxes(box, frame)).toEqual(box);
       }
   });
 
@@ -144,9 +144,9 @@ test.each(["left", "right"] as const)("faces with a quarter cut off on the %s ar
   const missed: string[] = [];
   for (const { name, sample, box } of ALL_FACES) {
     const quarter = (box.x2 - box.x1) / 4;
-    const around = intersectionOf(grown(box, 2.2), boxOf(0, 0, PHOTOGRAPH_WIDTH, 1280));
+    const around = intersectBoxes(grown(box, 2.2), boxOf(0, 0, PHOTOGRAPH_WIDTH, 1280));
     const frame = side === "left" ? { ...around, x1: box.x1 + quarter } : { ...around, x2: box.x2 - quarter };
-    const place = movedBox(intersectionOf(box, frame), { x: frame.x1, y: frame.y1 });
+    const place = movedBox(intersectBoxes(box, frame), { x: frame.x1, y: frame.y1 });
     const faces = await find(await encoded(cut(sample, frame)));
     if (!isAmong(boxesOf(faces), place, 0.5)) missed.push(name);
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { boundsOf, centerOf, meanOf } from "../../../src/core/geometry.ts";
+import { boundingBox, boxCenter, centroid } from "../../../src/core/geometry.ts";
 import type { Analyzer, Face, Point } from "../../../src/core/index.ts";
 import { landmarks68 } from "../../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../../src/core/steps/mesh-mirror.ts";
@@ -47,7 +47,7 @@ function isRising(values: readonly number[]): boolean {
 }
 
 const xs = (points: readonly Point[]) => points.map(({ x }) => x);
-const middle = (face: Face, name: keyof typeof GROUPS) => meanOf(group(face, name));
+const middle = (face: Face, name: keyof typeof GROUPS) => centroid(group(face, name));
 
 test("every face has 68 landmarks, in and around its rectangle", () => {
   for (const { landmarks, box } of faces) {
@@ -80,7 +80,7 @@ describe("on a face that looks ahead", () => {
     for (const face of frontal) {
       for (const side of ["left", "right"] as const)
         expect(middle(face, `${side}Brow`).y).toBeLessThan(middle(face, `${side}Eye`).y);
-      const eyes = meanOf([middle(face, "leftEye"), middle(face, "rightEye")]);
+      const eyes = centroid([middle(face, "leftEye"), middle(face, "rightEye")]);
       const rows = [eyes, middle(face, "nostrils"), middle(face, "lips"), face.landmarks[8]!];
       expect(isRising(rows.map(({ y }) => y))).toBe(true);
       expect(isRising(group(face, "bridge").map(({ y }) => y))).toBe(true);
@@ -119,10 +119,10 @@ describe("on a face that looks ahead", () => {
 
   test("lids lie around the eyes and the inner lips between the outer", () => {
     for (const face of frontal) {
-      const lips = boundsOf(group(face, "lips"));
-      const { x, y } = centerOf(boundsOf(group(face, "mouth")));
+      const lips = boundingBox(group(face, "lips"));
+      const { x, y } = boxCenter(boundingBox(group(face, "mouth")));
       expect(x > lips.x1 && x < lips.x2 && y > lips.y1 && y < lips.y2).toBe(true);
-      const [inner, outer] = [group(face, "mouth"), group(face, "lips")].map((points) => boundsOf(points));
+      const [inner, outer] = [group(face, "mouth"), group(face, "lips")].map((points) => boundingBox(points));
       expect(inner!.x2 - inner!.x1).toBeLessThan(outer!.x2 - outer!.x1);
     }
   });

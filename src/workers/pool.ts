@@ -21,7 +21,8 @@ import {
 } from "./worker-messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-export { QueueError, type QueueErrorKind, type Rejection } from "./queue.ts";
+export type { Rejection } from "./queue.ts";
+export { QueueError, type QueueErrorKind } from "./queue-error.ts";
 
 /** Settings of a pool. */
 export interface PoolOptions extends AnalyzerOptions {
@@ -115,11 +116,11 @@ export async function openPool({
     for (let worker: Worker | undefined = first; worker; worker = await replacement()) {
       const { child } = worker;
       ready.add(child);
-      queue.offer(child);
+      queue.addWorker(child);
       if (closing.signal.aborted) await child.stop();
       tellLoss(await child.gone);
       ready.delete(child);
-      queue.withdraw(child);
+      queue.removeWorker(child);
     }
   }
 

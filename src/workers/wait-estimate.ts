@@ -1,47 +1,49 @@
-/** Number of recent jobs from which the cost of a job is estimated, and the least number for an estimate. */
+/** Number of recent jobs from which the duration of a job is estimated. */
 const WINDOW = 64;
-const FEWEST_JOBS = 8;
+/** Fewer jobs than this give no estimate. */
+const MIN_JOBS = 8;
 
-/** The slowest job does not count, and any other as at most this many median jobs: a few slow ones change little. */
-const MOST_MEDIANS = 8;
+/** Longer durations than this many medians are cut, so that a few outliers change the estimate little. */
+const MAX_MEDIANS = 8;
 
 /**
- * Standard deviations that are added to the mean: it is the slowest waits that must stay within the limit, and
- * half of all waits are longer than the mean.
+ * Standard deviations that are added to the mean. The slowest waits must stay within the limit, but half of all waits
+ * are longer than the mean.
  */
 const DEVIATIONS = 2;
 
-/** Estimates how long jobs take from those that have ended. */
+/** Estimates how long jobs take from the durations of recent jobs. */
 export class JobCost {
   readonly #recent: number[] = [];
   #count = 0;
   #meanMs = 0;
   #deviationMs = 0;
 
-  /** Mean time of a job in milliseconds; 0 while too few have ended to tell. */
+  /** Mean duration of a job; 0 until enough jobs have ended. */
   get meanMs(): number {
     return this.#meanMs;
   }
 
-  /** Adds the time of a job that has ended. */
-  add(jobMs: number): void {
-    this.#recent[this.#count++ % WINDOW] = jobMs;
-    if (this.#count < FEWEST_JOBS) return;
+  /** Adds the duration of a job that has ended. */
+  add(durationMs: number): void {
+    this.#recent[this.#count++ % WINDOW] = durationMs;
+    if (this.#count < MIN_JOBS) return;
     const sorted = this.#recent.toSorted((one, other) => one - other);
-    const mostMs = MOST_MEDIANS * sorted[sorted.length >> 1]!;
-    const times = sorted.slice(0, -1).map((ms) => Math.min(ms, mostMs));
-    this.#meanMs = meanOf(times);
-    this.#deviationMs = Math.sqrt(meanOf(times.map((ms) => (ms - this.#meanMs) ** 2)));
+    const maxMs = MAX_MEDIANS * sorted[sorted.length >> 1]!;
+    // A single outlier, the longest, does not count at all.
+    const durations = sorted.slice(0, -1).map((ms) => Math.min(ms, maxMs));
+    this.#meanMs = meanOf(durations);
+    this.#deviationMs = Math.sqrt(meanOf(durations.map((ms) => (ms - this.#meanMs) ** 2)));
   }
 
-  /** Time until a job ends that has run for so long. One that is overdue is expected to take half as long again. */
-  leftMs(elapsedMs: number): number {
+  /** Estimates when a running job ends. An overdue one is expected to take half of its excess over the mean again. */
+  remainingMs(elapsedMs: number): number {
     if (this.#meanMs === 0) return 0;
     return elapsedMs < this.#meanMs ? this.#meanMs - elapsedMs : (elapsedMs - this.#meanMs) / 2;
   }
 
-  /** Time that a number of jobs will not exceed in most cases, one after another. */
-  ofJobs(count: number): number {
+  /** Estimates a time that a number of jobs, one after another, rarely exceed. */
+  totalMs(count: number): number {
     return count * this.#meanMs + DEVIATIONS * Math.sqrt(count) * this.#deviationMs;
   }
 }
@@ -49,22 +51,22 @@ export class JobCost {
 /**
  * Estimates how long a job waits until a worker starts it.
  *
- * @param freeInMs for each worker, when it will have ended the job that it runs now.
- * @param workMs time of all jobs that wait before this one; the workers share them.
+ * @param idleInMs for each worker, the remaining time of its running job.
+ * @param workMs total duration of the jobs that wait before this one; the workers share them.
  */
-export function estimateWaitMs(freeInMs: readonly number[], workMs: number): number {
-  const sorted = freeInMs.toSorted((one, other) => one - other);
+export function estimateWaitMs(idleInMs: readonly number[], workMs: number): number {
+  const sorted = idleInMs.toSorted((one, other) => one - other);
   let waitMs = sorted[0] ?? 0;
-  let leftMs = workMs;
-  for (const [workers, freeMs] of sorted.entries()) {
-    // Until the next worker is free, only those before it work.
-    const doneMs = (freeMs - waitMs) * workers;
-    if (doneMs >= leftMs) break;
-    leftMs -= doneMs;
-    waitMs = freeMs;
+  let remainingMs = workMs;
+  for (const [workers, idleMs] of sorted.entries()) {
+    // Until this worker is idle, only the workers before it share the jobs.
+    const doneMs = (idleMs - waitMs) * workers;
+    if (doneMs >= remainingMs) break;
+    remainingMs -= doneMs;
+    waitMs = idleMs;
   }
-  const working = sorted.filter((freeMs) => freeMs <= waitMs).length;
-  return waitMs + leftMs / Math.max(1, working);
+  const available = sorted.filter((idleMs) => idleMs <= waitMs).length;
+  return waitMs + remainingMs / Math.max(1, available);
 }
 
 function meanOf(numbers: readonly number[]): number {

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { QueueError } from "./queue.ts";
+import { QueueError } from "./queue-error.ts";
 import type { Answer, Reply, Request, Task } from "./worker-messages.ts";
 
 /** How long a process may take to come to the end of a step that it was told to leave, before it counts as stuck. */

@@ -1,5 +1,6 @@
 import { setImmediate as settle } from "node:timers/promises";
-import { type Assignment, type JobOptions, Queue, QueueError } from "../../src/workers/queue.ts";
+import { type Assignment, type JobOptions, Queue } from "../../src/workers/queue.ts";
+import { QueueError } from "../../src/workers/queue-error.ts";
 
 /** A job as a simulated worker has it. */
 interface SimulatedJob {
@@ -23,14 +24,14 @@ export class SimulatedWorkers {
 
   add(worker: string): void {
     this.#jobs.set(worker, []);
-    this.queue.offer(worker);
+    this.queue.addWorker(worker);
   }
 
   /** Removes a worker with the job that it runs; the one in advance goes to another. */
   lose(worker: string): void {
     const [running, inAdvance] = this.#jobs.get(worker)!;
     this.#jobs.delete(worker);
-    this.queue.withdraw(worker);
+    this.queue.removeWorker(worker);
     running?.finish("lost");
     inAdvance?.finish("revoked");
   }

@@ -353,17 +353,18 @@ describe("a worker", () => {
   test("ends when the process that started it is gone, even in the middle of a job", async () => {
     const script = `
       import { readFileSync } from "node:fs";
-      import { openPool } from "../core/dist/src/core/index.js";
+      import { openPool } from "./dist/src/workers/pool.js";
       const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1 });
       const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
-      pool.analyze(photograph, ${JSON.stringify(LONG_CALL)});
-      setTimeout(() => console.log(pool.pids[0]), 300);`;
+      // The first turn has ended and others follow.
+      const onStage = () => console.log(pool.pids[0]);
+      pool.analyze(photograph, { ...${JSON.stringify(LONG_CALL)}, onStage });`;
     const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = await once(parent.stdout, "data");
-    const pid = Number(line);
+    const pid = Number.parseInt(line, 10);
     expect(isRunning(pid)).toBe(true);
     parent.kill("SIGKILL");
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);

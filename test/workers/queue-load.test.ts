@@ -1,6 +1,6 @@
 // The queue under load, with simulated workers and a simulated clock.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { QueueError } from "../../src/workers/queue.ts";
+import { QueueError } from "../../src/workers/queue-error.ts";
 import { SimulatedWorkers } from "../support/simulated-workers.ts";
 
 const MAX_WAIT_MS = 1000;

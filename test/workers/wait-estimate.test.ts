@@ -25,12 +25,12 @@ describe("the estimated cost of jobs", () => {
   const many = (count: number, ms: number) => Array.from({ length: count }, () => ms);
 
   test("is unknown before eight have ended", () => {
-    expect(costOf(...many(7, 100)).ofJobs(10)).toBe(0);
-    expect(costOf(...many(8, 100)).ofJobs(10)).toBe(1000);
+    expect(costOf(...many(7, 100)).totalMs(10)).toBe(0);
+    expect(costOf(...many(8, 100)).totalMs(10)).toBe(1000);
   });
 
   test("does not change by one slow job, and little by a few very slow ones", () => {
-    expect(costOf(...many(8, 100), 9000).ofJobs(10)).toBe(1000);
+    expect(costOf(...many(8, 100), 9000).totalMs(10)).toBe(1000);
     expect(costOf(...many(60, 100), ...many(4, 60_000)).meanMs).toBeLessThan(140);
   });
 
@@ -41,13 +41,13 @@ describe("the estimated cost of jobs", () => {
 
   test("tells how much of a running one is left, and more the longer it is overdue", () => {
     const cost = costOf(...many(8, 100));
-    expect([0, 60, 100, 140, 1100].map((ms) => cost.leftMs(ms))).toEqual([100, 40, 0, 20, 500]);
-    expect(costOf(...many(7, 100)).leftMs(1100)).toBe(0);
+    expect([0, 60, 100, 140, 1100].map((ms) => cost.remainingMs(ms))).toEqual([100, 40, 0, 20, 500]);
+    expect(costOf(...many(7, 100)).remainingMs(1100)).toBe(0);
   });
 
   test("is higher where jobs differ", () => {
     const times = Array.from({ length: 64 }, (_, i) => (i % 2 ? 50 : 150));
-    expect(costOf(...times).ofJobs(16)).toBeGreaterThan(1900);
+    expect(costOf(...times).totalMs(16)).toBeGreaterThan(1900);
     expect(costOf(...times).meanMs).toBeCloseTo(100, -1);
   });
 });

@@ -2,9 +2,9 @@
 // one has accounts in SQLite, the other admits everyone. Writes bench/results/accounts.md.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { createGate, type Gate } from "../src/accounts/gate.ts";
+import { type Authenticator, createAuthenticator } from "../src/accounts/authenticator.ts";
 import { openSqliteStore } from "../src/accounts/sqlite-store.ts";
-import { openTrialUser } from "../src/accounts/trial-user.ts";
+import { ensureTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
 import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
@@ -27,8 +27,8 @@ const SECONDS = 4;
 const MAX_LOSS = 0.03;
 
 /** Admits everyone and counts nothing. */
-const OPEN_GATE: Gate = {
-  hasAccounts: true,
+const OPEN_AUTHENTICATOR: Authenticator = {
+  accountsAvailable: true,
   admit: () => ({
     admitted: true,
     caller: { fingerprint: "", maxImageBytes: undefined, limits: undefined, finish: () => {} },
@@ -40,22 +40,22 @@ const folder = createTempDir("visage-accounts-");
 const modelsDir = await prepareModels();
 const photo = (await createPhotos(folder)).oneFace("640x480");
 const store = await openSqliteStore(join(folder, "accounts.db"));
-await openTrialUser({ store, id: USER, dataDir: undefined });
-const gate = createGate({ store, graceMs: 60_000, onTrouble: console.error });
+await ensureTrialUser({ store, id: USER, dataDir: undefined });
+const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });
 const fetcher = createImageFetcher({ allow: config.fetchAllow, timeoutMs: 1, maxBytes: 1 });
-const serve = (through: Gate) =>
+const serve = (through: Authenticator) =>
   startServer({
     config,
     analyzer: pool,
     fetcher,
-    gate: through,
+    authenticator: through,
     warmUpImage: createSyntheticFace(),
     log: createLog("off"),
     observers: [],
   });
-const servers = { with: await serve(gate), without: await serve(OPEN_GATE) };
+const servers = { with: await serve(authenticator), without: await serve(OPEN_AUTHENTICATOR) };
 
 const turns = Array.from({ length: ROUNDS }, (_, i) => (["with", "without"] as const)[i % 2]!);
 const mix = [{ protocol: "multipart", operation: "get_face_vec", images: [photo] }] as const;
@@ -67,7 +67,7 @@ const rates = await mapWithProgress("accounts", turns, async (turn) => {
 const medianOf = (turn: string) => median(rates.filter((_, i) => turns[i] === turn));
 const loss = 1 - medianOf("with") / medianOf("without");
 report();
-for (const part of [servers.with, servers.without, pool, gate, fetcher, store]) await part.close();
+for (const part of [servers.with, servers.without, pool, authenticator, fetcher, store]) await part.close();
 
 function report(): void {
   const figure = {

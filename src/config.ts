@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isUserId, USER_ID_FORM } from "./accounts/user-id.ts";
+import { isUserId, USER_ID_FORMAT } from "./accounts/user-id.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
@@ -170,7 +170,7 @@ function httpUrl(text: string): string {
 }
 
 function userId(text: string): string {
-  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORM}`);
+  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORMAT}`);
   return text;
 }
 

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { createGate, type Gate } from "./accounts/gate.ts";
-import { openStore } from "./accounts/open-store.ts";
-import { openTrialUser } from "./accounts/trial-user.ts";
+import { type Authenticator, createAuthenticator } from "./accounts/authenticator.ts";
+import { openAccountStore } from "./accounts/open-account-store.ts";
+import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
@@ -57,15 +57,17 @@ export async function startService(
     const started: Started = {};
     const metrics = createMetrics(() => watchedOf(started, log));
     const metricsPort = parts.addIf(await openMetrics(config, metrics, openMetricsPort, log));
-    const store = parts.add(await openStore(config));
-    const userId = await openTrialUser({
+    const store = parts.add(await openAccountStore(config));
+    const userId = await ensureTrialUser({
       store,
       id: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
     });
-    const onTrouble = (fault: unknown) => log.error({ event: "accounts away", cause: String(fault) });
-    const gate = parts.add(createGate({ store, graceMs: config.accountsGraceMs, onTrouble }));
-    started.gate = gate;
+    const onStoreError = (fault: unknown) => log.error({ event: "accounts away", cause: String(fault) });
+    const authenticator = parts.add(
+      createAuthenticator({ store, graceMs: config.accountsGraceMs, onStoreError }),
+    );
+    started.authenticator = authenticator;
     const fetcher = parts.add(
       createImageFetcher({
         allow: config.fetchAllow,
@@ -81,7 +83,7 @@ export async function startService(
         config,
         analyzer: pool,
         fetcher,
-        gate,
+        authenticator,
         warmUpImage: createSyntheticFace(),
         log,
         observers: [(end) => log.info(lineFrom(end)), metrics.observe, ...(traces ? [traces.observe] : [])],
@@ -105,16 +107,16 @@ export async function startService(
 /** The parts of a service that have started. */
 interface Started {
   pool?: Pool;
-  gate?: Gate;
+  authenticator?: Authenticator;
   server?: RunningServer;
 }
 
-function watchedOf({ pool, gate, server }: Started, log: Log): Watched {
+function watchedOf({ pool, authenticator, server }: Started, log: Log): Watched {
   return {
     identity: pool?.identity,
     workers: pool,
     server: server?.status(),
-    hasAccounts: gate?.hasAccounts,
+    accountsAvailable: authenticator?.accountsAvailable,
     droppedLogLines: log.droppedLines,
   };
 }

@@ -1,141 +1,149 @@
 import type { Account } from "./account-store.ts";
 
-/** What is known of an id. */
-export type Found = Account | "unknown" | "unavailable";
+/** The result of looking up an id hash. */
+export type AccountLookup = Account | "unknown" | "unavailable";
 
-/** Where accounts come from, and how long they may be used without it. */
+/** Options of an account cache. */
 export interface AccountCacheOptions {
-  /** Reads an account from the store; rejects where that cannot be reached. */
+  /** Reads an account from the store. Rejects when the store cannot be reached. */
   readonly read: (idHash: string) => Promise<Account | undefined>;
-  /** How old an account may be that is used while the store is away. Less than 3 seconds changes nothing. */
+  /** How long a cached account may be used while the store is unavailable. Values below 3 seconds have no effect. */
   readonly graceMs: number;
-  /** Hears of the first failure to read, of each time that the store is away. */
-  readonly onTrouble: (error: unknown) => void;
+  /** Called once per outage, with the first error. */
+  readonly onStoreError: (error: unknown) => void;
 }
 
 interface Entry {
   readonly account: Account;
-  /** When its read began: it may be as old as that. */
+  /** When the read started; the account may be that old. */
   readonly readAtMs: number;
 }
 
-/** How old an account may be while the store answers: one who is disabled is out after that. */
-const FRESH_MS = 3_000;
-/** From this age on it is read again without waiting, so that those who come often never wait. */
-const RENEW_MS = 2_000;
-/** A store that takes longer than this counts as away. */
-const PATIENCE_MS = 1_500;
-/** How often a store that is away is tried. */
-const RETRY_MS = 1_000;
-const MAX_UNKNOWN = 10_000;
-/** Reads at once beyond which unknown ids are not looked up: those who are known need the store too. */
-const MAX_READS = 256;
+/** Maximum age of an account while the store responds. A disabled user is rejected after this time. */
+const MAX_AGE_MS = 3_000;
+/** From this age on, an account is refreshed in the background, so that frequent users never wait. */
+const REFRESH_AGE_MS = 2_000;
+/** A store that takes longer than this counts as unavailable. */
+const READ_TIMEOUT_MS = 1_500;
+/** Interval between reads while the store is unavailable. */
+const RETRY_INTERVAL_MS = 1_000;
+const MAX_UNKNOWN_IDS = 10_000;
+/** Beyond this many concurrent reads, ids that are not cached are not looked up. Known users need the store too. */
+const MAX_CONCURRENT_READS = 256;
 
 /**
- * Accounts by id hash, as the store gave them in the last seconds. While the store is away known users go on
- * for a while with what was read last, and without waiting; it is tried again once a second.
+ * Caches accounts by id hash for a few seconds. While the store is unavailable, cached accounts stay valid for a grace
+ * period and are returned without waiting; the store is retried once a second.
  */
 export class AccountCache {
   readonly #options: AccountCacheOptions;
-  // Both maps keep the order of arrival, so the oldest stand in front.
+  // Maps iterate in insertion order, so the oldest entries come first.
   readonly #known = new Map<string, Entry>();
-  readonly #unknownAtMs = new Map<string, number>();
-  readonly #reads = new Map<string, Promise<Found>>();
-  #isAway = false;
+  readonly #unknownSinceMs = new Map<string, number>();
+  readonly #pendingReads = new Map<string, Promise<AccountLookup>>();
+  #isUnavailable = false;
   #lastReadMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: AccountCacheOptions) {
     this.#options = options;
   }
 
-  /** Whether the store could not be read when it was last tried. */
-  get isAway(): boolean {
-    return this.#isAway;
+  /** Whether the last read from the store failed. */
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
-  /** How many ids are remembered, known and unknown. */
+  /** Number of cached ids, known and unknown. */
   get size(): number {
-    return this.#known.size + this.#unknownAtMs.size;
+    return this.#known.size + this.#unknownSinceMs.size;
   }
 
-  /** Whether an id was that of a user when it was last looked up, not longer ago than the grace. */
+  /** Whether the id belongs to a user whose account was read within the grace period. */
   isKnown(idHash: string): boolean {
-    return this.#lastOf(idHash) !== "unavailable";
+    return this.#cachedInGrace(idHash) !== "unavailable";
   }
 
-  /** The account of an id: at once where it is fresh or the store is away, else when it has been read. */
-  find(idHash: string): Found | Promise<Found> {
+  /** Finds an account: synchronously if it is fresh or the store is unavailable, otherwise after reading it. */
+  find(idHash: string): AccountLookup | Promise<AccountLookup> {
     const nowMs = performance.now();
     const entry = this.#known.get(idHash);
     const ageMs = nowMs - (entry?.readAtMs ?? Number.NEGATIVE_INFINITY);
-    if (entry && ageMs < RENEW_MS) return entry.account;
-    if (nowMs - (this.#unknownAtMs.get(idHash) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return "unknown";
+    if (entry && ageMs < REFRESH_AGE_MS) return entry.account;
+    if (nowMs - (this.#unknownSinceMs.get(idHash) ?? Number.NEGATIVE_INFINITY) < MAX_AGE_MS) return "unknown";
 
     const read = this.#mayRead(idHash, nowMs) ? this.#read(idHash, nowMs) : undefined;
-    if (entry && ageMs < FRESH_MS) return entry.account;
-    const last = this.#lastOf(idHash);
-    if (!read || (this.#isAway && last !== "unavailable")) return last;
-    return read.then((found) => (found === "unavailable" ? this.#lastOf(idHash) : found));
+    if (entry && ageMs < MAX_AGE_MS) return entry.account;
+    const cached = this.#cachedInGrace(idHash);
+    if (!read || (this.#isUnavailable && cached !== "unavailable")) return cached;
+    return read.then((found) => (found === "unavailable" ? this.#cachedInGrace(idHash) : found));
   }
 
   #mayRead(idHash: string, nowMs: number): boolean {
-    if (this.#isAway && nowMs - this.#lastReadMs < RETRY_MS) return false;
-    return this.#known.has(idHash) || this.#reads.has(idHash) || this.#reads.size < MAX_READS;
+    if (this.#isUnavailable && nowMs - this.#lastReadMs < RETRY_INTERVAL_MS) return false;
+    return (
+      this.#known.has(idHash) ||
+      this.#pendingReads.has(idHash) ||
+      this.#pendingReads.size < MAX_CONCURRENT_READS
+    );
   }
 
-  /** What can be said while the store is away. */
-  #lastOf(idHash: string): Account | "unavailable" {
+  /** The cached account if it may be used while the store is unavailable. */
+  #cachedInGrace(idHash: string): Account | "unavailable" {
     const entry = this.#known.get(idHash);
     return entry && this.#isInGrace(entry) ? entry.account : "unavailable";
   }
 
   #isInGrace({ readAtMs }: Entry): boolean {
-    return performance.now() - readAtMs < Math.max(this.#options.graceMs, FRESH_MS);
+    return performance.now() - readAtMs < Math.max(this.#options.graceMs, MAX_AGE_MS);
   }
 
-  /** Reads an account, or joins the read that is under way; "unavailable" when that fails or takes too long. */
-  #read(idHash: string, nowMs: number): Promise<Found> {
-    const underWay = this.#reads.get(idHash);
-    if (underWay) return underWay;
+  /** Reads an account, or joins the pending read. Resolves to "unavailable" if the read fails or times out. */
+  #read(idHash: string, nowMs: number): Promise<AccountLookup> {
+    const pending = this.#pendingReads.get(idHash);
+    if (pending) return pending;
     this.#lastReadMs = nowMs;
-    const read = new Promise<Found>((resolve) => {
-      const giveUp = (error: unknown) => {
-        if (!this.#isAway) this.#options.onTrouble(error);
-        this.#isAway = true;
+    const read = new Promise<AccountLookup>((resolve) => {
+      const fail = (error: unknown) => {
+        if (!this.#isUnavailable) this.#options.onStoreError(error);
+        this.#isUnavailable = true;
         resolve("unavailable");
       };
-      const late = () => giveUp(new Error(`The account store did not answer within ${PATIENCE_MS} ms.`));
-      const timer = setTimeout(late, PATIENCE_MS).unref();
+      const onTimeout = () =>
+        fail(new Error(`The account store did not answer within ${READ_TIMEOUT_MS} ms.`));
+      const timer = setTimeout(onTimeout, READ_TIMEOUT_MS).unref();
       this.#options
         .read(idHash)
         .then((account) => {
-          this.#isAway = false;
-          this.#keep(idHash, account, nowMs);
+          this.#isUnavailable = false;
+          this.#add(idHash, account, nowMs);
           resolve(account ?? "unknown");
-        }, giveUp)
-        // One that is late stays under way, so that a store that hangs is not asked the same again.
+        }, fail)
+        // A read that timed out stays pending, so that a store that hangs does not get the same query again.
         .finally(() => {
           clearTimeout(timer);
-          this.#reads.delete(idHash);
+          this.#pendingReads.delete(idHash);
         });
     });
-    this.#reads.set(idHash, read);
+    this.#pendingReads.set(idHash, read);
     return read;
   }
 
-  #keep(idHash: string, account: Account | undefined, readAtMs: number): void {
+  #add(idHash: string, account: Account | undefined, readAtMs: number): void {
     this.#known.delete(idHash);
-    this.#unknownAtMs.delete(idHash);
+    this.#unknownSinceMs.delete(idHash);
     if (account) this.#known.set(idHash, { account, readAtMs });
-    else this.#unknownAtMs.set(idHash, readAtMs);
+    else this.#unknownSinceMs.set(idHash, readAtMs);
+    this.#evict();
+  }
 
+  #evict(): void {
     for (const [oldest, entry] of this.#known) {
       if (this.#isInGrace(entry)) break;
       this.#known.delete(oldest);
     }
-    for (const [oldest, atMs] of this.#unknownAtMs) {
-      if (performance.now() - atMs < FRESH_MS && this.#unknownAtMs.size <= MAX_UNKNOWN) break;
-      this.#unknownAtMs.delete(oldest);
+    for (const [oldest, sinceMs] of this.#unknownSinceMs) {
+      if (performance.now() - sinceMs < MAX_AGE_MS && this.#unknownSinceMs.size <= MAX_UNKNOWN_IDS) break;
+      this.#unknownSinceMs.delete(oldest);
     }
   }
 }

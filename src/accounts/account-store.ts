@@ -1,86 +1,87 @@
-/** What users of one kind may do. A limit that is undefined does not exist. */
+/** The limits of a plan. A limit that is undefined does not apply. */
 export interface Plan {
   readonly name: string;
   readonly requestsPerSecond: number | undefined;
-  /** How many requests may come at once before the rate holds; at least 1. */
+  /** Number of requests that may exceed the rate at once; at least 1. */
   readonly burst: number;
-  /** Successful requests in one calendar month, in UTC. */
+  /** Successful requests per calendar month (UTC). */
   readonly requestsPerMonth: number | undefined;
   readonly maxImageBytes: number | undefined;
 }
 
-/** One who may use the service. The id itself is stored nowhere. */
+/** A user of the service. The user id itself is never stored. */
 export interface User {
-  /** SHA-256 of the id in hexadecimal: the key by which a user is stored. */
+  /** SHA-256 of the user id in hexadecimal; the primary key. */
   readonly idHash: string;
-  /** The first characters of the hash, by which logs and people speak of a user. */
+  /** The first characters of the hash, which identify the user in logs and output. */
   readonly fingerprint: string;
   /** Unique. */
   readonly name: string;
   readonly plan: string;
-  /** The subscription lasts from one moment up to, not including, the other; without an end it goes on. */
+  /** Start of the subscription, inclusive. */
   readonly startsAt: Date;
+  /** End of the subscription, exclusive; undefined if it never ends. */
   readonly endsAt: Date | undefined;
   readonly enabled: boolean;
 }
 
-/** What admission needs to know of a user, in one look. */
+/** A user with its plan and usage: all that admission needs. */
 export interface Account {
   readonly user: User;
   readonly plan: Plan;
-  /** Successful requests of the month that was asked for, as far as they are stored. */
+  /** Stored successful requests of the requested month. */
   readonly usedThisMonth: number;
 }
 
-/** How often an operation ended in a way, for one user in one month. */
+/** Number of requests with one outcome, by user, month and operation. */
 export interface UsageCount {
   readonly idHash: string;
-  /** YYYY-MM, in UTC. */
+  /** YYYY-MM (UTC). */
   readonly month: string;
-  /** Path of the operation without its slash, `get_face_vec`. */
+  /** Path of the operation without its slash, such as `get_face_vec`. */
   readonly operation: string;
   /** `ok`, or the reason of an error. */
   readonly outcome: string;
   readonly count: number;
 }
 
-/** The outcome that counts against the month. */
+/** The only outcome that counts against the monthly quota. */
 export const SUCCESS_OUTCOME = "ok";
 
-/** A change that the stored accounts do not allow; the message is for the administrator. */
+/** A change that conflicts with the stored accounts. The message is for the administrator. */
 export class AccountError extends Error {
   override readonly name = "AccountError";
 }
 
 /**
- * Where users, plans and usage are kept. Replicas may share one. Anything but an AccountError that a
- * method throws means that the store could not be reached, and the call may be made again.
+ * Stores users, plans and usage. Replicas may share one store. Any error other than AccountError means that the store
+ * could not be reached; the call may be retried.
  */
 export interface AccountStore {
-  /** The account of an id with the successes of a month, or undefined for an id that is unknown. */
+  /** Finds the account of an id hash with its usage of a month; undefined for an unknown id. */
   findAccount(idHash: string, month: string): Promise<Account | undefined>;
-  /** Adds counts, all or none. A batch that was added before, by its id, is not added again. */
+  /** Adds a batch of counts atomically. Adding a batch with the same id again has no effect. */
   addUsage(batchId: string, counts: readonly UsageCount[]): Promise<void>;
-  /** Counts of one user or all, of one month or all. */
+  /** Lists usage, optionally of one user or one month. */
   listUsage(selection?: { readonly idHash?: string; readonly month?: string }): Promise<UsageCount[]>;
 
-  /** In the order of their names. */
+  /** Lists users by name. */
   listUsers(): Promise<User[]>;
-  /** Those whose id hash, fingerprint or name is the text. */
+  /** Finds the users whose id hash, fingerprint or name equals the text. */
   findUsers(text: string): Promise<User[]>;
-  /** Throws AccountError for a name or id that is taken, or a plan that does not exist. */
+  /** Throws AccountError if the name or id is taken, or the plan does not exist. */
   addUser(user: User): Promise<void>;
-  /** Gives the user as it is now. Throws AccountError where the user or the plan does not exist. */
-  changeUser(
+  /** Returns the updated user. Throws AccountError if the user or the plan does not exist. */
+  updateUser(
     idHash: string,
     changes: Partial<Pick<User, "plan" | "startsAt" | "endsAt" | "enabled">>,
   ): Promise<User>;
-  /** Removes a user and all that is stored about it. */
+  /** Removes a user and its usage. */
   removeUser(idHash: string): Promise<void>;
 
-  /** In the order of their names. */
+  /** Lists plans by name. */
   listPlans(): Promise<Plan[]>;
-  /** Adds a plan, or puts it in the place of the one of its name. */
+  /** Adds a plan, or replaces the plan of the same name. */
   setPlan(plan: Plan): Promise<void>;
 
   close(): Promise<void>;

@@ -1,10 +1,10 @@
 import { AccountError } from "./account-store.ts";
-import type { Script } from "./sql-database.ts";
+import type { TransactionScript } from "./sql-database.ts";
 
 /**
- * The changes that lead from an empty database to the present one, in order; a schema's version is how many of
- * them it has seen. Released ones never change. Both databases understand every statement: SQLite takes the
- * types of PostgreSQL by their names, and keeps a moment as text and a truth value as a number.
+ * The schema migrations in order. The version of a schema is the number of migrations applied to it. Released
+ * migrations never change. Every statement runs on both databases: SQLite accepts the type names of PostgreSQL, and
+ * stores timestamps as text and booleans as numbers.
  */
 const MIGRATIONS: readonly (readonly string[])[] = [
   [
@@ -45,16 +45,16 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Brings a database up to date. Only one may run at a time on a database; see to a lock before. Throws
- * AccountError for a database that a newer programme has changed.
+ * Applies the missing migrations. The caller must hold a lock: only one migration may run at a time. Throws AccountError
+ * if a newer version of Visage has migrated the database.
  */
-export function* migrate(): Script<void> {
+export function* migrate(): TransactionScript<void> {
   yield { sql: "create table if not exists schema_version (version integer not null)" };
   const [row] = yield { sql: "select version from schema_version" };
   const version = row ? Number(row.version) : 0;
   if (version > MIGRATIONS.length)
     throw new AccountError(
-      `The accounts are kept in version ${version} and this programme knows versions up to ${MIGRATIONS.length}: use a newer Visage`,
+      `The account database has schema version ${version}, but this version of Visage supports up to ${MIGRATIONS.length}. Use a newer version of Visage`,
     );
   if (version === MIGRATIONS.length) return;
   for (const sql of MIGRATIONS.slice(version).flat()) yield { sql };

@@ -1,29 +1,29 @@
 import { Pool, type PoolClient } from "pg";
 import type { AccountStore } from "./account-store.ts";
 import { migrate } from "./migrations.ts";
-import type { Row, Script, SqlDatabase, Statement } from "./sql-database.ts";
+import type { Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 import { createSqlStore } from "./sql-store.ts";
 
-const MOST_CONNECTIONS = 4;
-/** Accounts are small: a database that needs longer than this is as good as away. */
+const MAX_CONNECTIONS = 4;
+/** Account queries are small: a database that needs longer than this counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 4_000;
-/** Any number that other users of the database are unlikely to lock. */
+/** Arbitrary key of the advisory lock, unlikely to be used by other applications. */
 const MIGRATION_LOCK = 8_647_424_301;
 
-/** Opens the accounts in a PostgreSQL database, which replicas may share. Throws when it does not answer. */
+/** Opens the account store in a PostgreSQL database, which replicas may share. Throws if it cannot be reached. */
 export async function openPostgresStore(url: string): Promise<AccountStore> {
   const database = openDatabase(url);
   try {
-    await database.transact(migrateAlone());
-  } catch (fault) {
+    await database.runTransaction(migrateUnderLock());
+  } catch (error) {
     await database.close();
-    throw fault;
+    throw error;
   }
   return createSqlStore(database);
 }
 
-function* migrateAlone(): Script<void> {
+function* migrateUnderLock(): TransactionScript<void> {
   yield { sql: "select pg_advisory_xact_lock($1)", values: [MIGRATION_LOCK] };
   yield* migrate();
 }
@@ -31,43 +31,43 @@ function* migrateAlone(): Script<void> {
 function openDatabase(url: string): SqlDatabase {
   const pool = new Pool({
     connectionString: url,
-    max: MOST_CONNECTIONS,
+    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     statement_timeout: QUERY_TIMEOUT_MS,
     application_name: "visage",
     keepAlive: true,
   });
-  // A connection that breaks fails the query that waits on it, or is not there for the next. Unheard, the event
-  // would end the process.
+  // An unhandled error event would end the process. A broken connection fails its pending query, and the pool replaces
+  // it.
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
 
   return {
-    query: (statement) => withClient(pool, (client) => run(client, statement)),
-    transact: <T>(script: Script<T>) =>
+    query: (statement) => withClient(pool, (client) => runStatement(client, statement)),
+    runTransaction: <T>(script: TransactionScript<T>) =>
       withClient(pool, async (client) => {
         await client.query("begin");
         let step = script.next();
-        while (!step.done) step = script.next(await run(client, step.value));
+        while (!step.done) step = script.next(await runStatement(client, step.value));
         await client.query("commit");
         return step.value;
       }),
-    keepRows: "for key share",
+    rowLockClause: "for key share",
     close: () => pool.end(),
   };
 }
 
-async function run(client: PoolClient, { sql, values = [] }: Statement): Promise<Row[]> {
+async function runStatement(client: PoolClient, { sql, values = [] }: Statement): Promise<Row[]> {
   const { rows } = await client.query<Row>(sql, [...values]);
   return rows;
 }
 
-/** Lends a connection. One that fails is closed, which ends its transaction even where no answer comes. */
+/** Runs work on a pooled connection. If the work fails, closing the connection aborts its transaction. */
 async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect().catch((fault) => {
-    // Node tries each address of a name, and says what went wrong only inside.
-    throw fault instanceof AggregateError ? fault.errors[0] : fault;
+  const client = await pool.connect().catch((error) => {
+    // Node tries every address of a host name and wraps the errors.
+    throw error instanceof AggregateError ? error.errors[0] : error;
   });
   let isBroken = true;
   try {

@@ -1,28 +1,28 @@
-/** What a statement may be given. Truth values are 1 and 0, which both databases take for them. */
+/** A parameter of a statement. Booleans are passed as 1 and 0, which both databases accept. */
 export type SqlValue = string | number | null;
 
-/** A row by the names of its columns; each database has types of its own for the same column. */
+/** A row by column name. The types of the values depend on the database. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Its parameters are $1, $2 and so on. */
+/** An SQL statement with the parameters $1, $2 and so on. */
 export interface Statement {
   readonly sql: string;
   readonly values?: readonly SqlValue[];
 }
 
 /**
- * The statements of one transaction: yields each and is given its rows. A script that throws changes nothing.
- * It cannot wait for anything else, so an embedded database can run it in one go.
+ * A transaction as a generator: it yields statements and receives their rows. If it throws, the transaction is rolled
+ * back. It cannot await anything else, so an embedded database can run it synchronously.
  */
-export type Script<T> = Generator<Statement, T, readonly Row[]>;
+export type TransactionScript<T> = Generator<Statement, T, readonly Row[]>;
 
-/** The little that the account store asks of a database. */
+/** The database operations that the account store needs. */
 export interface SqlDatabase {
-  /** Runs a statement that changes nothing. */
+  /** Runs a read-only statement. */
   query(statement: Statement): Promise<readonly Row[]>;
-  /** Runs a script from start to end, or not at all; its changes are stored for good when it resolves. */
-  transact<T>(script: Script<T>): Promise<T>;
-  /** Put behind a select, keeps others from removing its rows until the transaction ends. */
-  readonly keepRows: string;
+  /** Runs a transaction. Its changes are durable when the promise resolves. */
+  runTransaction<T>(script: TransactionScript<T>): Promise<T>;
+  /** Clause after a select that keeps other transactions from deleting its rows until this one ends. */
+  readonly rowLockClause: string;
   close(): Promise<void>;
 }

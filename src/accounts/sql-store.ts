@@ -6,13 +6,13 @@ import {
   type UsageCount,
   type User,
 } from "./account-store.ts";
-import type { Row, Script, SqlDatabase } from "./sql-database.ts";
-import { FINGERPRINT_CHARACTERS, fingerprintOf } from "./user-id.ts";
+import type { Row, SqlDatabase, TransactionScript } from "./sql-database.ts";
+import { FINGERPRINT_LENGTH, fingerprintFromHash } from "./user-id.ts";
 
-/** A batch is sent again within minutes, so that its id need not be known for longer than this. */
-const BATCH_MEMORY_MS = 24 * 3_600_000;
+/** How long batch ids are kept. A batch is retried within minutes. */
+const BATCH_ID_RETENTION_MS = 24 * 3_600_000;
 
-/** The account store on a database whose schema is up to date. */
+/** Creates an account store on a database whose schema is up to date. */
 export function createSqlStore(database: SqlDatabase): AccountStore {
   return {
     async findAccount(idHash, month) {
@@ -27,7 +27,8 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return { user, plan: planFromRow({ ...row, name: user.plan }), usedThisMonth: Number(row.used) };
     },
 
-    addUsage: (batchId, counts) => database.transact(usageAddition(batchId, counts, database.keepRows)),
+    addUsage: (batchId, counts) =>
+      database.runTransaction(insertUsage(batchId, counts, database.rowLockClause)),
 
     async listUsage({ idHash = null, month = null } = {}) {
       const rows = await database.query({
@@ -45,47 +46,51 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 
     async findUsers(text) {
       const rows = await database.query({
-        sql: `select * from users where $1 in (id_hash, name, substr(id_hash, 1, ${FINGERPRINT_CHARACTERS}))
+        sql: `select * from users where $1 in (id_hash, name, substr(id_hash, 1, ${FINGERPRINT_LENGTH}))
           order by name`,
         values: [text],
       });
       return rows.map(userFromRow);
     },
 
-    addUser: (user) => database.transact(userAddition(user)),
+    addUser: (user) => database.runTransaction(insertUser(user)),
 
-    changeUser: (idHash, changes) => database.transact(userChange(idHash, changes)),
+    updateUser: (idHash, changes) => database.runTransaction(updateUser(idHash, changes)),
 
-    removeUser: (idHash) => database.transact(userRemoval(idHash)),
+    removeUser: (idHash) => database.runTransaction(deleteUser(idHash)),
 
     async listPlans() {
       const rows = await database.query({ sql: "select * from plans order by name" });
       return rows.map(planFromRow);
     },
 
-    setPlan: (plan) => database.transact(planSetting(plan)),
+    setPlan: (plan) => database.runTransaction(upsertPlan(plan)),
 
     close: () => database.close(),
   };
 }
 
-function* usageAddition(batchId: string, counts: readonly UsageCount[], keepRows: string): Script<void> {
+function* insertUsage(
+  batchId: string,
+  counts: readonly UsageCount[],
+  rowLockClause: string,
+): TransactionScript<void> {
   const now = Date.now();
   const [added] = yield {
     sql: "insert into usage_batches (id, added_at) values ($1, $2) on conflict do nothing returning id",
     values: [batchId, new Date(now).toISOString()],
   };
   if (!added) return;
-  // The counts are one value, as there may be more of them than a statement takes parameters: an object, since
-  // `json_each` means the same in both databases only for those. Users that are gone are left out, and the rest
-  // are kept until the end. Rows are locked in one order everywhere, so that replicas never wait in a circle.
+  // All counts are passed as one JSON parameter, because a statement can have fewer parameters than there are counts.
+  // It is an object, since `json_each` works the same in both databases only for objects. Counts of removed users are
+  // dropped. The rows of the others are locked, always in the same order, so that replicas cannot deadlock.
   yield {
     sql: `with counts as (
         select value ->> 'idHash' as id_hash, value ->> 'month' as month, value ->> 'operation' as operation,
           value ->> 'outcome' as outcome, cast(value ->> 'count' as bigint) as count
         from json_each($1)
       ), known as (
-        select id_hash from users where id_hash in (select id_hash from counts) order by id_hash ${keepRows}
+        select id_hash from users where id_hash in (select id_hash from counts) order by id_hash ${rowLockClause}
       )
       insert into usage (id_hash, month, operation, outcome, count)
       select id_hash, month, operation, outcome, sum(count) from counts join known using (id_hash)
@@ -95,12 +100,12 @@ function* usageAddition(batchId: string, counts: readonly UsageCount[], keepRows
   };
   yield {
     sql: "delete from usage_batches where added_at < $1",
-    values: [new Date(now - BATCH_MEMORY_MS).toISOString()],
+    values: [new Date(now - BATCH_ID_RETENTION_MS).toISOString()],
   };
 }
 
-function* userAddition({ idHash, name, plan, startsAt, endsAt, enabled }: User): Script<void> {
-  yield* planCheck(plan);
+function* insertUser({ idHash, name, plan, startsAt, endsAt, enabled }: User): TransactionScript<void> {
+  yield* requirePlan(plan);
   const [added] = yield {
     sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled) values ($1, $2, $3, $4, $5, $6)
       on conflict do nothing returning id_hash`,
@@ -108,12 +113,15 @@ function* userAddition({ idHash, name, plan, startsAt, endsAt, enabled }: User):
   };
   if (added) return;
   const [namesake] = yield { sql: "select name from users where name = $1", values: [name] };
-  throw new AccountError(namesake ? `There is a user named "${name}" already` : "This id is taken already");
+  throw new AccountError(namesake ? `A user named "${name}" already exists` : "This id is already in use");
 }
 
-function* userChange(idHash: string, changes: Parameters<AccountStore["changeUser"]>[1]): Script<User> {
+function* updateUser(
+  idHash: string,
+  changes: Parameters<AccountStore["updateUser"]>[1],
+): TransactionScript<User> {
   const { plan, startsAt, endsAt, enabled } = changes;
-  if (plan !== undefined) yield* planCheck(plan);
+  if (plan !== undefined) yield* requirePlan(plan);
   const [row] = yield {
     sql: `update users set plan = coalesce($2, plan), starts_at = coalesce($3, starts_at),
         ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled)
@@ -127,15 +135,15 @@ function* userChange(idHash: string, changes: Parameters<AccountStore["changeUse
       enabled === undefined ? null : Number(enabled),
     ],
   };
-  if (!row) throw new AccountError("There is no such user");
+  if (!row) throw new AccountError("The user does not exist");
   return userFromRow(row);
 }
 
-function* userRemoval(idHash: string): Script<void> {
+function* deleteUser(idHash: string): TransactionScript<void> {
   yield { sql: "delete from users where id_hash = $1", values: [idHash] };
 }
 
-function* planSetting({ name, burst, ...limits }: Plan): Script<void> {
+function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> {
   const { requestsPerSecond = null, requestsPerMonth = null, maxImageBytes = null } = limits;
   yield {
     sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes)
@@ -147,16 +155,16 @@ function* planSetting({ name, burst, ...limits }: Plan): Script<void> {
   };
 }
 
-function* planCheck(name: string): Script<void> {
+function* requirePlan(name: string): TransactionScript<void> {
   const [plan] = yield { sql: "select name from plans where name = $1", values: [name] };
-  if (!plan) throw new AccountError(`There is no plan named "${name}"`);
+  if (!plan) throw new AccountError(`The plan "${name}" does not exist`);
 }
 
 function userFromRow(row: Row): User {
   const idHash = String(row.id_hash);
   return {
     idHash,
-    fingerprint: fingerprintOf(idHash),
+    fingerprint: fingerprintFromHash(idHash),
     name: String(row.name),
     plan: String(row.plan),
     startsAt: dateFromColumn(row.starts_at),
@@ -185,12 +193,12 @@ function usageFromRow(row: Row): UsageCount {
   };
 }
 
-/** PostgreSQL's driver gives a Date, SQLite the text that was stored. */
+/** The PostgreSQL driver returns a Date, SQLite the stored text. */
 function dateFromColumn(value: unknown): Date {
   return new Date(value as Date | string);
 }
 
-/** PostgreSQL's driver gives large numbers as text. */
+/** The PostgreSQL driver returns bigint values as text. */
 function limitFromColumn(value: unknown): number | undefined {
   return value === null ? undefined : Number(value);
 }

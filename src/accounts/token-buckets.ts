@@ -1,65 +1,67 @@
-/** How fast tokens come, and how many a bucket holds. */
+/** Rate of a token bucket. */
 export interface Rate {
   readonly perSecond: number;
-  /** At least 1. */
+  /** Capacity of the bucket; at least 1. */
   readonly burst: number;
 }
 
-/** A bucket without a whole token: how long until it has one, and until it is full. */
+/** State of a bucket that has no whole token. */
 export interface Shortage {
-  readonly nextSeconds: number;
+  /** Seconds until the bucket has a token. */
+  readonly nextTokenSeconds: number;
+  /** Seconds until the bucket is full. */
   readonly fullSeconds: number;
 }
 
 interface Bucket {
   readonly tokens: number;
-  readonly atMs: number;
+  readonly updatedAtMs: number;
   readonly fullAtMs: number;
 }
 
 const MAX_BUCKETS = 20_000;
 
 /**
- * A bucket of tokens for each key, full at first. Times are milliseconds of a clock that never goes back.
- * Buckets that are full again are forgotten; of too many, those that were left alone longest.
+ * Token buckets by key, initially full. Times are milliseconds of a monotonic clock. Full buckets are dropped; beyond
+ * 20,000 buckets, the least recently used ones are dropped too.
  */
 export class TokenBuckets {
-  // A map keeps the order of arrival, and a bucket that is used arrives anew.
+  // A map iterates in insertion order, and a used bucket is inserted again: the least recently used come first.
   readonly #buckets = new Map<string, Bucket>();
 
-  /** How many are remembered. */
+  /** Number of buckets in memory. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Takes a token, or tells why there is none. */
+  /** Takes a token. Returns undefined on success, otherwise the shortage. */
   take(key: string, rate: Rate, nowMs: number): Shortage | undefined {
-    const tokens = this.#tokensOf(key, rate, nowMs);
-    if (tokens < 1) return shortageOf(tokens, rate);
+    const tokens = this.#availableTokens(key, rate, nowMs);
+    if (tokens < 1) return createShortage(tokens, rate);
     const left = tokens - 1;
     this.#buckets.delete(key);
     this.#buckets.set(key, {
       tokens: left,
-      atMs: nowMs,
-      fullAtMs: nowMs + shortageOf(left, rate).fullSeconds * 1000,
+      updatedAtMs: nowMs,
+      fullAtMs: nowMs + createShortage(left, rate).fullSeconds * 1000,
     });
-    this.#forget(nowMs);
+    this.#evict(nowMs);
     return undefined;
   }
 
-  /** Tells what `take` would, and takes nothing. */
+  /** Returns what `take` would return, without taking a token. */
   peek(key: string, rate: Rate, nowMs: number): Shortage | undefined {
-    const tokens = this.#tokensOf(key, rate, nowMs);
-    return tokens < 1 ? shortageOf(tokens, rate) : undefined;
+    const tokens = this.#availableTokens(key, rate, nowMs);
+    return tokens < 1 ? createShortage(tokens, rate) : undefined;
   }
 
-  #tokensOf(key: string, rate: Rate, nowMs: number): number {
+  #availableTokens(key: string, rate: Rate, nowMs: number): number {
     const bucket = this.#buckets.get(key);
     if (!bucket) return rate.burst;
-    return Math.min(rate.burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * rate.perSecond);
+    return Math.min(rate.burst, bucket.tokens + ((nowMs - bucket.updatedAtMs) / 1000) * rate.perSecond);
   }
 
-  #forget(nowMs: number): void {
+  #evict(nowMs: number): void {
     for (const [key, { fullAtMs }] of this.#buckets) {
       if (fullAtMs > nowMs && this.#buckets.size <= MAX_BUCKETS) break;
       this.#buckets.delete(key);
@@ -67,6 +69,6 @@ export class TokenBuckets {
   }
 }
 
-function shortageOf(tokens: number, { perSecond, burst }: Rate): Shortage {
-  return { nextSeconds: (1 - tokens) / perSecond, fullSeconds: (burst - tokens) / perSecond };
+function createShortage(tokens: number, { perSecond, burst }: Rate): Shortage {
+  return { nextTokenSeconds: (1 - tokens) / perSecond, fullSeconds: (burst - tokens) / perSecond };
 }

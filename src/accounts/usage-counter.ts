@@ -9,45 +9,45 @@ interface Batch {
   readonly counts: readonly UsageCount[];
 }
 
-const FLUSH_EVERY_MS = 500;
+const FLUSH_INTERVAL_MS = 500;
 
-/** A batch that is as long as this takes no more users, so that the store can always write it in time. */
-const BATCH_COUNTS = 1_000;
+/** A batch of this size gets no further users, so that the store can write it within its timeout. */
+const MAX_BATCH_COUNTS = 1_000;
 
-const CLOSING_TRIES = 3;
-const CLOSING_PAUSE_MS = 200;
+const CLOSE_ATTEMPTS = 3;
+const CLOSE_RETRY_DELAY_MS = 200;
 
 /**
- * Counts what became of requests, and writes the counts to the store twice a second. What cannot be written
- * is kept and tried again: its memory grows with the users that came meanwhile, not with their requests.
+ * Counts requests by user, month, operation and outcome, and writes the counts to the store twice a second. Counts that
+ * cannot be written are kept and retried. Memory grows with the number of users, not with the number of requests.
  */
 export class UsageCounter {
   readonly #store: Pick<AccountStore, "addUsage">;
-  readonly #onTrouble: (error: unknown) => void;
+  readonly #onStoreError: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
   /** By user and month, then by operation and outcome. */
-  readonly #gathered = new Map<string, Map<string, Tally>>();
-  /** The batch that the store has not confirmed. It goes out again unchanged, since it may have arrived. */
+  readonly #tallies = new Map<string, Map<string, Tally>>();
+  /** The batch that the store has not confirmed. It is retried unchanged, because it may have been stored. */
   #batch: Batch | undefined;
   #sending: Promise<void> | undefined;
   #isFailing = false;
 
-  /** `onTrouble` hears of the first failure to write, of each time that the store is away. */
-  constructor(store: Pick<AccountStore, "addUsage">, onTrouble: (error: unknown) => void) {
+  /** `onStoreError` is called once per outage, and by `close` for lost counts. */
+  constructor(store: Pick<AccountStore, "addUsage">, onStoreError: (error: unknown) => void) {
     this.#store = store;
-    this.#onTrouble = onTrouble;
-    this.#timer = setInterval(() => this.flush(), FLUSH_EVERY_MS).unref();
+    this.#onStoreError = onStoreError;
+    this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  /** Whether the last attempt to write failed. It is repeated until it succeeds. */
+  /** Whether the last write failed. It is retried until it succeeds. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
 
   /** Counts one request. */
   add(idHash: string, month: string, operation: string, outcome: string): void {
-    const tallies = getOrMake(this.#gathered, keyOf(idHash, month), () => new Map<string, Tally>());
-    const tally = getOrMake(tallies, keyOf(operation, outcome), () => ({
+    const tallies = getOrCreate(this.#tallies, createKey(idHash, month), () => new Map<string, Tally>());
+    const tally = getOrCreate(tallies, createKey(operation, outcome), () => ({
       idHash,
       month,
       operation,
@@ -57,15 +57,15 @@ export class UsageCounter {
     tally.count++;
   }
 
-  /** Successes of a user in a month that have not been sent to the store, not even in vain. */
+  /** Successes of a user in a month that no batch contains yet, sent or failed. */
   unsentSuccesses(idHash: string, month: string): number {
     let sum = 0;
-    for (const { outcome, count } of this.#gathered.get(keyOf(idHash, month))?.values() ?? [])
+    for (const { outcome, count } of this.#tallies.get(createKey(idHash, month))?.values() ?? [])
       if (outcome === SUCCESS_OUTCOME) sum += count;
     return sum;
   }
 
-  /** Sends the next batch, or the last one again where that failed. Never rejects. */
+  /** Sends the next batch, or retries the one that failed. Never rejects. */
   flush(): Promise<void> {
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
@@ -73,19 +73,20 @@ export class UsageCounter {
     return this.#sending;
   }
 
-  /** Writes what is left; gives up after a few tries and tells of what is lost. Call it after the last `add`. */
+  /** Writes the remaining counts. Gives up after three attempts and reports the loss. Call it after the last `add`. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (let triesLeft = CLOSING_TRIES; triesLeft > 0 && this.#unstored > 0; ) {
+    for (let attemptsLeft = CLOSE_ATTEMPTS; attemptsLeft > 0 && this.#unstoredRequests > 0; ) {
       await this.flush();
-      if (this.#batch && --triesLeft > 0) await delay(CLOSING_PAUSE_MS);
+      if (this.#batch && --attemptsLeft > 0) await delay(CLOSE_RETRY_DELAY_MS);
     }
-    if (this.#unstored > 0) this.#onTrouble(new Error(`The counts of ${this.#unstored} requests are lost.`));
+    const lost = this.#unstoredRequests;
+    if (lost > 0) this.#onStoreError(new Error(`The counts of ${lost} requests are lost.`));
   }
 
-  get #unstored(): number {
-    const gathered = [...this.#gathered.values()].flatMap((tallies) => [...tallies.values()]);
-    return [...(this.#batch?.counts ?? []), ...gathered].reduce((sum, { count }) => sum + count, 0);
+  get #unstoredRequests(): number {
+    const untransmitted = [...this.#tallies.values()].flatMap((tallies) => [...tallies.values()]);
+    return [...(this.#batch?.counts ?? []), ...untransmitted].reduce((sum, { count }) => sum + count, 0);
   }
 
   async #send(): Promise<void> {
@@ -96,30 +97,30 @@ export class UsageCounter {
       this.#batch = undefined;
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#onTrouble(error);
+      if (!this.#isFailing) this.#onStoreError(error);
       this.#isFailing = true;
     }
   }
 
   #takeBatch(): Batch | undefined {
     const counts: UsageCount[] = [];
-    for (const [key, tallies] of this.#gathered) {
-      if (counts.length >= BATCH_COUNTS) break;
+    for (const [key, tallies] of this.#tallies) {
+      if (counts.length >= MAX_BATCH_COUNTS) break;
       counts.push(...tallies.values());
-      this.#gathered.delete(key);
+      this.#tallies.delete(key);
     }
     return counts.length > 0 ? { id: randomUUID(), counts } : undefined;
   }
 }
 
-function keyOf(first: string, second: string): string {
+function createKey(first: string, second: string): string {
   return `${first} ${second}`;
 }
 
-function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
+function getOrCreate<V>(map: Map<string, V>, key: string, create: () => V): V {
   let value = map.get(key);
   if (value === undefined) {
-    value = make();
+    value = create();
     map.set(key, value);
   }
   return value;

@@ -1,30 +1,30 @@
 import { hash, randomBytes } from "node:crypto";
 
-/** 96 bits, which nobody guesses. */
+/** 96 bits cannot be guessed. */
 const ID_BYTES = 12;
-/** How many characters of the hash a fingerprint has. */
-export const FINGERPRINT_CHARACTERS = 10;
+/** Number of characters of the hash that form the fingerprint. */
+export const FINGERPRINT_LENGTH = 10;
 
-/** What an id may look like, in words. */
-export const USER_ID_FORM = "8 to 128 printable characters without spaces";
+/** The format of a user id, for error messages. */
+export const USER_ID_FORMAT = "8 to 128 printable characters without spaces";
 
-/** Tells whether a text may be an id: it has the form above, in ASCII, and so fits in a header. */
+/** Whether the text is a valid user id. Only printable ASCII is valid, so an id fits in a header. */
 export function isUserId(text: string): boolean {
   return /^[\x21-\x7e]{8,128}$/.test(text);
 }
 
-/** Makes a new user id. */
+/** Creates a random user id. */
 export function createUserId(): string {
-  // In hexadecimal no id begins with a dash, which a command line would take for an option.
+  // A hexadecimal id never starts with a dash, which a command line would parse as an option.
   return randomBytes(ID_BYTES).toString("hex");
 }
 
-/** What is stored of an id. */
-export function hashOf(id: string): string {
+/** Returns the SHA-256 of a user id in hexadecimal: the form in which ids are stored. */
+export function hashUserId(id: string): string {
   return hash("sha256", id);
 }
 
-/** What logs and people call a user. */
-export function fingerprintOf(idHash: string): string {
-  return idHash.slice(0, FINGERPRINT_CHARACTERS);
+/** Returns the fingerprint that identifies a user in logs and output. */
+export function fingerprintFromHash(idHash: string): string {
+  return idHash.slice(0, FINGERPRINT_LENGTH);
 }

@@ -1,6 +1,6 @@
 import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
-import { openStore } from "../accounts/open-store.ts";
-import { hashOf } from "../accounts/user-id.ts";
+import { openAccountStore } from "../accounts/open-account-store.ts";
+import { hashUserId } from "../accounts/user-id.ts";
 import { readConfig } from "../config.ts";
 
 /** The settings that every command on accounts reads, for its help. */
@@ -10,7 +10,7 @@ export const STORE_HELP = `  VISAGE_DATA_DIR       folder of the accounts, ./dat
 
 /** Lends the store that the environment names. */
 export async function withStore<T>(work: (store: AccountStore) => Promise<T>): Promise<T> {
-  const store = await openStore(readConfig());
+  const store = await openAccountStore(readConfig());
   try {
     return await work(store);
   } finally {
@@ -20,7 +20,7 @@ export async function withStore<T>(work: (store: AccountStore) => Promise<T>): P
 
 /** The one user whose id, fingerprint or name is the text. Throws AccountError where there is none, or several. */
 export async function findUser(store: AccountStore, text: string): Promise<User> {
-  const found = [...(await store.findUsers(hashOf(text))), ...(await store.findUsers(text))];
+  const found = [...(await store.findUsers(hashUserId(text))), ...(await store.findUsers(text))];
   const [user, ...others] = found;
   // The text is not repeated, for it may be the id of another service.
   if (!user) throw new AccountError("No user has this id, fingerprint or name");

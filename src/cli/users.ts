@@ -2,7 +2,13 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
-import { createUserId, fingerprintOf, hashOf, isUserId, USER_ID_FORM } from "../accounts/user-id.ts";
+import {
+  createUserId,
+  fingerprintFromHash,
+  hashUserId,
+  isUserId,
+  USER_ID_FORMAT,
+} from "../accounts/user-id.ts";
 import { currentMonth, findUser, STORE_HELP, withStore } from "./accounts.ts";
 import { print, runAction, UsageError } from "./command.ts";
 import { countFromText, dateFromText, nameFromText, takeArguments } from "./options.ts";
@@ -37,7 +43,7 @@ or its name.
   --name NAME    any name that no other user has
   --plan PLAN    ${DEFAULT_PLAN} unless given; "visage plans list" prints all
   --id ID        take over an id that programs use already, instead of making one:
-                 ${USER_ID_FORM}
+                 ${USER_ID_FORMAT}
   --start DATE   when the subscription begins, now unless given
   --end DATE     when it ends, never unless given
   --json         print JSON instead
@@ -84,12 +90,12 @@ async function add(args: readonly string[]): Promise<void> {
     json,
   } = parseArgs({ args, options: ADD_OPTIONS }).values;
   if (name === undefined) throw new UsageError("Option '--name' is needed");
-  if (!isUserId(id)) throw new UsageError(`Option '--id' must be ${USER_ID_FORM}`);
+  if (!isUserId(id)) throw new UsageError(`Option '--id' must be ${USER_ID_FORMAT}`);
   const startsAt = start === undefined ? new Date() : dateFromText(start, "start");
   const endsAt = end === undefined ? undefined : dateFromText(end, "end");
   if (endsAt && endsAt <= startsAt) throw new UsageError("The subscription must end after it starts");
-  const idHash = hashOf(id);
-  const fingerprint = fingerprintOf(idHash);
+  const idHash = hashUserId(id);
+  const fingerprint = fingerprintFromHash(idHash);
   const user: User = { idHash, fingerprint, name: nameFromText(name), plan, startsAt, endsAt, enabled: true };
   await withStore((store) => store.addUser(user));
   if (json) print(JSON.stringify({ id, ...userReportOf(user) }));
@@ -120,7 +126,7 @@ async function show(args: readonly string[]): Promise<void> {
 async function setPlan(args: readonly string[]): Promise<void> {
   const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
   const [text, plan] = takeArguments(positionals, "USER", "PLAN");
-  await changeUser(text, () => ({ plan }));
+  await updateUser(text, () => ({ plan }));
 }
 
 async function renew(args: readonly string[]): Promise<void> {
@@ -131,13 +137,13 @@ async function renew(args: readonly string[]): Promise<void> {
     throw new UsageError("Either '--until' or '--days' must be given");
   const end = until === undefined || until === "never" ? undefined : dateFromText(until, "until");
   const more = days === undefined ? undefined : countFromText(days, "days");
-  await changeUser(text, (user) => ({ endsAt: more === undefined ? end : laterEnd(user, more) }));
+  await updateUser(text, (user) => ({ endsAt: more === undefined ? end : laterEnd(user, more) }));
 }
 
 async function setEnabled(args: readonly string[], enabled: boolean): Promise<void> {
   const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
   const [text] = takeArguments(positionals, "USER");
-  await changeUser(text, () => ({ enabled }));
+  await updateUser(text, () => ({ enabled }));
 }
 
 async function remove(args: readonly string[]): Promise<void> {
@@ -152,13 +158,13 @@ async function remove(args: readonly string[]): Promise<void> {
 }
 
 /** Changes a user and prints what it is now. */
-async function changeUser(
+async function updateUser(
   text: string,
-  change: (user: User) => Parameters<AccountStore["changeUser"]>[1],
+  change: (user: User) => Parameters<AccountStore["updateUser"]>[1],
 ): Promise<void> {
   const user = await withStore(async (store) => {
     const found = await findUser(store, text);
-    return store.changeUser(found.idHash, change(found));
+    return store.updateUser(found.idHash, change(found));
   });
   print(textOf(user));
 }

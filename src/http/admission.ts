@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Gate, GateRequest, Limits } from "../accounts/gate.ts";
+import type { Authenticator, AuthRequest, LimitStatus } from "../accounts/authenticator.ts";
 import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -10,7 +10,7 @@ import { NO_OPERATION } from "./router.ts";
 
 /** What decides whether a request is admitted. */
 export interface AdmissionOptions {
-  readonly gate: Gate;
+  readonly authenticator: Authenticator;
   readonly trustedProxies: TrustedProxies;
   readonly budget: ByteBudget;
   /** Whether the queue would reject a job of this user, by its fingerprint, and when to come back. */
@@ -32,13 +32,13 @@ const REJECTION_DELAY_MS = 1_000;
  * read. In an overload, reading what is then rejected would take what admitted requests need.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { gate, trustedProxies, budget, rejectionFor, isDraining } = options;
+  const { authenticator, trustedProxies, budget, rejectionFor, isDraining } = options;
   const rejections = new TokenBuckets();
   const rejectionRate = { perSecond: options.rejectionsPerSecond, burst: options.rejectionsPerSecond };
 
   return async (context) => {
     if (isDraining()) throw new ServiceError("draining");
-    const verdict = gate.admit(gateRequestFrom(context.request, trustedProxies));
+    const verdict = authenticator.admit(authRequestFrom(context.request, trustedProxies));
     const admission = verdict instanceof Promise ? await verdict : verdict;
     // From here on the end of the request gives the place in the quota back, however it ends.
     if (admission.admitted) context.admit(admission.caller);
@@ -60,7 +60,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
 }
 
-function gateRequestFrom({ headers, socket }: Request, trusted: TrustedProxies): GateRequest {
+function authRequestFrom({ headers, socket }: Request, trusted: TrustedProxies): AuthRequest {
   const textOf = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
   return {
     userId: textOf(headers.user_id),
@@ -71,7 +71,7 @@ function gateRequestFrom({ headers, socket }: Request, trusted: TrustedProxies):
   };
 }
 
-function setLimitHeaders({ response }: RequestContext, limits: Limits | undefined): void {
+function setLimitHeaders({ response }: RequestContext, limits: LimitStatus | undefined): void {
   if (!limits) return;
   response.setHeader("ratelimit-limit", String(limits.limit));
   response.setHeader("ratelimit-remaining", String(limits.remaining));

@@ -1,4 +1,4 @@
-import type { Caller as AdmittedCaller } from "../accounts/gate.ts";
+import type { Caller as AdmittedCaller } from "../accounts/authenticator.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { RequestRecord } from "../service/record.ts";
 import type { Protocol, RequestEnd } from "../telemetry/request-end.ts";

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import type { Gate } from "../accounts/gate.ts";
+import type { Authenticator } from "../accounts/authenticator.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -58,7 +58,7 @@ export interface ServerOptions {
   readonly config: ServerConfig;
   readonly analyzer: ServerAnalyzer;
   readonly fetcher: FaceServiceOptions["fetcher"];
-  readonly gate: Gate;
+  readonly authenticator: Authenticator;
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;
@@ -97,7 +97,7 @@ const REJECTIONS_PER_WORKER = 100;
 
 /** Serves the operations over gRPC, gRPC-Web, Connect and REST on one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, analyzer, fetcher, gate, log } = options;
+  const { config, analyzer, fetcher, authenticator, log } = options;
   let isDraining = false;
   const health = createHealth([FaceService.typeName]);
   const budget = new ByteBudget({
@@ -126,11 +126,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     httpStatus: (status) => (config.legacy ? 200 : status),
     log,
   });
-  const createListener = (listenerGate: Gate, observers: readonly RequestObserver[]) =>
+  const createListener = (listenerAuthenticator: Authenticator, observers: readonly RequestObserver[]) =>
     lifecycle.createListener({
       observers,
       admit: createAdmission({
-        gate: listenerGate,
+        authenticator: listenerAuthenticator,
         trustedProxies: config.trustedProxies,
         budget,
         rejectionFor: (user) => analyzer.rejectionFor(user),
@@ -140,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
 
   const rejectedConnections = { total: 0, address: 0 };
-  const port = openPort(options, createListener(gate, options.observers), (reason) => {
+  const port = openPort(options, createListener(authenticator, options.observers), (reason) => {
     rejectedConnections[reason]++;
   });
   await new Promise<void>((resolve, reject) => {
@@ -149,8 +149,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const address = port.server.address() as AddressInfo;
   await warmUp({
-    gate,
-    createListener: (warmUpGate) => createListener(warmUpGate, []),
+    authenticator,
+    createListener: (warmUpAuthenticator) => createListener(warmUpAuthenticator, []),
     port: options.credentials ? undefined : address,
     image: options.warmUpImage,
   });

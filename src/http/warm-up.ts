@@ -2,14 +2,14 @@ import { createServer, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Gate } from "../accounts/gate.ts";
+import type { Authenticator } from "../accounts/authenticator.ts";
 import type { RequestListener } from "./exchange.ts";
 
 /** Options of the warm-up. */
 export interface WarmUpOptions {
-  readonly gate: Gate;
-  /** Creates a listener like the service's own, but with this gate and without observers. */
-  readonly createListener: (gate: Gate) => RequestListener;
+  readonly authenticator: Authenticator;
+  /** Creates a listener like the service's own, but with this authenticator and without observers. */
+  readonly createListener: (authenticator: Authenticator) => RequestListener;
   /** The service's own port, if it is cleartext. */
   readonly port: AddressInfo | undefined;
   /** An image with a face. */
@@ -27,30 +27,30 @@ const PARALLEL_OPERATIONS = 2;
 const PROBES_TIMEOUT_MS = 500;
 
 /** Admits every request and counts no usage. */
-const WARM_UP_GATE: Gate = {
+const WARM_UP_AUTHENTICATOR: Authenticator = {
   admit: async () => ({
     admitted: true,
     caller: { fingerprint: NAME, maxImageBytes: undefined, limits: undefined, finish: () => {} },
   }),
-  hasAccounts: true,
+  accountsAvailable: true,
   close: async () => {},
 };
 
 /**
  * Runs account look-ups, probes and an operation a few times each, so that the first client does not wait until code
  * is loaded and compiled. Ignores their results: the workers have tested the networks already. The operation comes
- * through in-process pipes, so that no client can use the gate that admits everyone.
+ * through in-process pipes, so that no client can use the authenticator that admits everyone.
  */
-export async function warmUp({ gate, createListener, port, image }: WarmUpOptions): Promise<void> {
+export async function warmUp({ authenticator, createListener, port, image }: WarmUpOptions): Promise<void> {
   // Not awaited: an account store that is slow or down must not delay the start.
-  lookUpAccounts(gate).catch(() => {});
+  lookUpAccounts(authenticator).catch(() => {});
   if (port) await probe(port);
-  await runOperations(createListener(WARM_UP_GATE), image);
+  await runOperations(createListener(WARM_UP_AUTHENTICATOR), image);
 }
 
-async function lookUpAccounts(gate: Gate): Promise<void> {
+async function lookUpAccounts(authenticator: Authenticator): Promise<void> {
   for (let i = 0; i < REPETITIONS.account; i++)
-    await gate.admit({ userId: `${NAME}-${i}`, address: `${NAME}-${i}` });
+    await authenticator.admit({ userId: `${NAME}-${i}`, address: `${NAME}-${i}` });
 }
 
 async function probe({ address: host, port }: AddressInfo): Promise<void> {

@@ -27,7 +27,7 @@ export interface Watched {
       }
     | undefined;
   /** Whether accounts can be read and usage can be written. */
-  readonly hasAccounts: boolean | undefined;
+  readonly accountsAvailable: boolean | undefined;
   /** Lines that the log dropped because nobody read it fast enough. */
   readonly droppedLogLines: number;
 }
@@ -117,7 +117,7 @@ export function createMetrics(watch: () => Watched): Metrics {
   );
   gauge("visage_body_bytes", "Bytes of request bodies in memory", ({ server }) => server?.bodyBytes);
   gauge("visage_accounts_available", "1 while accounts can be read and usage can be written", (watched) =>
-    watched.hasAccounts === undefined ? undefined : Number(watched.hasAccounts),
+    watched.accountsAvailable === undefined ? undefined : Number(watched.accountsAvailable),
   );
   new Counter({
     name: "visage_worker_restarts_total",

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AccountCache } from "../../src/accounts/account-cache.ts";
 import type { Account, AccountStore } from "../../src/accounts/account-store.ts";
-import { hashOf } from "../../src/accounts/user-id.ts";
+import { hashUserId } from "../../src/accounts/user-id.ts";
 import { addTestUser, openTestStore } from "../support/accounts.ts";
 
 const GRACE_MS = 60_000;
-const ANNA = hashOf("anna");
-const BELA = hashOf("bela");
-const STRANGER = hashOf("stranger");
+const ANNA = hashUserId("anna");
+const BELA = hashUserId("bela");
+const UNKNOWN = hashUserId("unknown");
 
 let store: AccountStore;
 let cache: AccountCache;
-/** Ids that the store was asked for. */
+/** Id hashes that were read from the store. */
 let reads: string[];
-let troubles: unknown[];
-/** What stands between the cache and the store: nothing, a broken connection, or one that does not answer. */
-let line: "sound" | "broken" | "silent";
+let storeErrors: unknown[];
+/** State of the connection to the store. */
+let connection: "open" | "broken" | "hanging";
 
 beforeEach(async () => {
   vi.useFakeTimers();
@@ -23,39 +23,39 @@ beforeEach(async () => {
   await addTestUser(store, "anna");
   await addTestUser(store, "bela");
   reads = [];
-  troubles = [];
-  line = "sound";
+  storeErrors = [];
+  connection = "open";
   cache = new AccountCache({
     read: async (idHash) => {
       reads.push(idHash);
-      if (line === "broken") throw new Error("connection refused");
-      if (line === "silent") return new Promise(() => {});
+      if (connection === "broken") throw new Error("connection refused");
+      if (connection === "hanging") return new Promise(() => {});
       return store.findAccount(idHash, "2026-03");
     },
     graceMs: GRACE_MS,
-    onTrouble: (error) => troubles.push(error),
+    onStoreError: (error) => storeErrors.push(error),
   });
 });
 afterEach(() => vi.useRealTimers());
 
-const accountOf = (name: string) => expect.objectContaining({ user: expect.objectContaining({ name }) });
-const disable = (idHash: string) => store.changeUser(idHash, { enabled: false });
+const accountNamed = (name: string) => expect.objectContaining({ user: expect.objectContaining({ name }) });
+const disable = (idHash: string) => store.updateUser(idHash, { enabled: false });
 
-describe("accounts while the store answers", () => {
-  test("are read once and given at once for 2 seconds", async () => {
-    expect(await cache.find(ANNA)).toEqual(accountOf("anna"));
+describe("the account cache while the store responds", () => {
+  test("reads an account once and returns it synchronously for 2 seconds", async () => {
+    expect(await cache.find(ANNA)).toEqual(accountNamed("anna"));
     vi.advanceTimersByTime(1_999);
-    expect(cache.find(ANNA)).toEqual(accountOf("anna"));
+    expect(cache.find(ANNA)).toEqual(accountNamed("anna"));
     expect(reads).toEqual([ANNA]);
   });
 
-  test("are read once for all who ask at the same time", async () => {
+  test("shares one read between concurrent lookups", async () => {
     const found = await Promise.all(Array.from({ length: 50 }, () => cache.find(ANNA)));
-    expect(found).toEqual(Array(50).fill(accountOf("anna")));
+    expect(found).toEqual(Array(50).fill(accountNamed("anna")));
     expect(reads).toEqual([ANNA]);
   });
 
-  test("are read again after 3 seconds, and waited for", async () => {
+  test("reads an account again after 3 seconds", async () => {
     await cache.find(ANNA);
     await disable(ANNA);
     vi.advanceTimersByTime(3_000);
@@ -64,10 +64,10 @@ describe("accounts while the store answers", () => {
     expect((await found) as Account).toHaveProperty("user.enabled", false);
   });
 
-  test("are always at hand for one who comes often, and yet never older than 3 seconds", async () => {
+  test("refreshes the account of a frequent user in the background, so that it is never older than 3 seconds", async () => {
     await cache.find(ANNA);
     for (let ms = 0; ms < 10_000; ms += 100) {
-      expect(cache.find(ANNA)).toEqual(accountOf("anna"));
+      expect(cache.find(ANNA)).toEqual(accountNamed("anna"));
       await vi.advanceTimersByTimeAsync(100);
     }
     expect(reads.length).toBeLessThanOrEqual(6);
@@ -78,17 +78,17 @@ describe("accounts while the store answers", () => {
     expect(cache.find(ANNA)).toHaveProperty("user.enabled", false);
   });
 
-  test("are unknown for 3 seconds where the store has none", async () => {
-    expect(await cache.find(STRANGER)).toBe("unknown");
-    await addTestUser(store, "stranger");
+  test("caches an unknown id for 3 seconds", async () => {
+    expect(await cache.find(UNKNOWN)).toBe("unknown");
+    await addTestUser(store, "unknown");
     vi.advanceTimersByTime(2_999);
-    expect(cache.find(STRANGER)).toBe("unknown");
-    expect(reads).toEqual([STRANGER]);
+    expect(cache.find(UNKNOWN)).toBe("unknown");
+    expect(reads).toEqual([UNKNOWN]);
     vi.advanceTimersByTime(1);
-    expect(await cache.find(STRANGER)).toEqual(accountOf("stranger"));
+    expect(await cache.find(UNKNOWN)).toEqual(accountNamed("unknown"));
   });
 
-  test("are unknown when the user was removed", async () => {
+  test("reports a removed user as unknown", async () => {
     await cache.find(ANNA);
     await store.removeUser(ANNA);
     vi.advanceTimersByTime(3_000);
@@ -96,17 +96,17 @@ describe("accounts while the store answers", () => {
     expect(cache.isKnown(ANNA)).toBe(false);
   });
 
-  test("are not pushed out by unknown ids, of which only so many are remembered", async () => {
+  test("limits the number of cached unknown ids and never evicts known users for them", async () => {
     await cache.find(ANNA);
-    for (let number = 0; number < 10_500; number++) await cache.find(hashOf(`stranger ${number}`));
+    for (let number = 0; number < 10_500; number++) await cache.find(hashUserId(`unknown ${number}`));
     expect(cache.size).toBe(10_001);
     expect(cache.isKnown(ANNA)).toBe(true);
     vi.advanceTimersByTime(3_000);
-    await cache.find(STRANGER);
+    await cache.find(UNKNOWN);
     expect(cache.size).toBe(2);
   });
 
-  test("are forgotten after the grace", async () => {
+  test("evicts accounts after the grace period", async () => {
     await cache.find(ANNA);
     vi.advanceTimersByTime(GRACE_MS);
     expect(cache.isKnown(ANNA)).toBe(false);
@@ -115,73 +115,73 @@ describe("accounts while the store answers", () => {
   });
 });
 
-describe("accounts while the store is away", () => {
-  test("are given at once for the grace, and not after it", async () => {
+describe("the account cache while the store is unavailable", () => {
+  test("returns cached accounts during the grace period only", async () => {
     await cache.find(ANNA);
-    line = "broken";
+    connection = "broken";
     vi.advanceTimersByTime(3_000);
-    expect(await cache.find(ANNA)).toEqual(accountOf("anna"));
+    expect(await cache.find(ANNA)).toEqual(accountNamed("anna"));
     for (let ms = 3_000; ms < GRACE_MS; ms += 100) {
-      expect(cache.find(ANNA)).toEqual(accountOf("anna"));
+      expect(cache.find(ANNA)).toEqual(accountNamed("anna"));
       await vi.advanceTimersByTimeAsync(100);
     }
     expect(await cache.find(ANNA)).toBe("unavailable");
   });
 
-  test("are tried again once a second, whoever asks, and told of once", async () => {
+  test("retries once a second and reports the outage once", async () => {
     await cache.find(ANNA);
     await cache.find(BELA);
-    line = "broken";
+    connection = "broken";
     await vi.advanceTimersByTimeAsync(3_000);
     reads = [];
     for (let ms = 0; ms < 10_000; ms += 100) {
-      for (const id of [ANNA, BELA, STRANGER]) await cache.find(id);
+      for (const id of [ANNA, BELA, UNKNOWN]) await cache.find(id);
       await vi.advanceTimersByTimeAsync(100);
     }
     expect(reads.length).toBe(10);
-    expect(troubles).toEqual([new Error("connection refused")]);
+    expect(storeErrors).toEqual([new Error("connection refused")]);
   });
 
-  test("are unavailable for ids that were not known before, at once", async () => {
-    line = "broken";
-    expect(await cache.find(STRANGER)).toBe("unavailable");
-    expect(cache.find(STRANGER)).toBe("unavailable");
+  test("reports ids that are not cached as unavailable without waiting", async () => {
+    connection = "broken";
+    expect(await cache.find(UNKNOWN)).toBe("unavailable");
+    expect(cache.find(UNKNOWN)).toBe("unavailable");
     expect(cache.find(ANNA)).toBe("unavailable");
   });
 
-  test("are waited for no longer than 1.5 seconds, and by nobody after that", async () => {
+  test("waits at most 1.5 seconds for a read that hangs, then no longer at all", async () => {
     await cache.find(ANNA);
-    line = "silent";
+    connection = "hanging";
     await vi.advanceTimersByTimeAsync(3_000);
-    const found = Promise.all([cache.find(ANNA), cache.find(STRANGER)]);
+    const found = Promise.all([cache.find(ANNA), cache.find(UNKNOWN)]);
     await vi.advanceTimersByTimeAsync(1_500);
-    expect(await found).toEqual([accountOf("anna"), "unavailable"]);
-    expect(cache.find(ANNA)).toEqual(accountOf("anna"));
+    expect(await found).toEqual([accountNamed("anna"), "unavailable"]);
+    expect(cache.find(ANNA)).toEqual(accountNamed("anna"));
     expect(cache.find(BELA)).toBeInstanceOf(Promise);
-    expect(cache.find(hashOf("another"))).toBe("unavailable");
-    expect(troubles).toEqual([new Error("The account store did not answer within 1500 ms.")]);
+    expect(cache.find(hashUserId("another"))).toBe("unavailable");
+    expect(storeErrors).toEqual([new Error("The account store did not answer within 1500 ms.")]);
   });
 
-  test("are fresh again within a second of its return", async () => {
+  test("refreshes accounts within a second after the store recovers", async () => {
     await cache.find(ANNA);
     await disable(ANNA);
-    line = "broken";
+    connection = "broken";
     await vi.advanceTimersByTimeAsync(3_000);
     expect(await cache.find(ANNA)).toHaveProperty("user.enabled", true);
-    line = "sound";
+    connection = "open";
     await vi.advanceTimersByTimeAsync(1_000);
     expect(cache.find(ANNA)).toHaveProperty("user.enabled", true);
     await vi.advanceTimersByTimeAsync(0);
     expect(cache.find(ANNA)).toHaveProperty("user.enabled", false);
-    expect(await cache.find(BELA)).toEqual(accountOf("bela"));
+    expect(await cache.find(BELA)).toEqual(accountNamed("bela"));
   });
 
-  test("do not wait behind a flood of unknown ids", async () => {
+  test("reads known users even during a flood of unknown ids", async () => {
     await cache.find(ANNA);
     await vi.advanceTimersByTimeAsync(2_500);
-    line = "silent";
+    connection = "hanging";
     reads = [];
-    const flood = Array.from({ length: 300 }, (_, number) => cache.find(hashOf(`stranger ${number}`)));
+    const flood = Array.from({ length: 300 }, (_, number) => cache.find(hashUserId(`unknown ${number}`)));
     expect(reads.length).toBe(256);
     expect(flood.at(-1)).toBe("unavailable");
     void cache.find(ANNA);

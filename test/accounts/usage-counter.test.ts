@@ -1,35 +1,36 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
 import { UsageCounter } from "../../src/accounts/usage-counter.ts";
-import { hashOf } from "../../src/accounts/user-id.ts";
+import { hashUserId } from "../../src/accounts/user-id.ts";
 import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts";
 
-const ANNA = hashOf("anna");
-const BELA = hashOf("bela");
+const ANNA = hashUserId("anna");
+const BELA = hashUserId("bela");
 const MONTH = "2026-03";
 
 let store: AccountStore;
 let counter: UsageCounter;
-let troubles: unknown[];
+let storeErrors: unknown[];
 let batches: { readonly id: string; readonly counts: readonly UsageCount[] }[];
-/** What happens to a batch on its way: it arrives, it gets lost, or only the answer gets lost. */
-let line: "sound" | "lost" | "answerLost";
+/** What happens to a batch: it is stored, or the request or the response is lost. */
+let connection: "open" | "requestLost" | "responseLost";
 
 beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
   store = await openTestStore();
   await addTestUser(store, "anna");
   await addTestUser(store, "bela");
-  troubles = [];
+  storeErrors = [];
   batches = [];
-  line = "sound";
+  connection = "open";
   const addUsage: AccountStore["addUsage"] = async (id, counts) => {
     batches.push({ id, counts });
-    if (line === "lost") throw new Error("connection refused");
+    if (connection === "requestLost") throw new Error("connection refused");
     await store.addUsage(id, counts);
-    if (line === "answerLost") throw new Error("connection reset");
+    if (connection === "responseLost") throw new Error("connection reset");
   };
-  counter = new UsageCounter({ addUsage }, (error) => troubles.push(error));
+  counter = new UsageCounter({ addUsage }, (error) => storeErrors.push(error));
   onTestFinished(() => counter.close());
 });
 
@@ -37,8 +38,8 @@ const addMany = (count: number, idHash = ANNA, outcome = "ok") => {
   for (let number = 0; number < count; number++) counter.add(idHash, MONTH, "get_face_vec", outcome);
 };
 
-describe("counting usage", () => {
-  test("adds up by user, month, operation and outcome", async () => {
+describe("the usage counter", () => {
+  test("counts by user, month, operation and outcome", async () => {
     addMany(3);
     addMany(2, BELA);
     addMany(1, ANNA, "noFace");
@@ -56,19 +57,22 @@ describe("counting usage", () => {
     expect(batches).toHaveLength(1);
   });
 
-  test("writes by itself within a second, and nothing when nothing happened", async () => {
+  test("writes twice a second if there is something to write", async () => {
     addMany(3);
-    await sleep(1_100);
-    expect(await storedCount(store)).toBe(3);
+    vi.advanceTimersByTime(499);
+    expect(batches).toHaveLength(0);
+    vi.advanceTimersByTime(1);
+    await vi.waitUntil(async () => (await storedCount(store)) === 3);
+    vi.advanceTimersByTime(10_000);
     expect(batches).toHaveLength(1);
   });
 
-  test("tells what has not been sent", async () => {
+  test("reports the successes that have not been sent", async () => {
     addMany(3);
     addMany(1, ANNA, "noFace");
     expect(counter.unsentSuccesses(ANNA, MONTH)).toBe(3);
     expect(counter.unsentSuccesses(ANNA, "2026-04")).toBe(0);
-    line = "lost";
+    connection = "requestLost";
     const sending = counter.flush();
     addMany(2);
     expect(counter.unsentSuccesses(ANNA, MONTH)).toBe(2);
@@ -76,52 +80,52 @@ describe("counting usage", () => {
     expect(counter.unsentSuccesses(ANNA, MONTH)).toBe(2);
   });
 
-  test.each(["lost", "answerLost"] as const)("counts once where a batch's way is %s", async (way) => {
-    line = way;
+  test.each(["requestLost", "responseLost"] as const)("counts a batch once after %s", async (failure) => {
+    connection = failure;
     addMany(3);
     await counter.flush();
     addMany(4);
     await counter.flush();
-    line = "sound";
+    connection = "open";
     await counter.flush();
     await counter.flush();
     expect(await storedCount(store)).toBe(7);
     expect(batches.map(({ id }) => id === batches[0]!.id)).toEqual([true, true, true, false]);
     expect(batches[2]).toEqual(batches[0]);
-    expect(troubles).toHaveLength(1);
+    expect(storeErrors).toHaveLength(1);
   });
 
-  test("keeps what came while the store was away in a few numbers", async () => {
-    line = "lost";
+  test("aggregates the requests of an outage", async () => {
+    connection = "requestLost";
     addMany(1);
     await counter.flush();
     addMany(100_000);
-    line = "sound";
+    connection = "open";
     await counter.flush();
     await counter.flush();
     expect(batches.map(({ counts }) => counts.length)).toEqual([1, 1, 1]);
     expect(await storedCount(store)).toBe(100_001);
   });
 
-  test("goes on where a user was removed meanwhile", async () => {
+  test("drops the counts of a removed user", async () => {
     addMany(3);
     addMany(2, BELA);
     await store.removeUser(BELA);
     await counter.flush();
     expect(await storedCount(store)).toBe(3);
-    expect(troubles).toEqual([]);
+    expect(storeErrors).toEqual([]);
   });
 
-  test("sends no batch that takes the store long", async () => {
+  test("limits the size of a batch", async () => {
     for (let number = 0; number < 2_500; number++)
-      counter.add(hashOf(`${number}`), MONTH, "get_face_vec", "ok");
+      counter.add(hashUserId(`${number}`), MONTH, "get_face_vec", "ok");
     for (let number = 0; number < 3; number++) await counter.flush();
     expect(batches.map(({ counts }) => counts.length)).toEqual([1_000, 1_000, 500]);
   });
 });
 
-describe("closing the counter", () => {
-  test("writes what is left, also what is on its way", async () => {
+describe("closing the usage counter", () => {
+  test("writes the remaining counts and waits for the pending batch", async () => {
     addMany(3);
     void counter.flush();
     addMany(4);
@@ -129,24 +133,24 @@ describe("closing the counter", () => {
     expect(await storedCount(store)).toBe(7);
   });
 
-  test("tries again", async () => {
-    line = "lost";
+  test("retries", async () => {
+    connection = "requestLost";
     addMany(3);
     const closing = counter.close();
-    await sleep(50);
-    line = "sound";
+    await vi.waitUntil(() => storeErrors.length === 1);
+    connection = "open";
     await closing;
     expect(await storedCount(store)).toBe(3);
     expect(batches).toHaveLength(2);
   });
 
-  test("gives up in the end and tells how much is lost", async () => {
-    line = "lost";
+  test("gives up after three attempts and reports the number of lost requests", async () => {
+    connection = "requestLost";
     addMany(3);
     await counter.flush();
     addMany(4, BELA);
     await counter.close();
     expect(batches).toHaveLength(4);
-    expect(troubles.at(-1)).toEqual(new Error("The counts of 7 requests are lost."));
+    expect(storeErrors.at(-1)).toEqual(new Error("The counts of 7 requests are lost."));
   });
 });

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
-import { openStore } from "../../src/accounts/open-store.ts";
-import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const DAY_MS = 24 * 3_600_000;
 const ID = "id-of-an-old-program";
-const FINGERPRINT = fingerprintOf(hashOf(ID));
+const FINGERPRINT = fingerprintFromHash(hashUserId(ID));
 
 interface Outcome {
   readonly code: number | null;
@@ -60,15 +60,15 @@ function refusal(reason: string): Outcome {
 /** The store that the commands use. */
 function openPlace(): Promise<AccountStore> {
   const databaseUrl = place.VISAGE_DATABASE_URL || undefined;
-  return openStore({ dataDir: place.VISAGE_DATA_DIR, databaseUrl });
+  return openAccountStore({ dataDir: place.VISAGE_DATA_DIR, databaseUrl });
 }
 
 /** Stores a user as `users add` does, but sooner. */
 async function addUser(name: string, id: string, plan: string): Promise<void> {
   const store = await openPlace();
-  const idHash = hashOf(id);
+  const idHash = hashUserId(id);
   const startsAt = new Date("2026-01-01");
-  const fingerprint = fingerprintOf(idHash);
+  const fingerprint = fingerprintFromHash(idHash);
   await store.addUser({ idHash, fingerprint, name, plan, startsAt, endsAt: undefined, enabled: true });
   await store.close();
 }
@@ -76,7 +76,7 @@ async function addUser(name: string, id: string, plan: string): Promise<void> {
 /** Stores usage as the service does. */
 async function use(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise<void> {
   const store = await openPlace();
-  const idHash = hashOf(id);
+  const idHash = hashUserId(id);
   await store.addUsage(
     crypto.randomUUID(),
     counts.map((count) => ({ ...count, idHash })),
@@ -88,7 +88,7 @@ describe("visage users add", () => {
   it("makes an id and shows it once, saying so", async () => {
     const text = await printed("users", "add", "--name", "ann");
     const [, id] = text.match(/shown once and not stored:\n\n {2}(\S+)\n/)!;
-    const fingerprint = fingerprintOf(hashOf(id!));
+    const fingerprint = fingerprintFromHash(hashUserId(id!));
     expect(text).toMatch(new RegExp(`^name +ann\\nplan +trial\\nfingerprint +${fingerprint}\\n`));
     for (const args of [
       ["list"],
@@ -106,7 +106,7 @@ describe("visage users add", () => {
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
       name: "ann",
       plan: "trial",
-      fingerprint: fingerprintOf(hashOf(user.id)),
+      fingerprint: fingerprintFromHash(hashUserId(user.id)),
       starts_at: expect.any(String),
       ends_at: null,
       enabled: true,
@@ -131,21 +131,21 @@ describe("visage users add", () => {
     const { id } = await json("users", "add", "--name", "ann");
     await use(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
     const store = await openPlace();
-    await store.changeUser(hashOf(id), { enabled: false });
+    await store.updateUser(hashUserId(id), { enabled: false });
     const names = await readdir(place.VISAGE_DATA_DIR);
     expect(names.sort()).toEqual(["accounts.db", "accounts.db-shm", "accounts.db-wal"]);
     const files = await Promise.all(names.map((name) => readFile(join(place.VISAGE_DATA_DIR, name))));
     await store.close();
-    expect(files.some((bytes) => bytes.includes(hashOf(id)))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(hashUserId(id)))).toBe(true);
     expect(files.some((bytes) => bytes.includes(id))).toBe(false);
   });
 
   it("refuses a name or id that is taken and a plan that is not there", async () => {
     await printed("users", "add", "--name", "ann", "--id", ID);
     const add = (...args: string[]) => visage("users", "add", ...args);
-    expect(await add("--name", "ann")).toEqual(refusal('There is a user named "ann" already'));
-    expect(await add("--name", "bob", "--id", ID)).toEqual(refusal("This id is taken already"));
-    expect(await add("--name", "bob", "--plan", "gold")).toEqual(refusal('There is no plan named "gold"'));
+    expect(await add("--name", "ann")).toEqual(refusal('A user named "ann" already exists'));
+    expect(await add("--name", "bob", "--id", ID)).toEqual(refusal("This id is already in use"));
+    expect(await add("--name", "bob", "--plan", "gold")).toEqual(refusal('The plan "gold" does not exist'));
   });
 });
 
@@ -204,7 +204,7 @@ describe("visage users", () => {
         name: "ann",
         plan: "trial",
         fingerprint: FINGERPRINT,
-        id_hash: hashOf(ID),
+        id_hash: hashUserId(ID),
         starts_at: "2026-01-01T00:00:00.000Z",
         ends_at: null,
         enabled: true,
@@ -219,7 +219,7 @@ describe("visage users", () => {
     expect(await json("users", "show", "ann")).toMatchObject({ plan: "pro", enabled: false });
     expect(await printed("users", "enable", "ann")).toMatch(/\nstate +active\n/);
     expect(await visage("users", "set-plan", "ann", "gold")).toEqual(
-      refusal('There is no plan named "gold"'),
+      refusal('The plan "gold" does not exist'),
     );
   });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
-import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
@@ -27,11 +27,11 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
     stderr: 'visage: There is a user named "ann" already\n',
   });
   await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
-  await visage("users", "set-plan", fingerprintOf(hashOf(ID)), "slow");
+  await visage("users", "set-plan", fingerprintFromHash(hashUserId(ID)), "slow");
   await visage("users", "renew", ID, "--until", "2031-01-01");
   const store = await openPostgresStore(postgres.url);
   await store.addUsage("1", [
-    { idHash: hashOf(ID), month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
+    { idHash: hashUserId(ID), month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
   ]);
   await store.close();
   expect(await json("users", "list")).toMatchObject([

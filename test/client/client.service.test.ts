@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
-import { openStore } from "../../src/accounts/open-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import {
   createVisageClient,
   type ImageInput,
@@ -28,7 +28,7 @@ let store: AccountStore;
 const dataDir = mkdtempSync(join(tmpdir(), "visage-client-"));
 beforeAll(async () => {
   service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_FETCH_ALLOW: "127.0.0.1" });
-  store = await openStore({ databaseUrl: undefined, dataDir });
+  store = await openAccountStore({ databaseUrl: undefined, dataDir });
 });
 afterAll(async () => {
   await store.close();

@@ -31,7 +31,7 @@ test("deploy/ names metrics that are told", async () => {
       bodyBytes: 0,
       rejectedConnections: {},
     },
-    hasAccounts: true,
+    accountsAvailable: true,
     droppedLogLines: 0,
   }));
   const told = [...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { createGate, type Gate } from "../../src/accounts/gate.ts";
+import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { createSyntheticFace, openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../../src/fetch/image-fetcher.ts";
@@ -26,7 +26,7 @@ import { openTestStore, storedCount } from "../support/accounts.ts";
 test("the warm-up reads accounts, asks the port and is answered by an operation, and nobody is charged", async () => {
   const asked: string[] = [];
   const store = await openTestStore();
-  const gate = createGate({
+  const authenticator = createAuthenticator({
     store: {
       findAccount: (...account) => {
         asked.push("account");
@@ -35,7 +35,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
       addUsage: (...usage) => store.addUsage(...usage),
     },
     graceMs: 0,
-    onTrouble: (trouble) => expect.fail(String(trouble)),
+    onStoreError: (trouble) => expect.fail(String(trouble)),
   });
   const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
   onTestFinished(() => analyzer.close());
@@ -82,11 +82,11 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
   onTestFinished(() => void port.close());
   const ends: unknown[] = [];
   await warmUp({
-    gate,
-    createListener: (ownGate) =>
+    authenticator,
+    createListener: (ownAuthenticator) =>
       lifecycle.createListener({
         admit: createAdmission({
-          gate: ownGate,
+          authenticator: ownAuthenticator,
           trustedProxies: [],
           budget,
           rejectionFor: () => undefined,
@@ -98,7 +98,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
     port: port.address() as AddressInfo,
     image: createSyntheticFace(),
   });
-  await gate.close();
+  await authenticator.close();
   // A request is over a moment after its answer has come.
   await vi.waitFor(() => expect(ends).toEqual(Array.from({ length: 8 }, () => "get_face_vec ok")));
   const times = (what: string) => asked.filter((each) => each === what).length;
@@ -107,14 +107,18 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
 });
 
 test("accounts that never come and a port that does not answer hold nothing up for long", async () => {
-  const gate: Gate = { admit: () => new Promise(() => {}), hasAccounts: false, close: async () => {} };
+  const authenticator: Authenticator = {
+    admit: () => new Promise(() => {}),
+    accountsAvailable: false,
+    close: async () => {},
+  };
   const createListener = (): RequestListener => (_, response) => void response.end();
   const image = createSyntheticFace();
   const closed = { address: "127.0.0.1", port: await freePort(), family: "IPv4" };
-  await warmUp({ gate, createListener, port: closed, image });
+  await warmUp({ authenticator, createListener, port: closed, image });
 
   const mute = createServer(() => {});
   await once(mute.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => void mute.close());
-  await warmUp({ gate, createListener, port: mute.address() as AddressInfo, image });
+  await warmUp({ authenticator, createListener, port: mute.address() as AddressInfo, image });
 });

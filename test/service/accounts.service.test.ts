@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
-import { openStore } from "../../src/accounts/open-store.ts";
-import { hashOf } from "../../src/accounts/user-id.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { hashUserId } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
@@ -26,7 +26,7 @@ let store: AccountStore;
 const dataDir = mkdtempSync(join(tmpdir(), "visage-accounts-"));
 beforeAll(async () => {
   service = await startTestService({ VISAGE_DATA_DIR: dataDir, VISAGE_TRUSTED_PROXIES: "127.0.0.0/8" });
-  store = await openStore({ databaseUrl: undefined, dataDir });
+  store = await openAccountStore({ databaseUrl: undefined, dataDir });
 });
 afterAll(async () => {
   await store.close();
@@ -169,7 +169,7 @@ test("usage is counted by operation and outcome, for good and bad requests", asy
 test("a user who is disabled is out within five seconds", async () => {
   await addTestUser(store, "leaving");
   expect((await ask("leaving")).status).toBe(400);
-  await store.changeUser(hashOf("leaving"), { enabled: false });
+  await store.updateUser(hashUserId("leaving"), { enabled: false });
   await vi.waitFor(async () => expect((await ask("leaving")).status).toBe(401), WITHIN_5_SECONDS);
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openStore } from "../../src/accounts/open-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import { storedCount } from "../support/accounts.ts";
 import { hasPostgres, lockTables, startPostgres } from "../support/postgres.ts";
@@ -33,7 +33,7 @@ test.skipIf(!canMount)("a full disk loses no request and, once it has room again
     await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 0"), 5_000);
     rmSync(filler);
     await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 1"), 5_000);
-    const store = await openStore({ databaseUrl: undefined, dataDir });
+    const store = await openAccountStore({ databaseUrl: undefined, dataDir });
     await vi.waitFor(async () => expect(await storedCount(store)).toBe(4), { timeout: 10_000 });
     await store.close();
   } finally {

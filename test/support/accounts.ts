@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
 import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
-import { fingerprintOf, hashOf } from "../../src/accounts/user-id.ts";
+import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 
-/** An SQLite store in a folder of its own, until the test is over. */
+/** Opens an SQLite store in a temporary folder that is removed after the test. */
 export async function openTestStore(): Promise<AccountStore> {
   const folder = await mkdtemp(join(tmpdir(), "visage-accounts-"));
   const store = await openSqliteStore(join(folder, "accounts.db"));
@@ -17,14 +17,14 @@ export async function openTestStore(): Promise<AccountStore> {
   return store;
 }
 
-/** Adds a user by its id, which is its name too, with a plan of its own: without limits but those given. */
+/** Adds a user with its own plan. The id is also the name of the user and of the plan, which has only the given limits. */
 export async function addTestUser(
   store: AccountStore,
   id: string,
   limits: Partial<Plan> = {},
   changes: Partial<User> = {},
 ): Promise<User> {
-  const idHash = hashOf(id);
+  const idHash = hashUserId(id);
   await store.setPlan({
     name: id,
     requestsPerSecond: undefined,
@@ -35,7 +35,7 @@ export async function addTestUser(
   });
   const user: User = {
     idHash,
-    fingerprint: fingerprintOf(idHash),
+    fingerprint: fingerprintFromHash(idHash),
     name: id,
     plan: id,
     startsAt: new Date("2020-01-01T00:00:00Z"),
@@ -47,8 +47,8 @@ export async function addTestUser(
   return user;
 }
 
-/** What is stored of requests that ended in a way, of all users. */
+/** Returns the stored number of requests of all users with an outcome. */
 export async function storedCount(store: AccountStore, outcome = "ok"): Promise<number> {
   const usage = await store.listUsage();
-  return usage.filter((one) => one.outcome === outcome).reduce((sum, { count }) => sum + count, 0);
+  return usage.filter((count) => count.outcome === outcome).reduce((sum, { count }) => sum + count, 0);
 }

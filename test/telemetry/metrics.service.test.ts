@@ -63,7 +63,7 @@ const NOTHING = {
   identity: undefined,
   workers: undefined,
   server: undefined,
-  hasAccounts: undefined,
+  accountsAvailable: undefined,
   droppedLogLines: 3,
 };
 

@@ -13,7 +13,7 @@ import {
   GetImageAttrRequestSchema,
   MatchFacesRequestSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
-import { openStore } from "../../src/accounts/open-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -103,7 +103,7 @@ async function driveErrors(): Promise<void> {
   const profile = cut(2, grown(FACES[2][0]!, 2));
   await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
 
-  const store = await openStore({ databaseUrl: undefined, dataDir });
+  const store = await openAccountStore({ databaseUrl: undefined, dataDir });
   const [ended, spent, hasty] = OTHER_USERS;
   await addTestUser(store, ended, {}, { endsAt: new Date("2021-01-01T00:00:00Z") });
   await addTestUser(store, spent, { requestsPerMonth: 0 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../src/accounts/open-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
@@ -233,7 +233,7 @@ describe.runIf(hasBrowser)("the playground", () => {
   });
 
   test("tells a user over the rate limit how long to wait", async () => {
-    const store = await openStore({ databaseUrl: undefined, dataDir });
+    const store = await openAccountStore({ databaseUrl: undefined, dataDir });
     onTestFinished(() => store.close());
     await addTestUser(store, "hasty", { requestsPerSecond: 0.01, burst: 1 });
     const { page, addPhotos, run, result } = await openPlayground(browser, service);

@@ -1,16 +1,15 @@
 import { join } from "node:path";
 import type { AccountStore } from "./account-store.ts";
 
-/** Where accounts are kept. */
-export interface StorePlace {
-  /** A PostgreSQL database; without one the accounts are in a file. */
+/** Where accounts are stored. */
+export interface StoreLocation {
+  /** PostgreSQL connection URL; undefined for an SQLite file in the data folder. */
   readonly databaseUrl: string | undefined;
-  /** Folder of that file. */
   readonly dataDir: string;
 }
 
-/** Opens the accounts and brings their schema up to date. Loads only the driver that is needed. */
-export async function openStore({ databaseUrl, dataDir }: StorePlace): Promise<AccountStore> {
+/** Opens the account store and migrates its schema. Loads only the database driver that it needs. */
+export async function openAccountStore({ databaseUrl, dataDir }: StoreLocation): Promise<AccountStore> {
   if (databaseUrl !== undefined) {
     const { openPostgresStore } = await import("./postgres-store.ts");
     return openPostgresStore(databaseUrl);

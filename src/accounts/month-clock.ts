@@ -1,19 +1,18 @@
-/** The current month and how much of it is left. */
+/** A calendar month. */
 export interface Month {
-  /** In UTC, as YYYY-MM. */
+  /** YYYY-MM (UTC). */
   readonly name: string;
-  /** Seconds until it ends, rounded up. */
+  /** Seconds until the month ends, rounded up. */
   readonly secondsLeft: number;
 }
 
 /**
- * Tells the current month in UTC. A month once entered is not left by a clock that steps back: quotas would be granted
- * again, and once more when the clock is set right.
+ * Returns the current month in UTC. The month never goes back: if the system clock steps back over the end of a month,
+ * quotas must not be granted a second time.
  */
 export class MonthClock {
   #startMs = Number.NEGATIVE_INFINITY;
 
-  /** The current month. */
   now(): Month {
     const nowMs = Date.now();
     this.#startMs = Math.max(this.#startMs, startOfMonth(nowMs, 0));
@@ -24,7 +23,7 @@ export class MonthClock {
   }
 }
 
-/** The start, in UTC, of the month that is a number of months after the month of a time. */
+/** Start of the month that contains a time, moved by a number of months. In milliseconds since 1970 (UTC). */
 function startOfMonth(timeMs: number, monthsLater: number): number {
   const date = new Date(timeMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + monthsLater);

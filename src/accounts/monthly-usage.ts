@@ -1,0 +1,65 @@
+/**
+ * The usage of one user in one month as far as this process knows it: its own successes, and those of other replicas
+ * that it has read from the store.
+ */
+export class MonthlyUsage {
+  #ownSuccesses = 0;
+  #otherSuccesses = 0;
+  #inFlight = 0;
+
+  /** Successful requests of the month, of all replicas. */
+  get used(): number {
+    return this.#ownSuccesses + this.#otherSuccesses;
+  }
+
+  /** Started requests that have not finished. Each reserves one request of the quota. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  start(): void {
+    this.#inFlight++;
+  }
+
+  finish(isSuccess: boolean): void {
+    this.#inFlight--;
+    if (isSuccess) this.#ownSuccesses++;
+  }
+
+  /**
+   * Updates the share of other replicas from a count that was just read from the store. `unsent` is the number of own
+   * successes that have not been sent to the store.
+   *
+   * A batch that was in transit during the read may or may not be part of the count. This method assumes that it is,
+   * which can only underestimate the other replicas: no user is rejected wrongly. The share of others never decreases,
+   * so the maximum is kept: a single replica never exceeds the quota.
+   */
+  updateFromStore(stored: number, unsent: number): void {
+    this.#otherSuccesses = Math.max(this.#otherSuccesses, stored - (this.#ownSuccesses - unsent));
+  }
+}
+
+/** The usage of all users in the current month. A new month starts with an empty table. */
+export class MonthlyUsageTable {
+  #month = "";
+  readonly #byIdHash = new Map<string, MonthlyUsage>();
+
+  /** Returns the usage of a user, creating it if needed. */
+  get(idHash: string, month: string): MonthlyUsage {
+    if (month !== this.#month) {
+      this.#month = month;
+      this.#byIdHash.clear();
+    }
+    let usage = this.#byIdHash.get(idHash);
+    if (!usage) {
+      usage = new MonthlyUsage();
+      this.#byIdHash.set(idHash, usage);
+    }
+    return usage;
+  }
+
+  /** Deletes the usage of a user that is no longer stored. */
+  delete(idHash: string): void {
+    this.#byIdHash.delete(idHash);
+  }
+}

@@ -24,7 +24,7 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
   expect(await json("users", "add", "--name", "ann", "--id", ID)).toMatchObject({ id: ID, plan: "trial" });
   await expect(visage("users", "add", "--name", "ann")).rejects.toMatchObject({
     code: 1,
-    stderr: 'visage: There is a user named "ann" already\n',
+    stderr: 'visage: A user named "ann" already exists\n',
   });
   await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
   await visage("users", "set-plan", fingerprintFromHash(hashUserId(ID)), "slow");

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Where `.ci/install-deploy-tools` puts what it installs. */
+/** Where `.ci/install` puts what it installs. */
 export const TOOLS_DIR = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "visage-tools");
 
 // CI must not pass because a tool is missing.
@@ -23,7 +23,7 @@ export function findTools<Name extends string>(...names: Name[]): Tools<Name> {
   const missing = found.filter(([, path]) => !path).map(([name]) => name);
   if (missing.length > 0 && !isCi)
     console.warn(
-      `Not found: ${missing.join(", ")}. Tests that need them are skipped (see .ci/install-deploy-tools).`,
+      `Not found: ${missing.join(", ")}. Tests that need them are skipped (see .ci/install).`,
     );
   return {
     wanted: missing.length === 0 || isCi,

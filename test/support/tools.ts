@@ -22,9 +22,7 @@ export function findTools<Name extends string>(...names: Name[]): Tools<Name> {
   const found = names.map((name) => [name, find(name)] as const);
   const missing = found.filter(([, path]) => !path).map(([name]) => name);
   if (missing.length > 0 && !isCi)
-    console.warn(
-      `Not found: ${missing.join(", ")}. Tests that need them are skipped (see .ci/install).`,
-    );
+    console.warn(`Not found: ${missing.join(", ")}. Tests that need them are skipped (see .ci/install).`);
   return {
     wanted: missing.length === 0 || isCi,
     // A missing one keeps its name, so that in CI its test fails by saying which it is.

@@ -4,11 +4,11 @@ import { loadavg } from "node:os";
 import { createAnalyzer } from "../src/core/analyzer.ts";
 import type { Analyzer, Stage } from "../src/core/index.ts";
 import {
-  type Drawing,
   type Network,
   type NetworkName,
   type Networks,
   openNetworks,
+  type TensorWriter,
 } from "../src/core/networks.ts";
 import { prepareModels } from "../tools/models/prepare.ts";
 import { formatPercent, formatTable } from "../tools/support/format.ts";
@@ -81,9 +81,9 @@ await analyzer.close();
 /** Wraps networks so that the CPU time of each run is added to `networkMs`. */
 function withTimers(plain: Networks): Networks {
   const withTimer = (name: NetworkName): Network => ({
-    async run(drawings) {
+    async run(inputs) {
       const start = cpuMs();
-      const rows = await plain[name].run(drawings.map((drawing) => excludeFromTimer(name, drawing)));
+      const rows = await plain[name].run(inputs.map((input) => excludeFromTimer(name, input)));
       networkMs[name] += cpuMs() - start;
       return rows;
     },
@@ -97,13 +97,13 @@ function withTimers(plain: Networks): Networks {
   };
 }
 
-/** Wraps a drawing so that sampling its crops does not count for the network. */
-function excludeFromTimer(name: NetworkName, { images, draw }: Drawing): Drawing {
+/** Wraps a writer so that sampling its crops does not count for the network. */
+function excludeFromTimer(name: NetworkName, { batchSize, write }: TensorWriter): TensorWriter {
   return {
-    images,
-    draw(planes) {
+    batchSize,
+    write(tensor) {
       const start = cpuMs();
-      draw(planes);
+      write(tensor);
       networkMs[name] -= cpuMs() - start;
     },
   };

@@ -1,9 +1,9 @@
-import { forget } from "./crop/sample.ts";
+import { releasePyramid } from "./crop/image-pyramid.ts";
 import { FaceError } from "./errors.ts";
 import { intersectBoxes, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
-import type { Drawing, Network, Networks } from "./networks.ts";
+import type { Network, Networks, TensorWriter } from "./networks.ts";
 import {
   type Checkpoint,
   FACES_PER_PART,
@@ -149,7 +149,7 @@ async function withFaces<T>(
   try {
     return await process(photo, await chooseTimed(photo, networks, options, part));
   } finally {
-    forget(photo.pixels);
+    releasePyramid(photo.pixels);
   }
 }
 
@@ -177,10 +177,10 @@ class TimedNetwork implements Network {
     this.#network = network;
   }
 
-  async run(drawings: readonly Drawing[]): ReturnType<Network["run"]> {
+  async run(inputs: readonly TensorWriter[]): ReturnType<Network["run"]> {
     const start = performance.now();
-    const rows = await this.#network.run(drawings);
-    if (drawings.length > 0) this.milliseconds += performance.now() - start;
+    const rows = await this.#network.run(inputs);
+    if (inputs.length > 0) this.milliseconds += performance.now() - start;
     return rows;
   }
 }

@@ -2,23 +2,26 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { MAX_BATCH, withCanvas } from "./crop/drawing-memory.ts";
+import { MAX_BATCH_SIZE, withInputTensor } from "./crop/kernel-memory.ts";
 
-/** Square images that are made when a network needs them, and where it needs them. */
-export interface Drawing {
-  /** How many images it makes. */
-  readonly images: number;
-  /** Makes them on the canvas, one after another, each as three planes: red, green, blue. */
-  draw(planes: Float32Array): void;
+/** Writes crops into a network's input tensor. The network calls it right before it runs. */
+export interface TensorWriter {
+  /** Number of crops that it writes. */
+  readonly batchSize: number;
+  /** Fills `tensor`, a part of the input tensor, with the crops in NCHW order: three planes each, red, green, blue. */
+  write(tensor: Float32Array): void;
 }
 
-/** A network that takes a batch of square images and gives named rows of numbers. */
+/** A network whose input is a batch of square crops. */
 export interface Network {
-  /** Runs on square images of its own size; all drawings make equally many. */
-  run(drawings: readonly Drawing[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
+  /**
+   * Runs the network on all crops, in batches. Returns the rows of each output by its name, one row per crop. All
+   * writers have the same batch size.
+   */
+  run(inputs: readonly TensorWriter[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
 }
 
-/** The four networks, loaded once; creating sessions again and again leaks memory in onnxruntime. */
+/** The four networks. A process loads them once: onnxruntime leaks memory with each session it creates. */
 export interface Networks {
   readonly detect: Network;
   readonly mesh: Network;
@@ -29,12 +32,12 @@ export interface Networks {
   close(): Promise<void>;
 }
 
-/** The networks by name; each is the file `name.onnx` of the models folder. */
+/** Each network is the file `name.onnx` in the folder of the models. */
 const NAMES = ["detect", "mesh", "embed", "attributes"] as const;
 
 export type NetworkName = (typeof NAMES)[number];
 
-/** Loads the networks from a folder; throws where one's file has not the digest that is given for it. */
+/** Loads the networks from a folder. Throws if a file is missing, or differs from the digest given for its name. */
 export async function openNetworks(
   modelsDir: string,
   digests: Readonly<Record<string, string>> = {},
@@ -65,50 +68,52 @@ async function openNetwork(path: string, expected: string | undefined) {
       `${path}: expected sha256 ${expected}, found ${digest}: run "visage models" to make it anew`,
     );
   const session = await InferenceSession.create(bytes, {
-    // One thread a network: throughput comes from workers, and the order of sums stays fixed.
+    // Throughput comes from more workers. With one thread the order of additions, and so the result, is always the same.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
   }).catch((cause: unknown) => {
     throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
   });
-  return { session, digest, network: networkOf(session) };
+  return { session, digest, network: createNetwork(session) };
 }
 
-function networkOf(session: InferenceSession): Network {
+function createNetwork(session: InferenceSession): Network {
   const [input] = session.inputMetadata;
   const side = input!.isTensor ? Number(input!.shape.at(-1)) : 0;
-  const length = 3 * side * side;
+  const cropFloats = 3 * side * side;
 
-  function runBatch(batch: readonly Drawing[]) {
-    return withCanvas(async (canvas) => {
-      let images = 0;
-      for (const drawing of batch) {
-        drawing.draw(canvas.subarray(images * length, (images + drawing.images) * length));
-        images += drawing.images;
+  function runBatch(writers: readonly TensorWriter[]) {
+    return withInputTensor(async (tensor) => {
+      let batchSize = 0;
+      for (const writer of writers) {
+        const start = batchSize;
+        batchSize += writer.batchSize;
+        writer.write(tensor.subarray(start * cropFloats, batchSize * cropFloats));
       }
-      const input = new Tensor("float32", canvas.subarray(0, images * length), [images, 3, side, side]);
-      return { images, outputs: await session.run({ input }) };
+      const shape = [batchSize, 3, side, side];
+      const input = new Tensor("float32", tensor.subarray(0, batchSize * cropFloats), shape);
+      return { batchSize, outputs: await session.run({ input }) };
     });
   }
 
   return {
-    async run(drawings) {
+    async run(inputs) {
       const rows: Record<string, Float32Array[]> = Object.fromEntries(
         session.outputNames.map((name) => [name, []]),
       );
-      const atOnce = MAX_BATCH / (drawings[0]?.images ?? 1);
-      for (let start = 0; start < drawings.length; start += atOnce) {
-        const { images, outputs } = await runBatch(drawings.slice(start, start + atOnce));
+      const writersPerBatch = MAX_BATCH_SIZE / (inputs[0]?.batchSize ?? 1);
+      for (let start = 0; start < inputs.length; start += writersPerBatch) {
+        const { batchSize, outputs } = await runBatch(inputs.slice(start, start + writersPerBatch));
         for (const [name, { data }] of Object.entries(outputs))
-          rows[name]!.push(...rowsOf(data as Float32Array, images));
+          rows[name]!.push(...splitRows(data as Float32Array, batchSize));
       }
       return rows;
     },
   };
 }
 
-function rowsOf(numbers: Float32Array, count: number): Float32Array[] {
+function splitRows(numbers: Float32Array, count: number): Float32Array[] {
   const length = numbers.length / count;
   return Array.from({ length: count }, (_, i) => numbers.subarray(i * length, (i + 1) * length));
 }

@@ -13,9 +13,9 @@ const ran = new Map<NetworkName, number>();
 beforeAll(async () => {
   const networks = await openNetworks(DEFAULT_MODELS_DIR);
   const watched = (name: NetworkName): Network => ({
-    run(drawings) {
-      if (drawings.length > 0) ran.set(name, (ran.get(name) ?? 0) + drawings.length);
-      return networks[name].run(drawings);
+    run(inputs) {
+      if (inputs.length > 0) ran.set(name, (ran.get(name) ?? 0) + inputs.length);
+      return networks[name].run(inputs);
     },
   });
   analyzer = createAnalyzer({

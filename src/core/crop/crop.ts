@@ -1,60 +1,96 @@
 import type { SimilarityTransform } from "../geometry.ts";
-import type { Drawing } from "../networks.ts";
+import type { TensorWriter } from "../networks.ts";
 import type { Pixels } from "../types.ts";
-import { mirror, type PixelRange, sample } from "./sample.ts";
+import { PIXELS_PER_STEP } from "./assembly/constants.ts";
+import { mipLevel } from "./image-pyramid.ts";
+import { kernels, MAX_CROP_SIDE, SCRATCH_ADDRESS, tensorAddress } from "./kernel-memory.ts";
 
-/** Up to this shrinkage the blend of four neighbours is average enough. */
-const SHARP_ENOUGH = 1.05;
-
-/**
- * A square of `side` pixels cut out of an image. `map` takes the crop's coordinates to the image's;
- * outside the image is black. Where the image is shrunk, the area under each pixel is averaged: by
- * halving it down to less than twice, then by two samples a side, which lie along the image's own
- * axes however the crop is turned.
- */
-export function crop(image: Pixels, map: SimilarityTransform, side: number, range: PixelRange): Drawing {
-  return { images: 1, draw: (planes) => drawCrop(image, map, side, range, planes) };
+/** Maps colour values of 0 to 255 to the input of a network: value * scale + offset. */
+export interface Normalization {
+  readonly scale: number;
+  readonly offset: number;
 }
 
-/** The same square, and then mirrored left to right. */
-export function cropAndMirrored(
+/** Up to this downscaling, one bilinear sample per crop pixel averages enough. */
+const MAX_SINGLE_SAMPLE_DOWNSCALE = 1.05;
+
+/** Widest image whose rows fit into the scratch memory of the upright kernel. */
+const MAX_UPRIGHT_WIDTH = 4096;
+
+/**
+ * Returns a writer of a square crop of `side` by `side` pixels. `transform` maps crop coordinates to image coordinates.
+ * Outside the image the crop is black.
+ *
+ * Where the crop is smaller than its part of the image, it averages the area under each crop pixel: it takes the mip
+ * level that is less than twice too large, and the mean of two by two bilinear samples of that level. The samples lie
+ * along the axes of the image, whatever the rotation of the crop.
+ */
+export function crop(
   image: Pixels,
-  map: SimilarityTransform,
+  transform: SimilarityTransform,
   side: number,
-  range: PixelRange,
-): Drawing {
+  normalization: Normalization,
+): TensorWriter {
   return {
-    images: 2,
-    draw: (planes) => {
-      const middle = planes.length / 2;
-      const first = planes.subarray(0, middle);
-      drawCrop(image, map, side, range, first);
-      mirror(first, side, planes.subarray(middle));
+    batchSize: 1,
+    write: (tensor) => writeCrop(image, transform, side, normalization, tensor),
+  };
+}
+
+/** Returns a writer of the same crop, followed by its mirror image (left to right). */
+export function cropAndMirror(
+  image: Pixels,
+  transform: SimilarityTransform,
+  side: number,
+  normalization: Normalization,
+): TensorWriter {
+  return {
+    batchSize: 2,
+    write: (tensor) => {
+      const middle = tensor.length / 2;
+      const [original, mirrored] = [tensor.subarray(0, middle), tensor.subarray(middle)];
+      writeCrop(image, transform, side, normalization, original);
+      kernels.mirror(tensorAddress(original), tensorAddress(mirrored), 4 * side, 3 * side);
     },
   };
 }
 
-function drawCrop(
+function writeCrop(
   image: Pixels,
-  map: SimilarityTransform,
+  transform: SimilarityTransform,
   side: number,
-  range: PixelRange,
-  planes: Float32Array,
+  normalization: Normalization,
+  tensor: Float32Array,
 ): void {
-  const shrink = Math.hypot(map.a, map.b);
-  const halvings = halvingsFor(image, shrink);
-  const factor = 2 ** -halvings;
-  const a = map.a * factor;
-  const b = map.b * factor;
-  // What is a pixel wide or high cannot be halved, and may be shrunk more than twice.
-  const gap = shrink * factor > SHARP_ENOUGH ? Math.min(1, (shrink * factor) / 2) : 0;
-  const x = map.dx * factor + (a - b - gap - 1) / 2;
-  const y = map.dy * factor + (a + b - gap - 1) / 2;
-  sample(image, halvings, { x, y, a, b, gap, side }, range, planes);
+  if (side > MAX_CROP_SIDE || side % PIXELS_PER_STEP !== 0)
+    throw new RangeError(`A crop cannot have a side of ${side} pixels.`);
+  const downscale = Math.hypot(transform.a, transform.b);
+  const level = mipLevelFor(image, downscale);
+  const { address, stride, width, height } = mipLevel(image, level);
+
+  const factor = 2 ** -level;
+  const a = transform.a * factor;
+  const b = transform.b * factor;
+  const remaining = downscale * factor;
+  // An image one pixel wide or high has no further levels, so `remaining` may exceed 2.
+  const gap = remaining > MAX_SINGLE_SAMPLE_DOWNSCALE ? Math.min(1, remaining / 2) : 0;
+  const x = transform.dx * factor + (a - b - gap - 1) / 2;
+  const y = transform.dy * factor + (a + b - gap - 1) / 2;
+
+  const source = [address, stride, width, height, x, y] as const;
+  const target = [
+    SCRATCH_ADDRESS,
+    tensorAddress(tensor),
+    side,
+    normalization.scale,
+    normalization.offset,
+  ] as const;
+  if (b === 0 && a > 0 && width <= MAX_UPRIGHT_WIDTH) kernels.sampleUpright(...source, a, gap, ...target);
+  else kernels.sampleRotated(...source, a, b, gap, ...target);
 }
 
-/** How often an image is halved that is to be shrunk so many times, as far as it goes. */
-function halvingsFor({ width, height }: Pixels, shrink: number): number {
-  const wanted = Math.floor(Math.log2(Math.max(1, shrink)));
+/** The largest mip level that is not smaller than the crop, as far as the image has levels. */
+function mipLevelFor({ width, height }: Pixels, downscale: number): number {
+  const wanted = Math.floor(Math.log2(Math.max(1, downscale)));
   return Math.min(wanted, Math.floor(Math.log2(Math.min(width, height))));
 }

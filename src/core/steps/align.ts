@@ -1,6 +1,6 @@
 import { crop } from "../crop/crop.ts";
 import { centroid, fitSimilarity } from "../geometry.ts";
-import type { Drawing } from "../networks.ts";
+import type { TensorWriter } from "../networks.ts";
 import type { Pixels, Point } from "../types.ts";
 
 /** Side of the aligned crop in pixels. */
@@ -29,7 +29,7 @@ const LANDMARKS: readonly (readonly number[])[] = [
 ];
 
 /** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
-export function align(image: Pixels, points: readonly Point[]): Drawing {
+export function align(image: Pixels, points: readonly Point[]): TensorWriter {
   const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
   return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
 }

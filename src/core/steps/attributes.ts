@@ -1,4 +1,4 @@
-import { cropAndMirrored } from "../crop/crop.ts";
+import { cropAndMirror } from "../crop/crop.ts";
 import { cropTransform } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } from "../types.ts";
@@ -22,7 +22,7 @@ export async function readAttributes(
   faces: readonly (readonly Point[])[],
 ): Promise<Attributes[]> {
   const maps = faces.map((points) => cropTransform(levelSquare(points, MARGIN), SIDE));
-  const { age, male } = await network.run(maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE)));
+  const { age, male } = await network.run(maps.map((map) => cropAndMirror(image, map, SIDE, RANGE)));
   return faces.map((_, i) => {
     const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;
     return {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Drawing, Network, NetworkName } from "../networks.ts";
+import type { Network, NetworkName, TensorWriter } from "../networks.ts";
 
 /** A face embedding of 128 numbers. Two vectors of one person are less than 0.5 apart. */
 export type Vector = Float32Array;
@@ -20,7 +20,7 @@ const PREPROCESSING = 3;
 const VECTOR_NETWORKS = ["detect", "mesh", "embed"] as const satisfies readonly NetworkName[];
 
 /** Computes the embeddings of aligned crops. */
-export async function embed(network: Network, crops: readonly Drawing[]): Promise<Vector[]> {
+export async function embed(network: Network, crops: readonly TensorWriter[]): Promise<Vector[]> {
   const { vector } = await network.run(crops);
   return vector!.map((values) => {
     const scale = VECTOR_LENGTH / Math.hypot(...values);

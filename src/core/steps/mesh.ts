@@ -1,4 +1,4 @@
-import { crop, cropAndMirrored } from "../crop/crop.ts";
+import { crop, cropAndMirror } from "../crop/crop.ts";
 import {
   boundingBox,
   boxCenter,
@@ -66,7 +66,7 @@ export async function refineMeshes(
   meshes: readonly Mesh[],
 ): Promise<Mesh[]> {
   const maps = meshes.map(({ points }) => cropTransform(levelSquare(points, CLOSER_MARGIN), SIDE));
-  const crops = maps.map((map) => cropAndMirrored(image, map, SIDE, RANGE));
+  const crops = maps.map((map) => cropAndMirror(image, map, SIDE, RANGE));
   const { points, presence } = await network.run(crops);
   return maps.map((map, i) => ({
     points: pointsFrom(map, meanWithMirrored(points![2 * i]!, points![2 * i + 1]!)),

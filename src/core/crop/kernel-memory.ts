@@ -1,0 +1,42 @@
+import { instantiate } from "./kernels.wasm.js";
+
+/** Largest side of a crop, in pixels. */
+export const MAX_CROP_SIDE = 256;
+
+/** Largest batch of a network. Two crops share one read of the weights; more crops do not fit into a core's cache. */
+export const MAX_BATCH_SIZE = 2;
+
+const SCRATCH_BYTES = 64 * 1024;
+
+const TENSOR_FLOATS = MAX_BATCH_SIZE * 3 * MAX_CROP_SIDE ** 2;
+
+/** Fits the pyramid of the largest decoded photo, or the pyramids of two photos of 1920x1280. */
+const PYRAMIDS_BYTES = 20 * 1024 * 1024;
+
+// The memory of the kernels: scratch, the input tensor, image pyramids. It never grows, because that would detach the
+// buffer of the input tensor.
+export const SCRATCH_ADDRESS = 0;
+const TENSOR_ADDRESS = SCRATCH_ADDRESS + SCRATCH_BYTES;
+export const PYRAMIDS_ADDRESS = TENSOR_ADDRESS + 4 * TENSOR_FLOATS;
+export const PYRAMIDS_END = PYRAMIDS_ADDRESS + PYRAMIDS_BYTES;
+
+export const kernels = instantiate(PYRAMIDS_END);
+
+const inputTensor = new Float32Array(kernels.memory.buffer, TENSOR_ADDRESS, TENSOR_FLOATS);
+let lastUse: Promise<unknown> = Promise.resolve();
+
+/**
+ * Gives `use` exclusive access to the input tensor, once all earlier users have finished. A process has one input
+ * tensor because it runs one network at a time: onnxruntime-node blocks the main thread.
+ */
+export function withInputTensor<T>(use: (tensor: Float32Array) => Promise<T>): Promise<T> {
+  const result = lastUse.then(() => use(inputTensor));
+  lastUse = result.catch(() => {});
+  return result;
+}
+
+/** Returns the address of a part of the input tensor. Throws RangeError for any other array. */
+export function tensorAddress({ buffer, byteOffset }: Float32Array): number {
+  if (buffer !== kernels.memory.buffer) throw new RangeError("The array is not part of the input tensor.");
+  return byteOffset;
+}

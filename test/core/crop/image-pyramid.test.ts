@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { mipLevel, releasePyramid } from "../../../src/core/crop/image-pyramid.ts";
+import { kernels, PYRAMIDS_ADDRESS } from "../../../src/core/crop/kernel-memory.ts";
+import { WHOLE_SIDE } from "../../../src/core/image/decode.ts";
+import type { Pixels } from "../../../src/core/types.ts";
+
+function createImage(value: number, side = 8): Pixels {
+  return { width: side, height: side, data: new Uint8Array(3 * side ** 2).fill(value) };
+}
+
+/** The value of the first pixel of an image's pyramid. */
+function firstValue(image: Pixels): number {
+  return new Uint8Array(kernels.memory.buffer)[mipLevel(image, 0).address]!;
+}
+
+function isInMemory(value: number): boolean {
+  return new Uint8Array(kernels.memory.buffer, PYRAMIDS_ADDRESS).includes(value);
+}
+
+test("memory is reused only once all pyramids are released", () => {
+  const [one, two, three, four] = [createImage(11), createImage(22), createImage(33), createImage(44)];
+  expect([one, two].map(firstValue)).toEqual([11, 22]);
+
+  releasePyramid(one);
+  releasePyramid(one);
+  expect([two, three].map(firstValue)).toEqual([22, 33]);
+  expect([11, 22, 33].map(isInMemory)).toEqual([true, true, true]);
+
+  releasePyramid(two);
+  releasePyramid(three);
+  expect(firstValue(four)).toBe(44);
+  expect([11, 22, 33].map(isInMemory)).toEqual([false, true, true]);
+  expect(firstValue(one)).toBe(11);
+});
+
+test("releasing a pyramid that was dropped for lack of room releases no other", () => {
+  const [early, large, another] = [createImage(55), createImage(66, WHOLE_SIDE), createImage(77, WHOLE_SIDE)];
+  for (const image of [early, large, another]) firstValue(image);
+  expect(isInMemory(55)).toBe(false);
+  releasePyramid(early);
+  expect([createImage(88, 256), another].map(firstValue)).toEqual([88, 77]);
+});
+
+test("an image larger than any that is decoded is rejected", () => {
+  expect(() => mipLevel(createImage(1, 1.25 * WHOLE_SIDE), 0)).toThrow("too large");
+});
+
+test("each level has half the size and black padding", () => {
+  const image = { width: 13, height: 6, data: new Uint8Array(3 * 13 * 6).fill(255) };
+  const sizes = [0, 1, 2].map((level) => mipLevel(image, level)).map(({ width, height }) => [width, height]);
+  expect(sizes).toEqual([
+    [13, 6],
+    [6, 3],
+    [3, 1],
+  ]);
+  for (const level of [0, 1, 2]) {
+    const { address, stride, width, height } = mipLevel(image, level);
+    const bytes = new Uint8Array(kernels.memory.buffer);
+    for (let row = -3; row < height + 3; row++)
+      for (let at = -9; at < 3 * (width + 3); at++) {
+        const isInside = row >= 0 && row < height && at >= 0 && at < 3 * width;
+        expect(bytes[address + row * stride + at]).toBe(isInside ? 255 : 0);
+      }
+  }
+});

@@ -8,28 +8,28 @@ import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
 import { NO_OPERATION } from "./router.ts";
 
-/** What decides whether a request is admitted. */
+/** Options of admission control. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly trustedProxies: TrustedProxies;
   readonly budget: ByteBudget;
-  /** Whether the queue would reject a job of this user, by its fingerprint, and when to come back. */
+  /** Whether the queue would reject a job of this user now, and when to retry. The user is named by its fingerprint. */
   readonly rejectionFor: (user: string) => { readonly retryAfterMs: number } | undefined;
-  /** How many requests of one user are rejected without delay in a second, for want of room. */
+  /** Rejections of one user per second, while the queue is full, that are sent without delay. */
   readonly rejectionsPerSecond: number;
   /** Whether the service is shutting down. */
   readonly isDraining: () => boolean;
 }
 
-/** Admits a request by its head alone, or throws ServiceError. */
+/** Admits a request by its head alone. Throws ServiceError for a request that it rejects. */
 export type Admission = (context: RequestContext) => Promise<void>;
 
 /** Delay before rejecting a client that retries without backing off. */
 const REJECTION_DELAY_MS = 1_000;
 
 /**
- * Admission control: authentication, rate, quota, room in the queue and in the byte budget, all before the body is
- * read. In an overload, reading what is then rejected would take what admitted requests need.
+ * Creates the admission stage: authentication, rate limit, quota, room in the queue and in the byte budget. It runs
+ * before the body is read, so that rejected requests cost as little as possible in an overload.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { authenticator, trustedProxies, budget, rejectionFor, isDraining } = options;
@@ -40,7 +40,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (isDraining()) throw new ServiceError("draining");
     const verdict = authenticator.admit(authRequestFrom(context.request, trustedProxies));
     const admission = verdict instanceof Promise ? await verdict : verdict;
-    // From here on the end of the request gives the place in the quota back, however it ends.
+    // From here on the request's end frees the quota slot, however the request ends.
     if (admission.admitted) context.admit(admission.caller);
     context.signal.throwIfAborted();
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
@@ -54,19 +54,19 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
     const rejection = context.operation === NO_OPERATION ? undefined : rejectionFor(user);
     if (!rejection) return;
-    const isTooOften = rejections.take(user, rejectionRate, performance.now());
-    if (isTooOften) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
+    const isExcessive = rejections.take(user, rejectionRate, performance.now());
+    if (isExcessive) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
     throw new ServiceError("overloaded", undefined, rejection);
   };
 }
 
 function authRequestFrom({ headers, socket }: Request, trusted: TrustedProxies): AuthRequest {
-  const textOf = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
+  const textFrom = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
   return {
-    userId: textOf(headers.user_id),
-    // Only read for clients that are not known, and while the socket is still there.
+    userId: textFrom(headers.user_id),
+    // A getter: the address is needed for unauthenticated clients only.
     get address() {
-      return clientAddressOf(socket?.remoteAddress ?? "", textOf(headers["x-forwarded-for"]), trusted);
+      return clientAddressOf(socket?.remoteAddress ?? "", textFrom(headers["x-forwarded-for"]), trusted);
     },
   };
 }

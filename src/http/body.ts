@@ -3,28 +3,28 @@ import type { BodyLease, ByteBudget } from "./byte-budget.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** How much a body may hold, and how long it may take. */
+/** Limits of a body. */
 export interface BodyOptions {
   readonly maxBytes: number;
   readonly budget: ByteBudget;
-  /** From the request's head to the end of its body. */
+  /** From the request's start to the end of its body. */
   readonly timeoutMs: number;
 }
 
-/** A body that has been read, and what it is charged for. */
+/** A body that has been read, and its lease of the byte budget. */
 export interface Body {
   readonly bytes: Buffer;
   readonly lease: BodyLease;
 }
 
-/** Chunks of fewer bytes are copied into segments of this size. */
+/** Smaller chunks are copied into segments. */
 const MIN_CHUNK_BYTES = 4 * 1024;
 const SEGMENT_BYTES = 64 * 1024;
 
 /**
- * Reads a whole body, at the pace at which the budget has room for it. Rejects with ServiceError where it is too large,
- * too slow or there is no room, and with the context's signal where the client leaves. What is charged stays charged
- * until the request ends.
+ * Reads a whole body, as fast as the byte budget has room for it. Rejects with ServiceError if the body is too large,
+ * too slow, incomplete or finds no room, and with the signal's reason if the client leaves. The bytes stay charged until
+ * the request ends.
  */
 export function readBody(context: RequestContext, options: BodyOptions): Promise<Body> {
   const { request, signal } = context;
@@ -37,19 +37,19 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     context.hold(lease);
     const bytes = new BodyBytes();
 
-    const finish = () => {
+    const stop = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", leave);
-      request.off("data", take).off("end", end).off("error", close).off("close", close);
+      signal.removeEventListener("abort", onAbort);
+      request.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
     };
     const fail = (cause: unknown) => {
-      finish();
+      stop();
       lease.release();
-      // An HTTP/2 stream that is paused never closes; what still comes is dropped, and the response limits how much.
+      // A paused HTTP/2 stream never closes. The rest is dropped; sending the response limits how much is read.
       request.resume();
       reject(cause);
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       if (bytes.length + chunk.length > maxBytes) return fail(tooLargeError(maxBytes));
       const charged = lease.charge(chunk.length, signal);
       bytes.add(chunk);
@@ -57,55 +57,55 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
       request.pause();
       charged.then(() => request.resume(), fail);
     };
-    const end = () => {
-      finish();
-      resolve({ bytes: bytes.content(), lease });
+    const onEnd = () => {
+      stop();
+      resolve({ bytes: bytes.concat(), lease });
     };
-    const close = () => fail(incompleteError());
-    const leave = () => fail(signal.reason);
-    const late = () => fail(tooSlowError(context));
-    const endsMs = Math.min(context.startMs + options.timeoutMs, context.deadlineMs);
-    const timer = setTimeout(late, Math.max(0, endsMs - performance.now()));
-    signal.addEventListener("abort", leave, { once: true });
-    // Not `for await`: leaving it early would destroy the request, and with it the socket for the response.
-    request.on("data", take).on("end", end).on("error", close).on("close", close);
-    if (signal.aborted) leave();
+    const onClose = () => fail(incompleteError());
+    const onAbort = () => fail(signal.reason);
+    const onTimeout = () => fail(tooSlowError(context));
+    const deadlineMs = Math.min(context.startMs + options.timeoutMs, context.deadlineMs);
+    const timer = setTimeout(onTimeout, Math.max(0, deadlineMs - performance.now()));
+    signal.addEventListener("abort", onAbort, { once: true });
+    // Not `for await`: leaving such a loop early destroys the request and the socket that the response needs.
+    request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+    if (signal.aborted) onAbort();
   });
 }
 
 /**
- * The parts of a body that is a stream of messages, as they come. Ends with an error where none comes for too long. Each
- * part is dropped when it has been used, so that the budget is not charged.
+ * Yields the parts of a streaming body as they arrive. Throws ServiceError `requestTooSlow` if none arrives for too
+ * long. Does not charge the byte budget, because parts are not kept.
  */
-export async function* bodyParts(context: RequestContext): AsyncGenerator<Uint8Array> {
-  for (let part = await nextPart(context); part; part = await nextPart(context)) yield part;
+export async function* readBodyParts(context: RequestContext): AsyncGenerator<Uint8Array> {
+  for (let part = await readPart(context); part; part = await readPart(context)) yield part;
 }
 
 /**
- * Reads the next part of a body; undefined at its end. Listens only while it waits, so that a body that is abandoned
- * between two parts has no reader left and can be discarded.
+ * Reads the next part of a body; undefined at its end. Listens only while it waits, so that a body abandoned between
+ * two parts has no listeners left and can be discarded.
  */
-function nextPart({ request, signal }: RequestContext): Promise<Uint8Array | undefined> {
+function readPart({ request, signal }: RequestContext): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", leave);
-      request.off("data", take).off("end", end).off("error", close).off("close", close);
+      signal.removeEventListener("abort", onAbort);
+      request.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
       settle();
     };
-    const take = (part: Buffer) => {
+    const onData = (part: Buffer) => {
       request.pause();
       finish(() => resolve(part));
     };
-    const end = () => finish(() => resolve(undefined));
-    const close = () => finish(() => reject(incompleteError()));
-    const leave = () => finish(() => reject(signal.reason));
-    const late = () => finish(() => reject(new ServiceError("requestTooSlow")));
-    const timer = setTimeout(late, LIMITS.streamIdleMs);
-    signal.addEventListener("abort", leave, { once: true });
-    if (request.readableEnded) return end();
-    if (signal.aborted) return leave();
-    request.on("data", take).on("end", end).on("error", close).on("close", close).resume();
+    const onEnd = () => finish(() => resolve(undefined));
+    const onClose = () => finish(() => reject(incompleteError()));
+    const onAbort = () => finish(() => reject(signal.reason));
+    const onTimeout = () => finish(() => reject(new ServiceError("requestTooSlow")));
+    const timer = setTimeout(onTimeout, LIMITS.streamIdleMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (request.readableEnded) return onEnd();
+    if (signal.aborted) return onAbort();
+    request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose).resume();
   });
 }
 
@@ -122,27 +122,27 @@ function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
 }
 
 /**
- * Collects the bytes of a body. Small chunks are copied into segments: a list of them would be far larger than its bytes
- * for a client that sends them one by one, and each may keep the whole of a larger read in memory.
+ * Collects the chunks of a body. Small chunks are copied into segments: a list of one-byte chunks would need far more
+ * memory than its bytes, and a small chunk may keep a much larger read buffer alive.
  */
 class BodyBytes {
   readonly #parts: Buffer[] = [];
   #segment: Buffer | undefined;
-  /** Bytes that are used of the segment. */
+  /** Bytes of the segment that are in use. */
   #used = 0;
   length = 0;
 
   add(chunk: Buffer): void {
     this.length += chunk.length;
-    const isMostOfItsMemory = chunk.length * 4 >= chunk.buffer.byteLength;
-    if (chunk.length >= MIN_CHUNK_BYTES && isMostOfItsMemory) {
+    const fillsItsBuffer = chunk.length * 4 >= chunk.buffer.byteLength;
+    if (chunk.length >= MIN_CHUNK_BYTES && fillsItsBuffer) {
       this.#endSegment();
       this.#parts.push(chunk);
     } else this.#copy(chunk);
   }
 
-  /** All of it in one piece. */
-  content(): Buffer {
+  /** All bytes in one buffer. */
+  concat(): Buffer {
     this.#endSegment();
     const [only, ...more] = this.#parts;
     return only && more.length === 0 ? only : Buffer.concat(this.#parts, this.length);
@@ -161,7 +161,7 @@ class BodyBytes {
   #endSegment(): void {
     if (!this.#segment) return;
     const content = this.#segment.subarray(0, this.#used);
-    // A segment that is not full is copied, or alternating large and small chunks would waste most of each.
+    // Partial segments are copied: alternating large and small chunks would waste most of each segment.
     this.#parts.push(this.#used === SEGMENT_BYTES ? content : Buffer.from(content));
     this.#segment = undefined;
     this.#used = 0;

@@ -1,27 +1,28 @@
 import { ServiceError } from "../service/service-error.ts";
 
-/** What a budget allows. */
+/** Options of a byte budget. */
 export interface ByteBudgetOptions {
-  /** For all bodies together. */
+  /** The limit for all bodies together. */
   readonly totalBytes: number;
   /** How long a body may wait for room before its request is rejected. */
   readonly maxWaitMs: number;
 }
 
-/** The bytes that one body is charged for. */
+/** The bytes that one body holds of the budget. */
 export interface BodyLease {
   /**
-   * Charges more bytes: true at once where there is room, otherwise a promise of it. The caller reads no further until
-   * then. Rejects with ServiceError where there is no room in time, and with the reason of the signal.
+   * Charges more bytes. Returns true if there is room, otherwise a promise that resolves when there is; the caller must
+   * not read on before. Rejects with ServiceError if there is no room in time, and with the signal's reason.
    */
   charge(bytes: number, signal: AbortSignal): true | Promise<void>;
-  /** The body has been read: it no longer waits for room, and cannot be evicted. */
+  /** Marks the body as read: it can no longer be evicted. */
   complete(): void;
-  /** Gives everything back. Does nothing the second time. */
+  /** Frees all bytes. Does nothing the second time. */
   release(): void;
 }
 
-interface Waiting {
+/** A charge that waits for room. */
+interface PendingCharge {
   readonly lease: Lease;
   readonly bytes: number;
   admit(): void;
@@ -29,16 +30,18 @@ interface Waiting {
 }
 
 /**
- * Bounds the memory of request bodies. When it is full, bodies wait (their readers stop reading, and flow control
- * stops the client), the oldest unfinished body always proceeds so that bodies cannot wait for each other for ever,
- * and a body that has waited too long is rejected. While users wait for room, none keeps more than an equal share:
- * the newest unfinished body of the user that holds most is evicted for a user that holds less.
+ * Bounds the memory of request bodies. When the budget is full:
+ * - bodies wait; their readers stop reading, and flow control stops the clients;
+ * - the oldest unfinished body always proceeds, so that bodies cannot deadlock;
+ * - a body that has waited too long is rejected;
+ * - no user keeps more than an equal share while others wait: the newest unfinished bodies of the user that holds most
+ *   are evicted for a user that holds less than its share.
  */
 export class ByteBudget {
   readonly #options: ByteBudgetOptions;
   /** Unfinished bodies, oldest first. */
-  #reading: Lease[] = [];
-  #waiting: Waiting[] = [];
+  #unfinished: Lease[] = [];
+  #pending: PendingCharge[] = [];
   readonly #usedBy = new Map<string, number>();
   #used = 0;
 
@@ -50,40 +53,41 @@ export class ByteBudget {
     return this.#used;
   }
 
+  /** The number of bodies that wait for room. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#pending.length;
   }
 
-  /** Whether a body of this user would have to wait behind others that wait already, with no share left. */
+  /** Whether bodies wait and this user has used up its share, so that a new body of it would only wait as well. */
   isClosedFor(user: string): boolean {
-    return this.#waiting.length > 0 && (this.#usedBy.get(user) ?? 0) >= this.#shareWith(user);
+    return this.#pending.length > 0 && (this.#usedBy.get(user) ?? 0) >= this.#shareWith(user);
   }
 
-  /** `onEvict` is called when the body must give its bytes back before it has been read; its lease is released then. */
+  /** Opens the lease of a new body. `onEvict` is called after the lease was released to make room for another user. */
   open(user: string, onEvict: (error: ServiceError) => void): BodyLease {
     const lease = new Lease(user, this, onEvict);
-    this.#reading.push(lease);
+    this.#unfinished.push(lease);
     return lease;
   }
 
   charge(lease: Lease, bytes: number, signal: AbortSignal): true | Promise<void> {
-    // Newcomers do not overtake bodies that wait.
-    const hasRoom = this.#waiting.length === 0 && this.#hasRoomFor(bytes);
-    if (!hasRoom && this.#reading[0] !== lease) return this.#wait(lease, bytes, signal);
+    // New charges do not overtake those that wait.
+    const hasRoom = this.#pending.length === 0 && this.#hasRoomFor(bytes);
+    if (!hasRoom && this.#unfinished[0] !== lease) return this.#wait(lease, bytes, signal);
     this.#add(lease, bytes);
     return true;
   }
 
   complete(lease: Lease): void {
-    this.#reading = this.#reading.filter((other) => other !== lease);
-    this.#admitWaiting();
+    this.#unfinished = this.#unfinished.filter((other) => other !== lease);
+    this.#admitPending();
   }
 
   release(lease: Lease): void {
-    for (const waiting of this.#waiting) if (waiting.lease === lease) waiting.reject(inFlightError());
-    this.#reading = this.#reading.filter((other) => other !== lease);
+    for (const charge of this.#pending) if (charge.lease === lease) charge.reject(inFlightError());
+    this.#unfinished = this.#unfinished.filter((other) => other !== lease);
     this.#add(lease, -lease.bytes);
-    this.#admitWaiting();
+    this.#admitPending();
   }
 
   #hasRoomFor(bytes: number): boolean {
@@ -103,66 +107,68 @@ export class ByteBudget {
       const finish = (settle: () => void) => {
         clearTimeout(timer);
         signal.removeEventListener("abort", abort);
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        this.#pending = this.#pending.filter((other) => other !== charge);
         settle();
       };
-      const waiting: Waiting = {
+      const charge: PendingCharge = {
         lease,
         bytes,
         admit: () => finish(resolve),
         reject: (error) => finish(() => reject(error)),
       };
       const abort = () => finish(() => reject(signal.reason));
-      const timer = setTimeout(() => waiting.reject(this.#rejectionOf(lease)), this.#options.maxWaitMs);
+      const timer = setTimeout(() => charge.reject(this.#timeoutError(lease)), this.#options.maxWaitMs);
       signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(waiting);
-      this.#admitWaiting();
-      this.#makeRoomFor(waiting);
+      this.#pending.push(charge);
+      this.#admitPending();
+      this.#makeRoomFor(charge);
     });
   }
 
-  /** Rejects bodies of users that hold more than their share, newest first, until there is room. */
-  #makeRoomFor(waiting: Waiting): void {
-    const { lease, bytes } = waiting;
+  /** Evicts bodies of users that hold more than their share, newest first, until there is room. */
+  #makeRoomFor(charge: PendingCharge): void {
+    const { lease, bytes } = charge;
     const share = this.#shareWith(lease.user);
     if ((this.#usedBy.get(lease.user) ?? 0) + bytes > share) return;
-    // Each eviction admits bodies that wait, this one among them once there is room for it.
-    while (this.#waiting.includes(waiting)) {
-      const victim = this.#newestOfHeaviest(lease.user, share);
+    // Every eviction admits pending charges, also this one once there is room.
+    while (this.#pending.includes(charge)) {
+      const victim = this.#newestOfLargestUser(lease.user, share);
       if (!victim) return;
       victim.evict();
     }
   }
 
-  #newestOfHeaviest(besides: string, share: number): Lease | undefined {
-    const over = this.#reading.filter(
-      ({ user, bytes }) => user !== besides && bytes > 0 && this.#usedBy.get(user)! > share,
+  /** The newest unfinished body of the user that holds most, among the other users above the share. */
+  #newestOfLargestUser(exceptUser: string, share: number): Lease | undefined {
+    const candidates = this.#unfinished.filter(
+      ({ user, bytes }) => user !== exceptUser && bytes > 0 && this.#usedBy.get(user)! > share,
     );
-    const most = Math.max(...over.map(({ user }) => this.#usedBy.get(user)!));
-    return over.findLast(({ user }) => this.#usedBy.get(user) === most);
+    const maxUsed = Math.max(...candidates.map(({ user }) => this.#usedBy.get(user)!));
+    return candidates.findLast(({ user }) => this.#usedBy.get(user) === maxUsed);
   }
 
-  /** What each user may hold while users wait. */
+  /** The share of each user while users wait, when this user is among them. */
   #shareWith(user: string): number {
-    const users = new Set([...this.#usedBy.keys(), ...this.#waiting.map(({ lease }) => lease.user), user]);
+    const users = new Set([...this.#usedBy.keys(), ...this.#pending.map(({ lease }) => lease.user), user]);
     return this.#options.totalBytes / users.size;
   }
 
-  #rejectionOf({ user }: Lease): ServiceError {
-    const isOwnFault = (this.#usedBy.get(user) ?? 0) > this.#options.totalBytes / 2;
-    return isOwnFault ? inFlightError() : new ServiceError("overloaded");
+  #timeoutError({ user }: Lease): ServiceError {
+    const holdsMost = (this.#usedBy.get(user) ?? 0) > this.#options.totalBytes / 2;
+    return holdsMost ? inFlightError() : new ServiceError("overloaded");
   }
 
-  #admitWaiting(): void {
-    for (const waiting of this.#waiting.toSorted((one, other) => this.#ageOf(one) - this.#ageOf(other))) {
-      if (!this.#hasRoomFor(waiting.bytes) && this.#reading[0] !== waiting.lease) continue;
-      this.#add(waiting.lease, waiting.bytes);
-      waiting.admit();
+  /** Admits the pending charges for which there is room, oldest body first. */
+  #admitPending(): void {
+    for (const charge of this.#pending.toSorted((a, b) => this.#orderOf(a) - this.#orderOf(b))) {
+      if (!this.#hasRoomFor(charge.bytes) && this.#unfinished[0] !== charge.lease) continue;
+      this.#add(charge.lease, charge.bytes);
+      charge.admit();
     }
   }
 
-  #ageOf({ lease }: Waiting): number {
-    return this.#reading.indexOf(lease);
+  #orderOf({ lease }: PendingCharge): number {
+    return this.#unfinished.indexOf(lease);
   }
 }
 

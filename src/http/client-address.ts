@@ -3,13 +3,13 @@ import ipaddr from "ipaddr.js";
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges of addresses whose word about the address before them is taken. */
+/** Address ranges of proxies whose X-Forwarded-For header is trusted. */
 export type TrustedProxies = readonly (readonly [Address, prefixBits: number])[];
 
-/** Bits in front of an IPv4 address that is written as an IPv6 one. */
+/** The prefix length of IPv4-mapped IPv6 addresses (::ffff:0:0/96). */
 const MAPPED_BITS = 96;
 
-/** Reads addresses and CIDR ranges, separated by commas. Throws an Error that says what they should be. */
+/** Parses comma-separated addresses and CIDR ranges. Throws an Error that describes the expected form. */
 export function parseTrustedProxies(text: string): TrustedProxies {
   return text.split(",").map((entry) => {
     const range = rangeFromText(entry.trim());
@@ -22,9 +22,9 @@ export function parseTrustedProxies(text: string): TrustedProxies {
 }
 
 /**
- * The address of a client: the last in X-Forwarded-For that is not a trusted proxy, where the other end of the
- * socket is one. What comes before an entry that is no address is not believed. An IPv4 address that is written
- * as an IPv6 one becomes IPv4; a socket address that cannot be read is given back as it is.
+ * Finds the address of a client. If the socket's peer is a trusted proxy, this is the last address in X-Forwarded-For
+ * that is not a trusted proxy; entries before one that is not an address are ignored. IPv4-mapped IPv6 addresses become
+ * IPv4. A socket address that cannot be parsed is returned unchanged.
  */
 export function clientAddressOf(
   socketAddress: string,
@@ -33,10 +33,10 @@ export function clientAddressOf(
 ): string {
   const hops = forwardedFor?.split(",") ?? [];
   let client = addressFromText(socketAddress);
-  let before = client;
-  while (before) {
-    client = before;
-    before = isTrustedProxy(client, trusted) ? addressFromHop(hops.pop()?.trim() ?? "") : undefined;
+  let previous = client;
+  while (previous) {
+    client = previous;
+    previous = isTrustedProxy(client, trusted) ? addressFromHop(hops.pop()?.trim() ?? "") : undefined;
   }
   return client?.toString() ?? socketAddress;
 }
@@ -50,20 +50,20 @@ function rangeFromText(text: string): readonly [Address, number] | undefined {
   const [, written = "", bitsText] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = addressFromText(written);
   if (!address) return undefined;
-  const mostBits = address.toByteArray().length * 8;
-  if (bitsText === undefined) return [address, mostBits];
+  const maxBits = address.toByteArray().length * 8;
+  if (bitsText === undefined) return [address, maxBits];
   const isMapped = isIP(written) === 6 && address.kind() === "ipv4";
   const bits = Number(bitsText) - (isMapped ? MAPPED_BITS : 0);
-  return bits >= 0 && bits <= mostBits ? [address, bits] : undefined;
+  return bits >= 0 && bits <= maxBits ? [address, bits] : undefined;
 }
 
-/** Reads an entry of X-Forwarded-For; some proxies write the port too, and brackets around IPv6. */
+/** Parses an entry of X-Forwarded-For. Some proxies add the port, and brackets around IPv6 addresses. */
 function addressFromHop(text: string): Address | undefined {
   const [, bracketed, dotted] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? [];
   return addressFromText(bracketed ?? dotted ?? text);
 }
 
 function addressFromText(text: string): Address | undefined {
-  // The library by itself would also read "1" and "0x7f.1".
+  // The library alone would also accept "1" and "0x7f.1".
   return isIP(text) ? ipaddr.process(text) : undefined;
 }

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Pages that may call the service from a browser: any, or those of these origins. */
+/** The origins whose pages may call the service from a browser; `*` for all. */
 export type CorsOrigins = "*" | readonly string[];
 
-/** How long a browser may remember a preflight; no browser keeps it longer than this. */
+/** How long a browser may cache a preflight response; no browser caches it for longer. */
 const PREFLIGHT_SECONDS = 7200;
 
-/** Headers that pages may send. */
-const ALLOWED = [
+/** Request headers that pages may send. */
+const ALLOWED_HEADERS = [
   "user_id",
   "user_key",
   "content-type",
@@ -19,8 +19,8 @@ const ALLOWED = [
   "x-request-id",
 ].join(", ");
 
-/** Headers of a response that pages may read. */
-const EXPOSED = [
+/** Response headers that pages may read. */
+const EXPOSED_HEADERS = [
   "grpc-status",
   "grpc-message",
   "grpc-status-details-bin",
@@ -35,21 +35,21 @@ const EXPOSED = [
   "ratelimit-reset",
 ].join(", ");
 
-/** The CORS headers of a response; those of a preflight where the path's methods are given. */
-export function corsHeadersOf(
+/** Makes the CORS headers of a response; with the methods of the path, those of a preflight response. */
+export function createCorsHeaders(
   { origin }: IncomingHttpHeaders,
   origins: CorsOrigins,
   preflightMethods?: readonly string[],
 ): Record<string, string> {
-  // Also without an origin: a shared cache must not hand one page's response to another.
+  // Also without an origin: a shared cache must not reuse the response for another origin.
   const vary: Record<string, string> = origins === "*" ? {} : { vary: "Origin" };
   if (origin === undefined || (origins !== "*" && !origins.includes(origin))) return vary;
   const allowed = { ...vary, "access-control-allow-origin": origins === "*" ? "*" : origin };
-  if (!preflightMethods) return { ...allowed, "access-control-expose-headers": EXPOSED };
+  if (!preflightMethods) return { ...allowed, "access-control-expose-headers": EXPOSED_HEADERS };
   return {
     ...allowed,
     "access-control-allow-methods": preflightMethods.join(", "),
-    "access-control-allow-headers": ALLOWED,
+    "access-control-allow-headers": ALLOWED_HEADERS,
     "access-control-max-age": String(PREFLIGHT_SECONDS),
   };
 }

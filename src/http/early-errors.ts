@@ -15,79 +15,76 @@ import {
 import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerParse, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { ENVELOPE_HEADER_BYTES } from "./rpc-message.ts";
 
-/** Says anew, with details, an error that Connect raised by itself. */
-export type Explanation = (error: ConnectError) => ConnectError;
-
-/** Flags, then four bytes of length, before every message of gRPC-Web. */
-const ENVELOPE_HEAD_BYTES = 5;
+/** Translates an error that Connect raised by itself to one with details. */
+export type ErrorTranslation = (error: ConnectError) => ConnectError;
 
 /**
- * Explains the errors that Connect raises before any interceptor runs: a message that cannot be parsed, or is
- * too large. They leave the methods registered so far as answers that are written already, so each wire's
- * answer is opened and written again. Answers with details are ours and pass as they are.
+ * Translates the errors that Connect raises before any interceptor runs: for a message that cannot be parsed or is too
+ * large. Connect returns them as finished responses, so this wraps the unary handlers of the router: it parses the
+ * response of each protocol and writes it again. Responses with error details are the service's own and stay unchanged.
  */
-export function explainEarlyErrors(
+export function translateEarlyErrors(
   router: ConnectRouter,
-  explanationIn: (context: ContextValues) => Explanation,
+  createTranslation: (values: ContextValues) => ErrorTranslation,
 ): void {
   for (const [i, handle] of router.handlers.entries()) {
-    // The response of a stream is not there yet.
     if (handle.method.methodKind !== "unary") continue;
-    const explained = async (request: UniversalServerRequest) => {
-      const explain = explanationIn(request.contextValues ?? createContextValues());
-      return rewritten(await handle(request), explain);
+    const wrapped = async (request: UniversalServerRequest) => {
+      const translate = createTranslation(request.contextValues ?? createContextValues());
+      return rewriteResponse(await handle(request), translate);
     };
-    router.handlers[i] = Object.assign(explained, handle);
+    router.handlers[i] = Object.assign(wrapped, handle);
   }
 }
 
-function rewritten(
+function rewriteResponse(
   response: UniversalServerResponse,
-  explain: Explanation,
+  translate: ErrorTranslation,
 ): Promise<UniversalServerResponse> {
-  if (response.trailer) return grpcRewritten(response, explain);
+  if (response.trailer) return rewriteGrpc(response, translate);
   const type = response.header?.get("content-type") ?? "";
-  if (type.startsWith("application/grpc-web")) return grpcWebRewritten(response, explain);
-  return connectRewritten(response, explain);
+  if (type.startsWith("application/grpc-web")) return rewriteGrpcWeb(response, translate);
+  return rewriteConnect(response, translate);
 }
 
-async function grpcRewritten(response: UniversalServerResponse, explain: Explanation) {
-  // An answer without a message has its trailers already.
+async function rewriteGrpc(response: UniversalServerResponse, translate: ErrorTranslation) {
+  // A response without a message has its trailers already.
   const error = findTrailerError(response.trailer!);
-  if (error && error.details.length === 0) setTrailerStatus(response.trailer!, explain(error));
+  if (error && error.details.length === 0) setTrailerStatus(response.trailer!, translate(error));
   return response;
 }
 
-async function grpcWebRewritten(response: UniversalServerResponse, explain: Explanation) {
-  const bytes = await bodyOf(response);
-  const answer = (body: Uint8Array) => ({ ...response, body: createAsyncIterable([body]) });
-  if (bytes[0] !== trailerFlag) return answer(bytes);
-  const trailer = trailerParse(bytes.subarray(ENVELOPE_HEAD_BYTES));
+async function rewriteGrpcWeb(response: UniversalServerResponse, translate: ErrorTranslation) {
+  const bytes = await readAll(response);
+  const withBody = (body: Uint8Array) => ({ ...response, body: createAsyncIterable([body]) });
+  if (bytes[0] !== trailerFlag) return withBody(bytes);
+  const trailer = trailerParse(bytes.subarray(ENVELOPE_HEADER_BYTES));
   const error = findTrailerError(trailer);
-  if (!error || error.details.length > 0) return answer(bytes);
-  setTrailerStatus(trailer, explain(error));
-  return answer(encodeEnvelope(trailerFlag, trailerSerialize(trailer)));
+  if (!error || error.details.length > 0) return withBody(bytes);
+  setTrailerStatus(trailer, translate(error));
+  return withBody(encodeEnvelope(trailerFlag, trailerSerialize(trailer)));
 }
 
-async function connectRewritten(response: UniversalServerResponse, explain: Explanation) {
+async function rewriteConnect(response: UniversalServerResponse, translate: ErrorTranslation) {
   const isError = response.status >= 400 && response.body && !response.header?.has("content-encoding");
   if (!isError) return response;
-  const bytes = await bodyOf(response);
+  const bytes = await readAll(response);
   const error = errorFromJsonBytes(bytes, undefined, new ConnectError("", Code.Internal));
   if (error.details.length > 0) return { ...response, body: createAsyncIterable([bytes]) };
-  const explained = explain(error);
-  const body = errorToJsonBytes(explained, undefined);
+  const translated = translate(error);
+  const body = errorToJsonBytes(translated, undefined);
   const header = new Headers(response.header);
   header.set("content-length", String(body.byteLength));
   return {
     ...response,
-    status: codeToHttpStatus(explained.code),
+    status: codeToHttpStatus(translated.code),
     header,
     body: createAsyncIterable([body]),
   };
 }
 
-function bodyOf({ body }: UniversalServerResponse): Promise<Uint8Array> {
+function readAll({ body }: UniversalServerResponse): Promise<Uint8Array> {
   return readAllBytes(body!, Number.MAX_SAFE_INTEGER);
 }

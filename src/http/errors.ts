@@ -14,36 +14,36 @@ import type { HeadFault, HeadRejection } from "./http1-connections.ts";
 import type { RequestContext } from "./request-context.ts";
 import { sendResponse } from "./send-response.ts";
 
-/** How errors are reported. */
+/** Options of error responses. */
 export interface ErrorOptions {
   readonly log: Log;
-  /** The HTTP status that plain HTTP is given in place of an error's own. */
+  /** Maps the HTTP status of an error over REST to the one that is sent. */
   readonly httpStatus: (status: number) => number;
 }
 
-const HEAD_KINDS = {
+const KIND_BY_FAULT = {
   malformed: "badRequest",
   tooSlow: "requestTooSlow",
   headersTooLarge: "headersTooLarge",
 } as const;
 
-/** The response to bytes of HTTP/1.1 that never became a request. */
-export function headRejection(fault: HeadFault): HeadRejection {
-  const { status, body } = httpErrorFrom(new ServiceError(HEAD_KINDS[fault]));
+/** Makes the response to bytes that never became an HTTP/1.1 request. */
+export function createHeadRejection(fault: HeadFault): HeadRejection {
+  const { status, body } = httpErrorFrom(new ServiceError(KIND_BY_FAULT[fault]));
   return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
 }
 
-/** Answers a request with an error, in its own protocol, and notes the outcome. */
+/** Answers a request with an error in its own protocol, and records the outcome. */
 export function sendError(context: RequestContext, fault: unknown, options: ErrorOptions): void {
   const error = fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
   context.record.outcome = reasonFromKind(error.kind);
-  // What a method threw has been logged where it was translated.
+  // Errors of a method were logged by the interceptor that translated them.
   const isLogged = fault instanceof ConnectError || context.signal.aborted;
   if (error.kind === "internal" && !isLogged) logFault(context, error, options.log);
-  sendResponse(context, responseOf(context, fault, error, options));
+  sendResponse(context, responseFrom(context, fault, error, options));
 }
 
-function responseOf(
+function responseFrom(
   context: RequestContext,
   fault: unknown,
   error: ServiceError,
@@ -60,7 +60,7 @@ function responseOf(
   connectError.metadata.set(REQUEST_ID, context.id);
   if (protocol === "connect")
     return jsonResponse(codeToHttpStatus(connectError.code), headers, errorToJson(connectError, undefined));
-  // Without a message the trailers of gRPC and gRPC-Web are the headers.
+  // A gRPC or gRPC-Web response without a message has its trailers among the headers (Trailers-Only).
   const trailer = Object.fromEntries(setTrailerStatus(new Headers(), connectError));
   const type = context.request.headers["content-type"];
   return { status: 200, headers: { ...headers, "content-type": type, ...trailer } };

@@ -1,7 +1,7 @@
 import { REQUEST_ID } from "../service/interceptors.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Protocol } from "../telemetry/request-end.ts";
-import { type CorsOrigins, corsHeadersOf } from "./cors.ts";
+import { type CorsOrigins, createCorsHeaders } from "./cors.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Route } from "./router.ts";
@@ -38,7 +38,7 @@ export function readHead(
   response.setHeader(REQUEST_ID, context.id);
   request.headers[REQUEST_ID] = context.id;
   const isOptions = request.method === "OPTIONS";
-  const cors = corsHeadersOf(request.headers, corsOrigins, isOptions ? route?.methods : undefined);
+  const cors = createCorsHeaders(request.headers, corsOrigins, isOptions ? route?.methods : undefined);
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value);
   if (!hasValidAuthority(request)) throw new ServiceError("badRequest", "The request names no valid host.");
   if (!route) throw new ServiceError("noSuchPath");

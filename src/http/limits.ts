@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const KIB = 1024;
 
 /**
- * What the edge allows, in one place. SECURITY.md has the same table with what a client sees beyond each limit, and
- * test/http/limits.service.test.ts exceeds every row. Limits that an operator may set are in the configuration; those of the
- * body parsers are in rest/parse-limits.ts.
+ * The limits of the edge. SECURITY.md has the same table and describes what a client sees beyond each limit;
+ * test/http/limits.service.test.ts exceeds every row. Limits that an operator can set are in the configuration, those
+ * of the body parsers in rest/parse-limits.ts.
  */
 export const LIMITS = {
   /** From the connection's start to its first byte, and for the TLS handshake. */
@@ -15,39 +15,39 @@ export const LIMITS = {
   headBytes: 16 * KIB,
   /** A connection without an open request is closed after this long. */
   idleMs: 75_000,
-  /** HTTP/2: a silent peer is pinged after this long, sooner while it has open requests. */
+  /** HTTP/2: a peer that is silent for this long gets a PING: with no open stream, and with some. */
   pingIdleMs: 30_000,
   pingBusyMs: 5_000,
-  /** HTTP/2: a peer that stays silent for this long after a ping is gone. */
+  /** HTTP/2: a peer that stays silent for this long after a PING is considered gone. */
   pingTimeoutMs: 10_000,
-  /** From the end of a connection's age to its end: requests that are in flight may finish. */
+  /** How long requests in flight may take after a connection has reached its maximum age. */
   ageGraceMs: 30_000,
   streamsPerConnection: 256,
-  /** HTTP/1.1: how much of a rejected request's body is discarded, and for how long, so that the client can read why. */
+  /** HTTP/1.1: how much of a rejected body is discarded, and for how long, so that the client can read the response. */
   discardBytes: 1024 * KIB,
   discardMs: 2_000,
   /** A message to the health or reflection service. */
   openMessageBytes: 4 * KIB,
-  /** JSON in gRPC and gRPC-Web. In Connect, a larger message is converted before it is parsed. */
+  /** A JSON message over gRPC and gRPC-Web. Over Connect, a larger one is converted to binary first. */
   plainJsonBytes: 1024 * KIB,
-  /** A stream without a message in either direction ends after this long, unless it watches health. */
+  /** A stream without a message in either direction for this long ends, except for health watches. */
   streamIdleMs: 30_000,
-  /** Streams that watch health: on one connection, and in all. */
+  /** Health watches: on one connection, and in total. */
   watchesPerConnection: 16,
   watches: 1_024,
-  /** The longest deadline that a client of the health or reflection service may set; a longer one is cut to none. */
+  /** The longest timeout that a client of the health or reflection service may set; a longer one is ignored. */
   clientDeadlineMs: 86_400_000,
-  /** How long the client may take to read a response. */
+  /** How long a client may take to read a response. */
   responseMs: 30_000,
 } as const;
 
-/** Connections that may be open at once unless the operator says otherwise. */
+/** The default limits on open connections. */
 export const MAX_CONNECTIONS = { total: 4_096, perAddress: 512 };
 
-/** Descriptors that are left for everything but connections: workers, databases, files. */
+/** File descriptors that are reserved for workers, databases and files. */
 const SPARE_DESCRIPTORS = 64;
 
-/** The smaller of the default and what the process's limit on open files leaves room for. */
+/** The default limit on open connections, lowered to what the process's limit on open files allows. */
 export function defaultMaxConnections(limitsFile = "/proc/self/limits"): number {
   return Math.max(1, Math.min(MAX_CONNECTIONS.total, descriptorLimit(limitsFile) - SPARE_DESCRIPTORS));
 }

@@ -9,23 +9,23 @@ import {
 import { RestError } from "../rest/rest-error.ts";
 
 /**
- * Checks a Protobuf message against the limits of parse-limits.ts, before it is parsed: the number of its fields at any
- * depth, known and unknown, the values of each repeated field, and its depth. Rejects known fields of the wrong wire
- * type too, which the parser of protobuf-es would misread. Messages in maps are taken for bytes: no request has any.
+ * Checks a Protobuf message against the limits of parse-limits.ts before it is parsed: the number of known and unknown
+ * fields at any depth, the values of each repeated field, and the depth. Also rejects known fields of the wrong wire
+ * type, which protobuf-es would misread. Messages in map values are treated as bytes: no request has any.
  *
- * Stops at the first excess, so that its cost does not grow with the size of the message. Throws RestError
- * `badRequest`, or the more specific kind of the field with too many values.
+ * Stops at the first excess, so that the cost does not grow with the size of the message. Throws RestError
+ * `badRequest`, or the more specific error of a field with too many values.
  */
 export function checkProtobuf(bytes: Uint8Array, schema: DescMessage): void {
   try {
-    new ProtobufScan(bytes).message(bytes.length, schema, 1);
+    new ProtobufScan(bytes).scanMessage(bytes.length, schema, 1);
   } catch (cause) {
     if (cause instanceof RestError) throw cause;
     throw new RestError("badRequest", "The message is not valid Protobuf.", { cause });
   }
 }
 
-/** One walk over the wire format of a message. */
+/** A pass over the wire format of a message. */
 class ProtobufScan {
   private readonly reader: BinaryReader;
   private fields = 0;
@@ -34,26 +34,26 @@ class ProtobufScan {
     this.reader = new BinaryReader(bytes);
   }
 
-  /** Walks over the fields up to `end`; without a schema all are unknown. */
-  message(end: number, schema: DescMessage | undefined, depth: number): void {
+  /** Scans the fields up to `end`; without a schema all are unknown. */
+  scanMessage(end: number, schema: DescMessage | undefined, depth: number): void {
     checkDepth(depth);
     const counts = new Map<DescField, number>();
     while (this.reader.pos < end) {
       const [number, wireType] = this.reader.tag();
-      const field = schema && fieldsOf(schema).get(number);
+      const field = schema && fieldsByNumber(schema).get(number);
       if (field) checkWireType(field, wireType);
-      const values = this.value(field, wireType, number, depth);
+      const values = this.scanValue(field, wireType, number, depth);
       if (field?.fieldKind === "list") {
         const count = (counts.get(field) ?? 0) + values;
-        if (count > MAX_LIST_VALUES) throw tooManyValues(field);
+        if (count > MAX_LIST_VALUES) throw tooManyValuesError(field);
         counts.set(field, count);
       }
       if (this.reader.pos > end) throw new RangeError("a field reaches beyond its message");
     }
   }
 
-  /** Walks over the value of a field and returns how many values it is: several where they are packed. */
-  private value(field: DescField | undefined, wireType: WireType, number: number, depth: number): number {
+  /** Scans the value of a field. Returns the number of values: more than one if they are packed. */
+  private scanValue(field: DescField | undefined, wireType: WireType, number: number, depth: number): number {
     this.countField();
     const { reader } = this;
     switch (wireType) {
@@ -64,14 +64,14 @@ class ProtobufScan {
       case WireType.LengthDelimited: {
         const length = reader.uint32();
         const end = reader.pos + length;
-        if (field?.fieldKind === "map") this.message(end, undefined, depth + 1);
-        else if (field?.message) this.message(end, field.message, depth + 1);
-        else if (field && isPackable(field)) return this.packed(field, end);
+        if (field?.fieldKind === "map") this.scanMessage(end, undefined, depth + 1);
+        else if (field?.message) this.scanMessage(end, field.message, depth + 1);
+        else if (field && isPackable(field)) return this.scanPacked(field, end);
         reader.pos = end;
         return 1;
       }
       case WireType.StartGroup:
-        this.group(number, depth + 1);
+        this.scanGroup(number, depth + 1);
         return 1;
       default:
         reader.skip(wireType, number);
@@ -79,7 +79,7 @@ class ProtobufScan {
     }
   }
 
-  private group(number: number, depth: number): void {
+  private scanGroup(number: number, depth: number): void {
     checkDepth(depth);
     for (;;) {
       const [inner, wireType] = this.reader.tag();
@@ -87,11 +87,11 @@ class ProtobufScan {
         if (inner !== number) throw new RangeError("invalid end group tag");
         return;
       }
-      this.value(undefined, wireType, inner, depth);
+      this.scanValue(undefined, wireType, inner, depth);
     }
   }
 
-  private packed(field: DescField, end: number): number {
+  private scanPacked(field: DescField, end: number): number {
     const { reader } = this;
     const wireType = wireTypeOf(field);
     const start = this.fields;
@@ -114,21 +114,21 @@ function checkDepth(depth: number): void {
     throw new RestError("badRequest", `The message is nested more than ${MAX_PROTOBUF_DEPTH} levels deep.`);
 }
 
-function tooManyValues(field: DescField): RestError {
+function tooManyValuesError(field: DescField): RestError {
   const kind = FIELD_ERRORS[field.message?.typeName ?? ""] ?? "badRequest";
   return new RestError(kind, `The field ${field.name} has more than ${MAX_LIST_VALUES} values.`, {
     field: field.name,
   });
 }
 
-const FIELDS = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
+const fieldsBySchema = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
 
-/** The fields of a message type by their numbers. */
-function fieldsOf(schema: DescMessage): ReadonlyMap<number, DescField> {
-  let fields = FIELDS.get(schema);
+/** The fields of a message type by number. */
+function fieldsByNumber(schema: DescMessage): ReadonlyMap<number, DescField> {
+  let fields = fieldsBySchema.get(schema);
   if (!fields) {
     fields = new Map(schema.fields.map((field) => [field.number, field]));
-    FIELDS.set(schema, fields);
+    fieldsBySchema.set(schema, fields);
   }
   return fields;
 }
@@ -141,12 +141,12 @@ function checkWireType(field: DescField, wireType: WireType): void {
   });
 }
 
-/** Numbers of a repeated field may come packed, whatever the schema says. */
+/** Whether the values of a field may come packed. Parsers accept that whatever the schema says. */
 function isPackable(field: DescField): boolean {
   return field.fieldKind === "list" && wireTypeOf(field) !== WireType.LengthDelimited;
 }
 
-/** The wire type of one value. Groups are unknown fields: no message of ours has any. */
+/** The wire type of one value of a field. No message of the service has groups, so groups are unknown fields. */
 function wireTypeOf(field: DescField): WireType {
   if (field.message || field.fieldKind === "map") return WireType.LengthDelimited;
   switch (field.scalar) {

@@ -6,19 +6,19 @@ import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";
 
-/** The outcome of a request whose client did not wait for the response. */
+/** The outcome of a request whose client left before the response. */
 const CANCELED = "CANCELED";
 
-/** What a request needs to know of the service, and the service of it. */
-export interface RequestEvents {
+/** Callbacks of a request context. */
+export interface RequestCallbacks {
   readonly isDraining: () => boolean;
   /** Called exactly once, whatever happens to the request. */
   readonly onEnd: (context: RequestContext) => void;
 }
 
 /**
- * One request from its head to its end: who sent it, what it is for, what it holds, and what the log will say of it.
- * It is made for every request and passed as an argument; nothing else knows about a request.
+ * The state of one request from its head to its end: id, caller, route, deadline, the resources that it holds, and the
+ * record for the log. It is created for every request and passed as an argument.
  */
 export class RequestContext implements Exchange {
   readonly id: string;
@@ -27,35 +27,35 @@ export class RequestContext implements Exchange {
   readonly startedAtMs = Date.now();
   readonly startMs = performance.now();
   readonly record = new RequestRecord();
-  /** Set by the router. */
+  /** Set by the head stage; undefined for an unknown path. */
   route: Route | undefined;
   protocol: Protocol = "rest";
-  /** By `performance.now()`: when the client stops waiting, or the service does. */
+  /** The client's deadline, by `performance.now()`. */
   deadlineMs = Number.POSITIVE_INFINITY;
   readonly #abort = new AbortController();
-  readonly #events: RequestEvents;
+  readonly #callbacks: RequestCallbacks;
   #caller: AdmittedCaller | undefined;
   #lease: BodyLease | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(request: Request, response: Response, events: RequestEvents) {
+  constructor(request: Request, response: Response, callbacks: RequestCallbacks) {
     this.request = request;
     this.response = response;
     this.id = requestIdFrom(request.headers[REQUEST_ID]);
-    this.#events = events;
-    // An error of either is followed by `close`, which is what counts.
+    this.#callbacks = callbacks;
+    // Every error is followed by `close`, which is handled below.
     request.on("error", () => {});
     response.on("error", () => {});
     onClose(response, this.#end);
-    // Node does not close the response to a pipelined request that is still waiting when its socket ends.
+    // Node does not close the responses of pipelined requests that still wait when their socket ends.
     if (request.httpVersionMajor === 1) request.socket?.setMaxListeners(0).once("close", this.#end);
-    // A stream that was reset together with its head may have closed before anyone could listen.
+    // A stream that was reset together with its head may have closed before the listener was added.
     if (isGone(response)) setImmediate(this.#end);
   }
 
   get isDraining(): boolean {
-    return this.#events.isDraining();
+    return this.#callbacks.isDraining();
   }
 
   /** Aborted when the client leaves before the response is complete. */
@@ -71,25 +71,25 @@ export class RequestContext implements Exchange {
     return this.#isEnded;
   }
 
-  /** Takes the place in the user's quota that an admission holds, to give it back at the end. */
+  /** Takes over the admitted caller's quota slot and frees it at the end of the request. */
   admit(caller: AdmittedCaller): void {
     this.#caller = caller;
     this.record.caller = caller;
     if (this.#isEnded) caller.finish(this.operation, CANCELED);
   }
 
-  /** Takes the bytes that the body is charged for, to give them back at the end. */
+  /** Takes over the lease of the body and releases it at the end of the request. */
   hold(lease: BodyLease): void {
     this.#lease = lease;
     if (this.#isEnded) lease.release();
   }
 
   /** Aborts the signal with a TimeoutError unless the request ends before. */
-  expireAfter(milliseconds: number): void {
+  expireAfter(timeoutMs: number): void {
     if (this.#isEnded) return;
     const expire = () =>
       this.#abort.abort(new DOMException("The request took longer than its limit.", "TimeoutError"));
-    this.#timer = setTimeout(expire, milliseconds);
+    this.#timer = setTimeout(expire, timeoutMs);
   }
 
   /** The summary of the request for log, metrics and traces. */
@@ -115,11 +115,11 @@ export class RequestContext implements Exchange {
     this.#isEnded = true;
     this.request.socket?.off("close", this.#end);
     clearTimeout(this.#timer);
-    // A request that was answered has no more work to abort.
+    // Already answered; skip aborting.
     if (this.record.outcome === undefined)
-      this.#abort.abort(new DOMException("The client has left.", "AbortError"));
+      this.#abort.abort(new DOMException("The client closed the request.", "AbortError"));
     this.#lease?.release();
     this.#caller?.finish(this.operation, this.record.outcome ?? CANCELED);
-    this.#events.onEnd(this);
+    this.#callbacks.onEnd(this);
   };
 }

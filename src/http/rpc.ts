@@ -19,8 +19,8 @@ import { connectErrorFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
 import { contextWith, noteOutcome } from "../service/record.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
-import { type Body, bodyParts } from "./body.ts";
-import { type Explanation, explainEarlyErrors } from "./early-errors.ts";
+import { type Body, readBodyParts } from "./body.ts";
+import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 import { prepareMessage } from "./rpc-message.ts";
@@ -56,14 +56,14 @@ export function createRpcHandlers({ routes, openRoutes, interceptors, maxRequest
     acceptCompression: [compressionGzip],
   });
   routes(router);
-  explainEarlyErrors(router, createExplanation);
+  translateEarlyErrors(router, createTranslation);
   const openRouter = createConnectRouter({
     binaryOptions: BINARY_OPTIONS,
     readMaxBytes: LIMITS.openMessageBytes,
     acceptCompression: [],
   });
   openRoutes(openRouter);
-  explainEarlyErrors(openRouter, () => explainOpenError);
+  translateEarlyErrors(openRouter, () => translateOpenError);
   return { handlers: handlersByPath(router), openHandlers: handlersByPath(openRouter) };
 }
 
@@ -72,7 +72,7 @@ function handlersByPath({ handlers }: ConnectRouter): RpcHandlers {
 }
 
 /** Translates early errors to those of the error table, and records the outcome of the request. */
-function createExplanation(values: ContextValues): Explanation {
+function createTranslation(values: ContextValues): ErrorTranslation {
   return (early) => {
     const error = isParseError(early) ? new ServiceError("badRequest") : serviceErrorFrom(early);
     noteOutcome(values, reasonFromKind(error.kind));
@@ -81,7 +81,7 @@ function createExplanation(values: ContextValues): Explanation {
 }
 
 /** Health and reflection keep Connect's errors, except that a parse error is the client's fault, not internal. */
-function explainOpenError(early: ConnectError): ConnectError {
+function translateOpenError(early: ConnectError): ConnectError {
   return isParseError(early) ? connectErrorFrom(new ServiceError("badRequest")) : early;
 }
 
@@ -136,7 +136,7 @@ export async function serveOpen(context: RequestContext, handler: UniversalHandl
     method: request.method ?? "POST",
     url: absoluteUrl(request.url),
     header,
-    body: bodyParts(context),
+    body: readBodyParts(context),
     signal,
     contextValues: contextWith(undefined),
   });

@@ -12,7 +12,7 @@ import { ByteBudget } from "./byte-budget.ts";
 import type { TrustedProxies } from "./client-address.ts";
 import { type ConnectionRejection, Connections } from "./connections.ts";
 import type { CorsOrigins } from "./cors.ts";
-import { headRejection } from "./errors.ts";
+import { createHeadRejection } from "./errors.ts";
 import type { RequestListener } from "./exchange.ts";
 import type { HeadFault } from "./http1-connections.ts";
 import { createLifecycle } from "./lifecycle.ts";
@@ -188,7 +188,7 @@ function openPort(
     onRequest,
     rejectHead: (fault: HeadFault) => {
       log.info({ event: "request rejected", fault });
-      return headRejection(fault);
+      return createHeadRejection(fault);
     },
     onSessionError: (error: Error) => log.info({ event: "connection lost", cause: error.message }),
     connections: new Connections(limits, config.trustedProxies, onReject),

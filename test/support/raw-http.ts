@@ -11,7 +11,7 @@ import {
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import { Connections } from "../../src/http/connections.ts";
 import type { CorsOrigins } from "../../src/http/cors.ts";
-import { headRejection } from "../../src/http/errors.ts";
+import { createHeadRejection } from "../../src/http/errors.ts";
 import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
 import { createClearPort } from "../../src/http/port.ts";
@@ -228,7 +228,7 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
   });
   const port = createClearPort({
     onRequest: lifecycle.createListener({ admit: async () => {}, observers: [] }),
-    rejectHead: headRejection,
+    rejectHead: createHeadRejection,
     onSessionError: () => {},
     connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),
     limits: { ...LIMITS, maxConnectionAgeMs: 60_000 },

@@ -1,6 +1,6 @@
 import { STEP_BYTES, TimeSlice } from "./time-slice.ts";
 
-/** What a space stands for: a plus sign that the decoding of a form turned into a space, or nothing. */
+/** How a space is read: as a plus sign, which form decoding turned into a space, or as nothing. */
 export type SpaceMeaning = "plus" | "nothing";
 
 const SKIPPED = 64;
@@ -26,10 +26,10 @@ function valuesWith(space: number): Uint8Array {
 }
 
 /**
- * Decodes Base64 in place: the result is a view of the given bytes, which are overwritten. Line breaks and tabs are
- * skipped; padding may be missing, and plus signs may follow it. Returns undefined for any other text.
+ * Decodes Base64 in place: the result is a view of the given bytes, which are overwritten. Lenient: line breaks and tabs
+ * are skipped, padding may be missing, and plus signs may follow it. Returns undefined for any other text.
  *
- * A native decoder runs first. It skips what is not Base64, so that a full count of bytes proves its input valid.
+ * Node's native decoder runs first. It skips invalid characters, so a full byte count proves that its input is valid.
  */
 export async function decodeBase64(text: Uint8Array, space: SpaceMeaning): Promise<Buffer | undefined> {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
@@ -42,7 +42,7 @@ export async function decodeBase64(text: Uint8Array, space: SpaceMeaning): Promi
   return bytes.subarray(0, decoder.written);
 }
 
-/** The state of a decoder between two pieces of its input. */
+/** Decodes Base64 piece by piece. */
 class Base64Decoder {
   written = 0;
   private readonly target: Buffer;
@@ -58,7 +58,7 @@ class Base64Decoder {
     this.values = values;
   }
 
-  /** Decodes the next piece and reports whether it is valid. The target may be where the piece was copied from. */
+  /** Decodes the next piece. Returns whether it is valid. */
   decode(piece: string): boolean {
     const { target } = this;
     if (this.groupBits === 0 && this.padding === 0 && piece.length % 4 === 0) {
@@ -73,12 +73,12 @@ class Base64Decoder {
 
   private decodeByTable(piece: string): boolean {
     const { target, values } = this;
-    // A copy, because the native decoder may have overwritten where the piece came from.
+    // From the copy of the piece: the native decoder may have overwritten the original.
     const bytes = Buffer.from(piece, "latin1");
     let { written, group, groupBits } = this;
     let isEnded = this.padding > 0;
     for (let i = 0; i < bytes.length; i++) {
-      // Whole groups at once: this halves the time.
+      // Whole groups of four characters at once: this halves the time.
       while (groupBits === 0 && !isEnded && i + 3 < bytes.length) {
         const a = values[bytes[i]!]!;
         const b = values[bytes[i + 1]!]!;
@@ -111,7 +111,7 @@ class Base64Decoder {
     return true;
   }
 
-  /** Accepts padding, and plus signs after it: spaces at the end that stand for nothing. */
+  /** Accepts padding, and plus signs after it, which were trailing spaces. */
   private acceptEnd(value: number, code: number): boolean {
     if (value === PLUS && code !== MINUS_CODE) this.isAfterPadding = true;
     else if (value !== PADDING || this.isAfterPadding || ++this.padding > 2) return false;

@@ -1,9 +1,9 @@
 import { TimeSlice } from "./time-slice.ts";
 
-/** Bytes that one native search covers. The worst pattern takes a few nanoseconds for each. */
+/** The range of one native search. The worst pattern takes a few nanoseconds per byte. */
 const WINDOW_BYTES = 1024 * 1024;
 
-/** Finds the first place of a pattern at or after an index, like `indexOf`, without blocking the event loop. */
+/** Finds the first occurrence of a pattern at or after an index, like `indexOf`, without blocking the event loop. */
 export async function findBytes(bytes: Buffer, pattern: Buffer, from: number): Promise<number> {
   const slice = new TimeSlice();
   for (let start = from; start < bytes.length; start += WINDOW_BYTES) {

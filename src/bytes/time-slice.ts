@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How long a parser runs before it lets other work run. */
+/** How long a parser runs before it yields to the event loop. */
 const SLICE_MS = 5;
 
-/** Bytes that a parser processes between two looks at the clock: well under a millisecond of work. */
+/** Bytes that a parser processes between two checks of the clock: well under a millisecond of work. */
 export const STEP_BYTES = 64 * 1024;
 
 /**
- * Divides long synchronous work into slices, so that it does not block the event loop. The work calls `pause` after
- * each step where `isOver` says so.
+ * Divides long synchronous work into slices, so that it does not block the event loop. After each step, the work calls
+ * `pause` if `isOver` is true.
  */
 export class TimeSlice {
   private end = performance.now() + SLICE_MS;

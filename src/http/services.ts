@@ -25,8 +25,8 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
   readonly log: Log;
 }
 
-/** How text and files become messages over REST. */
-const TEXT_FORMS = {
+/** The parsers of text and files over REST. */
+const TEXT_PARSERS = {
   "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
   "face.v1.BoundingBox": { fromText: boxFromText },
 };
@@ -54,7 +54,7 @@ export function createServices(
     rest: createRestHandler({
       service: FaceService,
       transport: createDirectTransport(FaceService, faces, interceptors),
-      textForms: TEXT_FORMS,
+      textParsers: TEXT_PARSERS,
     }),
     rpcRoutes: (router: ConnectRouter) => {
       router.service(FaceService, faces);

@@ -5,9 +5,9 @@ import type { TextBytes } from "./text-bytes.ts";
 /** The value of an entry: short text is a JSON string, long text TextBytes, and a file its bytes. */
 export type EntryValue = JsonValue | Uint8Array | TextBytes | PartialJson;
 
-/** One named value of a request as it was given, before it is known what the name means. */
+/** A name and value of a query, form, multipart body or JSON object, before the name is matched with a field. */
 export interface Entry {
   readonly name: string;
-  /** Nothing where a key stood alone, without `=`. */
+  /** Undefined for a name without `=`. */
   readonly value: EntryValue | undefined;
 }

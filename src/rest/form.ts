@@ -8,10 +8,10 @@ const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
 
 /**
- * Gives the entries of a query or a form. Malformed percent signs are kept as they are. Throws RestError `badRequest`
- * for too many fields; empty ones count.
+ * Parses a query or form (application/x-www-form-urlencoded). Malformed percent-encoding is kept as it is. Throws
+ * RestError `badRequest` if there are too many fields; empty ones count.
  */
-export function formEntries(form: string | Buffer): Entry[] {
+export function parseForm(form: string | Buffer): Entry[] {
   const bytes = typeof form === "string" ? Buffer.from(form) : form;
   const entries: Entry[] = [];
   let fields = 0;
@@ -20,24 +20,24 @@ export function formEntries(form: string | Buffer): Entry[] {
       throw new RestError("badRequest", `The request has more than ${MAX_FIELDS} fields.`);
     const found = bytes.indexOf(AMPERSAND, start);
     const end = found < 0 ? bytes.length : found;
-    if (end > start) entries.push(entryOf(bytes.subarray(start, end)));
+    if (end > start) entries.push(parsePair(bytes.subarray(start, end)));
     start = end + 1;
   }
   return entries;
 }
 
-function entryOf(pair: Buffer): Entry {
+function parsePair(pair: Buffer): Entry {
   const equals = pair.indexOf(EQUALS);
-  if (equals < 0) return { name: nameOf(pair), value: undefined };
+  if (equals < 0) return { name: decodeName(pair), value: undefined };
   const value = pair.subarray(equals + 1);
   return {
-    name: nameOf(pair.subarray(0, equals)),
+    name: decodeName(pair.subarray(0, equals)),
     value: value.length > LONG_TEXT_BYTES ? new TextBytes(value, "form") : decode(value),
   };
 }
 
-/** No field has a long name, so that one is as good as none. */
-function nameOf(bytes: Buffer): string {
+/** A long name matches no field, so it is not decoded. */
+function decodeName(bytes: Buffer): string {
   return bytes.length > LONG_TEXT_BYTES ? "" : decode(bytes);
 }
 

@@ -4,9 +4,9 @@ import { LONG_TEXT_BYTES, MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_JSON_VALUES } from
 import { RestError } from "./rest-error.ts";
 import { hexValue, TextBytes } from "./text-bytes.ts";
 
-/** A JSON text whose long strings are set apart. */
+/** A JSON text without its long strings. */
 export interface ScannedJson {
-  /** The JSON with a placeholder for each long string. Not validated: that is left to `JSON.parse`. */
+  /** The JSON with a placeholder for each long string. `JSON.parse` validates it later. */
   readonly text: string;
   /** The long strings by their placeholders. */
   readonly longStrings: ReadonlyMap<string, TextBytes>;
@@ -26,8 +26,8 @@ const LETTER_U = 0x75;
 const MAX_LONG_STRING_DEPTH = 2;
 
 /**
- * Checks a JSON text against the limits of parse-limits.ts and sets its long strings apart, so that what is left for
- * `JSON.parse` is small. The long strings are validated here.
+ * Checks a JSON text against the limits of parse-limits.ts and extracts its long strings, so that only a small text is
+ * left for `JSON.parse`. Validates the long strings.
  *
  * Throws RestError `badRequest`.
  */
@@ -58,7 +58,7 @@ export async function scanJson(bytes: Buffer): Promise<ScannedJson> {
       }
       const length = string.at - at - 1;
       if (mayBeLong && length > LONG_TEXT_BYTES) {
-        const placeholder = placeholderOf(longStrings.size);
+        const placeholder = createPlaceholder(longStrings.size);
         const content = bytes.subarray(at + 1, string.at);
         longStrings.set(placeholder, new TextBytes(content, string.isEscaped ? "json" : "plain"));
         text += bytes.toString("utf8", copied, at + 1) + placeholder;
@@ -77,18 +77,18 @@ export async function scanJson(bytes: Buffer): Promise<ScannedJson> {
   return { text: text + bytes.toString("utf8", copied), longStrings };
 }
 
-/** Checks a JSON text against the limits without keeping anything of it. Throws RestError `badRequest`. */
+/** Checks a JSON text against the limits. Throws RestError `badRequest`. */
 export async function checkJson(bytes: Buffer): Promise<void> {
   await scanJson(bytes);
 }
 
-/** The error of a text that is not JSON. */
-export function invalidJson(cause?: unknown): RestError {
-  // The parser's own words quote the body, which may be somebody's photograph.
+/** Makes the error of a text that is not JSON. */
+export function invalidJsonError(cause?: unknown): RestError {
+  // Without the parser's message: it quotes the body, which may be a photo.
   return new RestError("badRequest", "The body is not valid JSON.", { cause });
 }
 
-/** Takes the index of a byte outside long strings. */
+/** Checks the index of a byte, counted without long strings. */
 function checkSize(index: number): void {
   if (index >= MAX_JSON_BYTES)
     throw new RestError(
@@ -110,13 +110,13 @@ function isValueStart(previous: number, container: number | undefined): boolean 
   );
 }
 
-/** A place inside a string, after its opening quote. */
+/** A position inside a string, after its opening quote. */
 interface StringPosition {
   at: number;
   isEscaped: boolean;
 }
 
-/** What the scan of a string has to do with each byte. */
+/** Whether a byte needs attention inside a string: a control character, quote or backslash. */
 const PLAIN = 0;
 const SPECIAL = 1;
 const BYTE_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -124,9 +124,9 @@ const BYTE_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /** The letters that may follow a backslash, beside `u`. */
-const ESCAPED = new Set(Buffer.from('"\\/bfnrt'));
+const ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
-/** Advances by about one step, or to the closing quote; reports whether it was reached. Throws if there is none. */
+/** Advances by about one step and at most to the closing quote. Returns whether it was reached. Throws if there is none. */
 function scanString(bytes: Buffer, position: StringPosition): boolean {
   const end = Math.min(position.at + STEP_BYTES, bytes.length);
   let { at } = position;
@@ -134,15 +134,15 @@ function scanString(bytes: Buffer, position: StringPosition): boolean {
     while (at < end && BYTE_CLASSES[bytes[at]!] === PLAIN) at++;
     const byte = bytes[at];
     if (at >= end || byte === QUOTE) break;
-    if (byte !== BACKSLASH) throw invalidJson();
+    if (byte !== BACKSLASH) throw invalidJsonError();
     position.isEscaped = true;
     const escaped = bytes[++at];
     if (escaped === LETTER_U) {
-      for (let i = 1; i <= 4; i++) if (hexValue(bytes[at + i]) < 0) throw invalidJson();
+      for (let i = 1; i <= 4; i++) if (hexValue(bytes[at + i]) < 0) throw invalidJsonError();
       at += 4;
-    } else if (escaped === undefined || !ESCAPED.has(escaped)) throw invalidJson();
+    } else if (escaped === undefined || !ESCAPES.has(escaped)) throw invalidJsonError();
   }
-  if (at >= bytes.length) throw invalidJson();
+  if (at >= bytes.length) throw invalidJsonError();
   position.at = at;
   return bytes[at] === QUOTE && at < end;
 }
@@ -152,10 +152,10 @@ const PLACEHOLDER_PREFIX = randomBytes(18);
 export const PLACEHOLDER_BYTES = PLACEHOLDER_PREFIX.length + 3;
 
 /**
- * A string that no request holds by chance. It is valid Base64, so that it may stand for the bytes of an image too. A
- * caller who guesses it can only refer to another string of the same request.
+ * Makes a string that no request contains by chance. It is valid Base64, so that it can also replace the bytes of an
+ * image. A caller who guesses it can only refer to another string of the same request.
  */
-function placeholderOf(index: number): string {
+function createPlaceholder(index: number): string {
   const bytes = Buffer.alloc(PLACEHOLDER_BYTES);
   PLACEHOLDER_PREFIX.copy(bytes);
   bytes.writeUIntBE(index, PLACEHOLDER_PREFIX.length, 3);

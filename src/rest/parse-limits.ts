@@ -1,9 +1,9 @@
 import type { RestErrorKind } from "./rest-error.ts";
 
-// Limits on what a request body may hold, beside its size. They bound the time that parsing takes, so that no body
-// blocks the event loop.
+// Limits on the content of request bodies, besides their size. They bound the time of parsing, so that no body blocks
+// the event loop.
 
-/** Fields of a form or query, or parts of a multipart body, whether they have a name or not. */
+/** Fields of a form or query, or parts of a multipart body, with or without a name. */
 export const MAX_FIELDS = 512;
 
 /** Bytes of a JSON body outside its long strings. */
@@ -13,9 +13,9 @@ export const MAX_JSON_DEPTH = 16;
 /** Values in a JSON body: objects, lists, strings, numbers and literals at any depth. */
 export const MAX_JSON_VALUES = 4096;
 
-/** Text of more bytes than this is parsed as bytes. Only an image may be that long. */
+/** Longer text is parsed as bytes. Only images may be that long. */
 export const LONG_TEXT_BYTES = 1024;
-/** Bytes of a text that is not an image. */
+/** Bytes of text that is not an image. */
 export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** Fields of a Protobuf message, known and unknown, at any depth. */
@@ -26,5 +26,5 @@ export const MAX_PROTOBUF_DEPTH = 16;
 /** Values of a repeated field. */
 export const MAX_LIST_VALUES = 256;
 
-/** The errors that are more specific than `badRequest`, by the message type of the field at fault. */
+/** Error kinds that are more specific than `badRequest`, by the message type of the field at fault. */
 export const FIELD_ERRORS: Readonly<Record<string, RestErrorKind>> = { "face.v1.BoundingBox": "badBox" };

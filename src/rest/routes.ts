@@ -8,50 +8,49 @@ import {
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/ts/google/api/http_pb.ts";
 
-/** Where a method is served. */
+/** The HTTP method and path of an RPC method. */
 export interface Route {
-  /** The HTTP method in capitals. */
+  /** The HTTP method in upper case. */
   readonly verb: string;
   readonly path: string;
   readonly method: DescMethodUnary;
 }
 
 /**
- * Reads the routes of a service from its google.api.http rules, by path.
- *
- * Throws for a rule that cannot be honoured in full, so that it fails at the start and not at a request.
+ * Reads the routes of a service from its google.api.http rules, by path. Throws for a rule that is not fully supported,
+ * so that the start fails and not a request.
  */
-export function routesOf(service: DescService): ReadonlyMap<string, Route> {
+export function readRoutes(service: DescService): ReadonlyMap<string, Route> {
   const routes = new Map<string, Route>();
   for (const method of service.methods) {
-    for (const route of routesOfMethod(method)) {
-      if (routes.has(route.path)) throw refusal(method, `has the path ${route.path} of another rule`);
+    for (const route of readMethodRoutes(method)) {
+      if (routes.has(route.path)) throw ruleError(method, `has the path ${route.path} of another rule`);
       routes.set(route.path, route);
     }
   }
   return routes;
 }
 
-function routesOfMethod(method: DescMethod): Route[] {
-  if (!hasOption(method, http)) throw refusal(method, "has no http rule");
-  if (!isUnary(method)) throw refusal(method, "is not unary");
+function readMethodRoutes(method: DescMethod): Route[] {
+  if (!hasOption(method, http)) throw ruleError(method, "has no http rule");
+  if (!isUnary(method)) throw ruleError(method, "is not unary");
   const rule = getOption(method, http);
-  return [rule, ...rule.additionalBindings].map((binding) => ({ ...placeOf(method, binding), method }));
+  return [rule, ...rule.additionalBindings].map((binding) => ({ ...readRule(method, binding), method }));
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
 }
 
-function placeOf(method: DescMethod, { pattern, body }: HttpRule): { verb: string; path: string } {
+function readRule(method: DescMethod, { pattern, body }: HttpRule): { verb: string; path: string } {
   if (pattern.case === undefined || pattern.case === "custom")
-    throw refusal(method, "has no verb that is known");
+    throw ruleError(method, "has no known HTTP method");
   if (!/^\/[^{}*:?#\s]*$/.test(pattern.value))
-    throw refusal(method, `has the path template ${pattern.value}`);
-  if (body !== "*") throw refusal(method, `has the body "${body}" where only "*" is served`);
+    throw ruleError(method, `has the unsupported path template ${pattern.value}`);
+  if (body !== "*") throw ruleError(method, `has the body "${body}", and only "*" is supported`);
   return { verb: pattern.case.toUpperCase(), path: pattern.value };
 }
 
-function refusal(method: DescMethod, reason: string): Error {
+function ruleError(method: DescMethod, reason: string): Error {
   return new Error(`${method.parent.typeName}.${method.name} cannot be served as REST: it ${reason}.`);
 }

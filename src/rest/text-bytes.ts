@@ -1,11 +1,11 @@
 import { STEP_BYTES, TimeSlice } from "../bytes/time-slice.ts";
 
-/** How the characters of a text are encoded within its bytes, which are UTF-8. */
+/** How a UTF-8 text is escaped: not at all, as a JSON string, or percent-encoded as in a form. */
 export type TextEncoding = "plain" | "json" | "form";
 
-/** A long text as a view of the request's body, still encoded, so that it is decoded only if it is used. */
+/** A long text as a view of the request body. It is still encoded, so that unused texts are never decoded. */
 export class TextBytes {
-  /** The size of the encoded text, which is at least that of the decoded one. */
+  /** The size of the encoded text; the decoded text is not longer. */
   readonly length: number;
   private readonly bytes: Buffer;
   private readonly encoding: TextEncoding;
@@ -16,7 +16,7 @@ export class TextBytes {
     this.encoding = encoding;
   }
 
-  /** Decodes the text to UTF-8, once, in place: the result is a view of the body, which is overwritten. */
+  /** Decodes the text to UTF-8 in place: the result is a view of the body, which is overwritten. Call it only once. */
   async decode(): Promise<Buffer> {
     const { bytes, encoding } = this;
     if (encoding === "plain") return bytes;
@@ -31,7 +31,7 @@ export class TextBytes {
   }
 }
 
-/** How far a text is read and its decoded form written. */
+/** The progress of decoding in place. */
 interface Position {
   read: number;
   write: number;
@@ -51,7 +51,7 @@ const PLUS = 0x2b;
 const PERCENT = 0x25;
 const SPACE = 0x20;
 
-/** Decodes about one step of application/x-www-form-urlencoded. Malformed percent signs stay as they are. */
+/** Decodes about one step of application/x-www-form-urlencoded. Malformed percent-encoding stays as it is. */
 function percentDecode(bytes: Buffer, position: Position): void {
   let { read, write } = position;
   for (const end = Math.min(read + STEP_BYTES, bytes.length); read < end; read++) {
@@ -74,7 +74,7 @@ function percentDecode(bytes: Buffer, position: Position): void {
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** The characters that a backslash and a letter stand for, by the letter. Others stand for themselves. */
+/** The meaning of a character after a backslash. Characters without a special meaning stand for themselves. */
 const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const index = "bfnrt".indexOf(String.fromCharCode(byte));
   return index < 0 ? byte : "\b\f\n\r\t".charCodeAt(index);

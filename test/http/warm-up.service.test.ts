@@ -58,7 +58,7 @@ test("the warm-up reads accounts, asks the port and is answered by an operation,
     rest: createRestHandler({
       service: FaceService,
       transport: createDirectTransport(FaceService, faces, [recordOutcome]),
-      textForms: { "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes } },
+      textParsers: { "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes } },
     }),
     rpcRoutes: () => {},
     openRpcRoutes: () => {},

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bytesOf, type Echo, postTo, startEcho } from "../support/raw-http.ts";
 
-// Bytes that are no text, hold a line that begins like the delimiter, and end with a line end.
+// Bytes that are not text, contain a line that begins like the delimiter, and end with a line break.
 const JPEG = Buffer.from("ffd8ffe0000d0a2d2d0d0a2d2d58590d0a", "hex");
 const PNG = Buffer.from("89504e470d0a1a0a000d0a", "hex");
-// Holds `+` and `/`, and ends without padding.
+// Contains `+` and `/`, and ends without padding.
 const BASE64 = JPEG.subarray(0, 15).toString("base64");
 const HEX = JPEG.subarray(0, 15).toString("hex");
-const PLUSSED = Buffer.from("fbefbefb", "hex");
+const WITH_PLUS = Buffer.from("fbefbefb", "hex");
 const URL_TEXT = "http://photos.test/a.jpg?size=1&v=2";
 const MULTIPART = "Content-Type: multipart/form-data; boundary=X";
 const FORM = "Content-Type: application/x-www-form-urlencoded";
@@ -45,9 +45,9 @@ describe("multipart bodies", () => {
 
   test.each<[string, readonly string[], Buffer]>([
     ["two files of the same name", [MULTIPART], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
-    ["no type at all", [], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
-    ["the label of JSON", [JSON_TYPE], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
-    ["the label of a form", [FORM], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["no content type", [], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["the content type of JSON", [JSON_TYPE], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
+    ["the content type of a form", [FORM], bytesOf(file("img_1", JPEG), file("img_2", PNG), END)],
     [
       "no boundary",
       ["Content-Type: multipart/form-data"],
@@ -80,7 +80,7 @@ describe("multipart bodies", () => {
       ),
     ],
     [
-      "parts of wrong types",
+      "parts with wrong content types",
       [MULTIPART],
       bytesOf(
         part([one[0]!, "Content-Type: multipart/form-data"], JPEG),
@@ -111,14 +111,14 @@ describe("multipart bodies", () => {
     expect(answer).toMatchObject({ status: `${JPEG.toString("hex")} ${URL_TEXT}` });
   });
 
-  test("take text for text where it has a file name but no type, and for a file where it has both", async () => {
+  test("treat text with a file name as text without a content type, and as a file with one", async () => {
     const named = part(['Content-Disposition: form-data; name="img_1"; filename="img_1"'], URL_TEXT);
     const body = bytesOf(named, file("img_2", URL_TEXT), END);
     const hex = Buffer.from(URL_TEXT).toString("hex");
     expect(await post("/match_faces", [MULTIPART], body)).toMatchObject({ status: `${URL_TEXT} ${hex}` });
   });
 
-  test("carry parameters, of which a file input left empty is none", async () => {
+  test("carry parameters, and an empty file input counts as absent", async () => {
     const empty = part(
       ['Content-Disposition: form-data; name="img_2"; filename=""', "Content-Type: image/png"],
       "",
@@ -138,7 +138,7 @@ describe("multipart bodies", () => {
     });
   });
 
-  test("carry several boxes as several parts", async () => {
+  test("carry several boxes in several parts", async () => {
     const body = bytesOf(text("bboxes", "1,2,3,4"), text("bboxes", "5,6,7,8"), file("image_attr", PNG), END);
     const answer = await post("/get_image_attr", [MULTIPART], body);
     expect(answer).toMatchObject({ status: PNG.toString("hex"), code: "1,2,3,4 5,6,7,8" });
@@ -154,11 +154,11 @@ describe("multipart bodies", () => {
 
 describe("forms", () => {
   test.each([
-    ["percent-encoded", encodeURIComponent(PLUSSED.toString("base64"))],
-    ["with + as it is", PLUSSED.toString("base64")],
+    ["percent-encoded", encodeURIComponent(WITH_PLUS.toString("base64"))],
+    ["with a literal +", WITH_PLUS.toString("base64")],
   ])("take Base64 %s", async (_, base64) => {
     const answer = await post("/get_face_vec", [FORM], `img=${base64}&quality=1`);
-    expect(answer).toMatchObject({ status: PLUSSED.toString("hex"), message: "quality true" });
+    expect(answer).toMatchObject({ status: WITH_PLUS.toString("hex"), message: "quality true" });
   });
 
   test.each([[[FORM]], [[JSON_TYPE]], [["Content-Type: text/plain"]], [[]]])(
@@ -175,7 +175,7 @@ describe("forms", () => {
     });
   });
 
-  test("keep a broken percent sign", async () => {
+  test("keep malformed percent-encoding", async () => {
     expect(await post("/get_face_vec", [FORM], "img=http://a/%zz")).toMatchObject({ status: "http://a/%zz" });
   });
 });
@@ -206,8 +206,8 @@ describe("JSON bodies", () => {
       "1,2,3,4 5,6,7,8",
     ],
     ["objects", [{ x1: 1, y1: 2, x2: 3, y2: 4 }], "1,2,3,4"],
-    ["nothing", [], ""],
-    ["blanks", "", ""],
+    ["an empty list", [], ""],
+    ["blank text", "", ""],
   ])("take boxes as %s", async (_, bboxes, code) => {
     expect(await post("/get_image_attr", [JSON_TYPE], JSON.stringify({ bboxes }))).toMatchObject({ code });
   });
@@ -232,13 +232,13 @@ describe("JSON bodies", () => {
     ["broken", '{"img": "http://secret', undefined],
     ["a list", "[1]", undefined],
     ["a string", '"x"', undefined],
-    ["no JSON", "hello", undefined],
+    ["not JSON", "hello", undefined],
     ["with a number for an image", '{"img": 5}', "img"],
     ["with a list for an image", '{"img": ["http://a"]}', "img"],
-    ["with text that is no image", '{"img": "a,b"}', "img"],
+    ["with text that is not an image", '{"img": "a,b"}', "img"],
     ["with an unclear bool", '{"quality": "maybe"}', "quality"],
-    ["with a number that is no bool", '{"quality": 2}', "quality"],
-  ])("are refused when %s", async (_, body, field) => {
+    ["with a number that is not a bool", '{"quality": 2}', "quality"],
+  ])("are rejected when %s", async (_, body, field) => {
     const answer = await post("/get_face_vec", [JSON_TYPE], body);
     const reason = field === "bboxes" ? "BAD_BOX" : "BAD_REQUEST";
     expect(answer).toMatchObject({ httpStatus: 400, reason, field: field ?? null });
@@ -247,29 +247,34 @@ describe("JSON bodies", () => {
     expect(answer.message).not.toContain("secret");
   });
 
-  test("are refused with several boxes for one", async () => {
+  test("are rejected with a list of boxes where one is expected", async () => {
     const answer = await post("/get_face_vec", [JSON_TYPE], '{"bboxes": ["1,2,3,4"]}');
     expect(answer).toMatchObject({ httpStatus: 400, reason: "BAD_BOX", field: "bboxes" });
   });
 
-  test("do not touch prototypes", async () => {
+  test("do not set prototypes", async () => {
     const body = '{"__proto__": {"img": "http://a"}, "constructor": 1}';
     expect(await post("/get_face_vec", [JSON_TYPE], body)).toMatchObject({ httpStatus: 200, status: "none" });
   });
 });
 
-test("an empty body is a request without fields", async () => {
+test("an empty body is a message without fields", async () => {
   expect(await post("/get_face_vec", [], "")).toMatchObject({ httpStatus: 200, status: "none" });
 });
 
 test.each([
-  ["bytes of an image alone", ["Content-Type: image/jpeg"], JPEG, { httpStatus: 400, reason: "BAD_REQUEST" }],
+  [
+    "the bytes of an image without a form",
+    ["Content-Type: image/jpeg"],
+    JPEG,
+    { httpStatus: 400, reason: "BAD_REQUEST" },
+  ],
   [
     "a compressed body",
     [JSON_TYPE, "Content-Encoding: gzip"],
     "{}",
     { httpStatus: 415, reason: "UNSUPPORTED_ENCODING" },
   ],
-])("%s is no body that is served", async (_, headers, body, answer) => {
+])("%s is rejected", async (_, headers, body, answer) => {
   expect(await post("/get_face_vec", headers, body)).toMatchObject(answer);
 });

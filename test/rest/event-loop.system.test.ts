@@ -2,10 +2,10 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { GetFaceVecRequestSchema, GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { checkProtobuf } from "../../src/http/protobuf-scan.ts";
-import { bodyEntries } from "../../src/rest/body.ts";
-import { createMessageReader } from "../../src/rest/fields.ts";
-import { formEntries } from "../../src/rest/form.ts";
+import { parseBody } from "../../src/rest/body.ts";
+import { parseForm } from "../../src/rest/form.ts";
 import { binaryFromJson } from "../../src/rest/json-message.ts";
+import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/texts.ts";
@@ -21,16 +21,16 @@ import {
 } from "../support/hostile-bodies.ts";
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** The target line and headers of a request are limited to this. */
+/** The limit on the head of a request. */
 const MAX_QUERY_BYTES = 16 * 1024;
 /** A hostile body may block the event loop for as long as the worst legitimate body, times this. */
 const MAX_RATIO = 3;
-/** Shorter stretches are noise. */
+/** Shorter delays are noise. */
 const FLOOR_MS = 50;
 const MAX_BLOCKED_MS = 100;
-/** The shortest of so many runs counts, because other processes make some of them slow. */
+/** The fastest of these runs counts, because other processes slow some of them down. */
 const RUNS = 5;
-/** Noise does not explain more than this, so that another run would not help. */
+/** Beyond this, noise is not the reason, and another run would not help. */
 const HOPELESS_MS = 1000;
 
 type Parser = (body: Buffer, contentType: string) => unknown;
@@ -40,8 +40,8 @@ const readMessage = createMessageReader(GetFaceVecRequestSchema, {
   "face.v1.BoundingBox": { fromText: boxFromText },
 });
 
-const readBody: Parser = async (body, contentType) => readMessage([], await bodyEntries(body, contentType));
-const readQuery: Parser = (query) => readMessage(formEntries(query.toString()), []);
+const readBody: Parser = async (body, contentType) => readMessage([], await parseBody(body, contentType));
+const readQuery: Parser = (query) => readMessage(parseForm(query.toString()), []);
 const readImage: Parser = (text) => imageFromText(text);
 const readProtobuf: Parser = (bytes) => {
   checkProtobuf(bytes, GetImageAttrRequestSchema);
@@ -86,8 +86,8 @@ async function blockedMs(parse: Parser, body: Buffer, contentType: string): Prom
   return longest;
 }
 
-/** The shortest of several runs, or the first that is short enough. */
-async function bestOf(
+/** Returns the fastest of several runs, or the first that is fast enough. */
+async function fastestMs(
   parse: Parser,
   { build, contentType }: SampleBody,
   size: number,
@@ -115,12 +115,12 @@ describe.each<[string, Parser, SampleBodies, number]>([
   let allowedMs = FLOOR_MS;
 
   test.each(legitimate)("does not block the event loop for $name", async (sample) => {
-    const ms = await bestOf(parse, sample, size, FLOOR_MS / MAX_RATIO);
+    const ms = await fastestMs(parse, sample, size, FLOOR_MS / MAX_RATIO);
     expect(ms).toBeLessThan(MAX_BLOCKED_MS);
     allowedMs = Math.max(allowedMs, MAX_RATIO * ms);
   });
 
   test.each(hostile)("does not block the event loop for $name", async (sample) => {
-    expect(await bestOf(parse, sample, size, allowedMs)).toBeLessThanOrEqual(allowedMs);
+    expect(await fastestMs(parse, sample, size, allowedMs)).toBeLessThanOrEqual(allowedMs);
   });
 });

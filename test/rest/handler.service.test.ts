@@ -18,7 +18,7 @@ function ask(verb: string, target: string, headers: readonly string[] = [], port
 
 describe("routing", () => {
   test.each(["/", "/match_faces/", "/matchfaces", "/face.v1.FaceService/MatchFaces", "*"])(
-    "%s is no path",
+    "%s is not a path",
     async (path) => {
       const answer = await ask("POST", path);
       expect(answer.status).toBe(404);
@@ -27,14 +27,14 @@ describe("routing", () => {
     },
   );
 
-  test.each(["GET", "PUT", "DELETE", "PATCH"])("%s is refused and told what is allowed", async (verb) => {
+  test.each(["GET", "PUT", "DELETE", "PATCH"])("%s is rejected, with the allowed methods", async (verb) => {
     const answer = await ask(verb, "/match_faces?x=1");
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("POST, OPTIONS");
     expect(JSON.parse(answer.body)).toMatchObject({ code: "4050" });
   });
 
-  test("HEAD is refused like GET, without a body", async () => {
+  test("HEAD is rejected like GET, without a body", async () => {
     const lines = "HEAD /match_faces HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
     const socket = await openSocket(echo.port);
     socket.write(lines);
@@ -46,7 +46,7 @@ describe("routing", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   test("are compact JSON of known length, with the method's headers and trailers", async () => {
     const answer = await sendRaw(echo.port, postBytes("/match_faces", [], ""));
     expect(answer.status).toBe(200);
@@ -63,7 +63,7 @@ describe("answers", () => {
     );
   });
 
-  test("place the entries of a flattened map where the map stands, in order, and keep zeros", async () => {
+  test("have the entries of a flattened map in its place, in order, and keep zeros", async () => {
     const { body } = await sendRaw(echo.port, postBytes("/get_image_attr", [], ""));
     const { attributes } = JSON.parse(body).data;
     expect(Object.keys(attributes)).toEqual(["face_id_0", "face_id_1", "image_size"]);
@@ -77,14 +77,14 @@ describe("answers", () => {
     });
   });
 
-  test("of an error carry its metadata", async () => {
+  test("to errors carry their metadata", async () => {
     const answer = await sendRaw(echo.port, postBytes("/match_faces", ["User_id: nobody"], ""));
     expect(answer.status).toBe(401);
     expect(answer.headers).toMatchObject({ "x-request-id": "id-2", "content-type": "application/json" });
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
   });
 
-  test("of an internal error say no more than that, and the log has the cause", async () => {
+  test("to internal errors hide the cause, which is logged", async () => {
     const transport = createRouterTransport(() => {});
     transport.unary = () => Promise.reject(new TypeError("secret"));
     const broken = await startEcho({ transport });
@@ -96,7 +96,7 @@ describe("answers", () => {
   });
 });
 
-test("the method sees the caller's headers, but not those of the connection and the body", async () => {
+test("the method sees the caller's headers, except those of the connection and the body", async () => {
   const headers = [
     "User_id: u1",
     "user_key: k",
@@ -139,7 +139,7 @@ describe("CORS", () => {
     });
   });
 
-  test("is on every answer with an origin, and on none without", async () => {
+  test("headers are on every response to a request with an origin, and on no other", async () => {
     const open = {
       "access-control-allow-origin": "*",
       "access-control-expose-headers": expect.stringContaining("x-request-id"),
@@ -150,7 +150,7 @@ describe("CORS", () => {
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test("names a listed origin, and no other", async () => {
+  test("allows a listed origin, and no other", async () => {
     const listed = await startEcho({ corsOrigins: ["https://page.test"] });
     const known = await ask("OPTIONS", "/match_faces", preflight, listed.port);
     expect(known.headers).toMatchObject({
@@ -165,7 +165,7 @@ describe("CORS", () => {
   });
 });
 
-test("a caller who leaves aborts the method, and no error is answered", async () => {
+test("a caller who disconnects aborts the method, and no error is logged", async () => {
   const [calls, faults] = [echo.calls.length, echo.faults.length];
   const socket = await openSocket(echo.port);
   socket.write(postBytes("/match_faces", ["user_id: slow"], ""));
@@ -174,23 +174,23 @@ test("a caller who leaves aborts the method, and no error is answered", async ()
   expect(signal.aborted).toBe(false);
   socket.destroy();
   await vi.waitFor(() => expect(signal.aborted).toBe(true));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
   expect(echo.faults.length).toBe(faults);
 });
 
-test("the signal of a call that takes too long is aborted, and an error is answered", async () => {
+test("a call that exceeds its timeout is aborted and answered with 504", async () => {
   const transport = createRouterTransport(() => {});
   transport.unary = (_, signal, timeoutMs) =>
     new Promise((_resolve, reject) => {
       expect(timeoutMs).toBe(50);
       signal!.addEventListener("abort", () => reject(signal!.reason));
     });
-  const watched = await startEcho({ transport, timeoutMs: 50 });
-  expect((await sendRaw(watched.port, postBytes("/match_faces", [], ""))).status).toBe(504);
-  await watched.close();
+  const slow = await startEcho({ transport, timeoutMs: 50 });
+  expect((await sendRaw(slow.port, postBytes("/match_faces", [], ""))).status).toBe(504);
+  await slow.close();
 });
 
-test("a caller who leaves in the middle of the body is nobody's fault", async () => {
+test("a caller who disconnects in the middle of the body causes no error", async () => {
   const faults = echo.faults.length;
   const socket = await openSocket(echo.port);
   socket.write("POST /match_faces HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nimg_1=");
@@ -207,7 +207,7 @@ describe("HTTP/2", () => {
   });
   afterAll(() => client.destroy());
 
-  test("is served alike", async () => {
+  test("is served like HTTP/1.1", async () => {
     const stream = client.request({
       ":method": "POST",
       ":path": "/get_face_vec?quality=1",
@@ -220,7 +220,7 @@ describe("HTTP/2", () => {
   });
 
   test.each([{}, { "content-length": "300000" }])(
-    "is refused beyond the limit, and drained, with %j",
+    "a body beyond the limit is rejected and discarded, with %j",
     async (length) => {
       const stream = client.request({ ":method": "POST", ":path": "/get_face_vec", ...length });
       stream.end(Buffer.alloc(300_000));
@@ -232,7 +232,7 @@ describe("HTTP/2", () => {
     3000,
   );
 
-  test("a caller who leaves in the middle of the body is nobody's fault", async () => {
+  test("a caller who disconnects in the middle of the body causes no error", async () => {
     const [calls, faults] = [echo.calls.length, echo.faults.length];
     const leaving = connect(`http://127.0.0.1:${echo.port}`);
     const stream = leaving.request({ ":method": "POST", ":path": "/match_faces" });
@@ -245,7 +245,7 @@ describe("HTTP/2", () => {
   });
 });
 
-test("connections are kept for the next request", async () => {
+test("connections are kept open for the next request", async () => {
   const socket = await openSocket(echo.port);
   for (const path of ["/nowhere", "/match_faces"]) {
     socket.write(`POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}`);

@@ -12,7 +12,7 @@ const IMAGE = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * i) >>> 
 const BASE64 = IMAGE.toString("base64");
 const PATH = "x".repeat(LONG_TEXT_BYTES);
 
-describe("JSON converted to Protobuf's binary form is what protobuf-es makes of it", () => {
+describe("conversion of JSON to binary agrees with protobuf-es", () => {
   test.each<[string, DescMessage, string]>([
     ["nothing", GetFaceVecRequestSchema, "{}"],
     ["a short image", GetFaceVecRequestSchema, '{"img":{"content":"AAAA"},"quality":true,"face_det":false}'],
@@ -47,7 +47,7 @@ describe("JSON converted to Protobuf's binary form is what protobuf-es makes of 
     expect(Buffer.from(expected).equals(marked)).toBe(true);
   });
 
-  test("which the caller can read", async () => {
+  test("and the image is unchanged", async () => {
     const binary = await binaryFromJson(
       Buffer.from(`{"img":{"content":"${BASE64}"}}`),
       GetFaceVecRequestSchema,

@@ -11,7 +11,7 @@ import { createRandom } from "../../tools/support/random.ts";
 
 const LONG = "x".repeat(LONG_TEXT_BYTES + 1);
 
-/** Parses JSON with its long strings put back. */
+/** Parses JSON and replaces the placeholders by the long strings. */
 async function parse(text: string): Promise<unknown> {
   const { text: rest, longStrings } = await scanJson(Buffer.from(text));
   const long = new Map<string, string>();
@@ -99,12 +99,12 @@ describe("the scan of JSON agrees with JSON.parse", () => {
   });
 });
 
-test("a long string longer than one step is found whole", async () => {
+test("a string that is longer than one step is extracted as a whole", async () => {
   const value = `${"A".repeat(200_000)}\\n${"B".repeat(200_000)}`;
   expect(await parse(`{"a":"${value}","b":1}`)).toEqual(JSON.parse(`{"a":"${value}","b":1}`));
 });
 
-describe("the limits of JSON", () => {
+describe("JSON limits", () => {
   const list = (count: number) => `[${Array(count).fill("1").join(",")}]`;
   const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const wide = (bytes: number) => `{"a":["${"x".repeat(bytes - 10)}"]}`;

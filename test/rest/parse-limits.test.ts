@@ -8,25 +8,26 @@ import {
   type MatchFacesRequest,
   MatchFacesRequestSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
-import { bodyEntries } from "../../src/rest/body.ts";
-import { createMessageReader, type TextForms } from "../../src/rest/fields.ts";
-import { formEntries } from "../../src/rest/form.ts";
+import { parseBody } from "../../src/rest/body.ts";
+import { parseForm } from "../../src/rest/form.ts";
+import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { LONG_TEXT_BYTES, MAX_FIELDS, MAX_LIST_VALUES, MAX_TEXT_BYTES } from "../../src/rest/parse-limits.ts";
+import type { TextParsers } from "../../src/rest/text-parser.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/texts.ts";
 
-const forms: TextForms = {
+const parsers: TextParsers = {
   "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
   "face.v1.BoundingBox": { fromText: boxFromText },
 };
-const readAttr = createMessageReader(GetImageAttrRequestSchema, forms);
-const readVec = createMessageReader(GetFaceVecRequestSchema, forms);
-const readMatch = createMessageReader(MatchFacesRequestSchema, forms);
+const readAttr = createMessageReader(GetImageAttrRequestSchema, parsers);
+const readVec = createMessageReader(GetFaceVecRequestSchema, parsers);
+const readMatch = createMessageReader(MatchFacesRequestSchema, parsers);
 
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
-async function boxesOf(body: string, type: string): Promise<number> {
-  const message = await readAttr([], await bodyEntries(Buffer.from(body), type));
+async function countBoxes(body: string, type: string): Promise<number> {
+  const message = await readAttr([], await parseBody(Buffer.from(body), type));
   return (message as GetImageAttrRequest).bboxes.length;
 }
 
@@ -36,10 +37,10 @@ describe("fields of a form or query", () => {
     ["without values", "a&"],
     ["that are empty", "&"],
   ])("are limited %s", async (_, unit) => {
-    expect(() => formEntries(unit.repeat(MAX_FIELDS))).not.toThrow();
-    expect(() => formEntries(unit.repeat(MAX_FIELDS + 1))).toThrow(/more than 512 fields/);
+    expect(() => parseForm(unit.repeat(MAX_FIELDS))).not.toThrow();
+    expect(() => parseForm(unit.repeat(MAX_FIELDS + 1))).toThrow(/more than 512 fields/);
     const body = Buffer.from(unit.repeat(MAX_FIELDS + 1));
-    await expect(bodyEntries(body, FORM_TYPE)).rejects.toMatchObject({ kind: "badRequest" });
+    await expect(parseBody(body, FORM_TYPE)).rejects.toMatchObject({ kind: "badRequest" });
   });
 });
 
@@ -50,11 +51,11 @@ describe("parts of a multipart body", () => {
   test.each([
     ["with names", 'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n'],
     ["without names", "Content-Disposition: form-data\r\n\r\n1\r\n"],
-    ["without heads", "\r\n"],
+    ["without headers", "\r\n"],
     ["that are empty", ""],
   ])("are limited %s", async (_, unit) => {
-    await expect(bodyEntries(delimited(unit, MAX_FIELDS), "")).resolves.toBeDefined();
-    await expect(bodyEntries(delimited(unit, MAX_FIELDS + 1), "")).rejects.toMatchObject({
+    await expect(parseBody(delimited(unit, MAX_FIELDS), "")).resolves.toBeDefined();
+    await expect(parseBody(delimited(unit, MAX_FIELDS + 1), "")).rejects.toMatchObject({
       kind: "badRequest",
       message: "The request has more than 512 parts.",
     });
@@ -62,8 +63,8 @@ describe("parts of a multipart body", () => {
 
   test("are limited together with lines that begin like a delimiter", async () => {
     const body = (count: number) => Buffer.from(`--X\r\n\r\n\r\n${"\r\n--Xa".repeat(count)}\r\n--X--\r\n`);
-    await expect(bodyEntries(body(MAX_FIELDS - 1), "")).resolves.toBeDefined();
-    await expect(bodyEntries(body(MAX_FIELDS), "")).rejects.toMatchObject({ kind: "badRequest" });
+    await expect(parseBody(body(MAX_FIELDS - 1), "")).resolves.toBeDefined();
+    await expect(parseBody(body(MAX_FIELDS), "")).rejects.toMatchObject({ kind: "badRequest" });
   });
 });
 
@@ -79,15 +80,15 @@ describe("boxes", () => {
       (count) => JSON.stringify({ bboxes: Array(count).fill("1,2,3,4").join("&") }),
     ],
   ])("are limited %s", async (_, type, body) => {
-    expect(await boxesOf(body(MAX_LIST_VALUES), type)).toBe(MAX_LIST_VALUES);
-    await expect(boxesOf(body(MAX_LIST_VALUES + 1), type)).rejects.toMatchObject({
+    expect(await countBoxes(body(MAX_LIST_VALUES), type)).toBe(MAX_LIST_VALUES);
+    await expect(countBoxes(body(MAX_LIST_VALUES + 1), type)).rejects.toMatchObject({
       kind: "badBox",
       field: "bboxes",
     });
   });
 
-  test("are limited to one where one is taken", async () => {
-    const entries = formEntries("bboxes=1,2,3,4&bboxes=5,6,7,8");
+  test("are limited to one for a field that is not repeated", async () => {
+    const entries = parseForm("bboxes=1,2,3,4&bboxes=5,6,7,8");
     await expect(readVec(entries, [])).rejects.toMatchObject({ kind: "badBox", field: "bboxes" });
   });
 });
@@ -110,7 +111,7 @@ describe("text that is not an image", () => {
         `--X\r\nContent-Disposition: form-data; name=quality; filename=a\r\nContent-Type: a/b\r\n\r\n${text(size)}1\r\n--X--\r\n`,
     ],
   ])("is limited %s", async (_, type, body) => {
-    const read = async (size: number) => readVec([], await bodyEntries(Buffer.from(body(size)), type));
+    const read = async (size: number) => readVec([], await parseBody(Buffer.from(body(size)), type));
     expect(await read(LONG_TEXT_BYTES + 1)).toMatchObject({ quality: true });
     expect(await read(MAX_TEXT_BYTES)).toMatchObject({ quality: true });
     await expect(read(MAX_TEXT_BYTES + 1)).rejects.toMatchObject({ kind: "badRequest", field: "quality" });
@@ -160,7 +161,7 @@ describe("two images of 10 MiB", () => {
   ])("fit into 32 MiB %s", async (_, type, build) => {
     const body = Buffer.from(build());
     expect(body.length).toBeLessThan(32 * MIB);
-    const message = (await readMatch([], await bodyEntries(body, type))) as MatchFacesRequest;
+    const message = (await readMatch([], await parseBody(body, type))) as MatchFacesRequest;
     expect(isContent(message.img1, images[0]!.image)).toBe(true);
     expect(isContent(message.img2, images[1]!.image)).toBe(true);
   });
@@ -170,9 +171,9 @@ describe("two images of 10 MiB", () => {
   }
 });
 
-test("a long text of an image keeps the meaning of a short one", async () => {
+test("long image text is parsed like short text", async () => {
   const path = "x".repeat(LONG_TEXT_BYTES);
-  const read = async (body: string, type: string) => readVec([], await bodyEntries(Buffer.from(body), type));
+  const read = async (body: string, type: string) => readVec([], await parseBody(Buffer.from(body), type));
   const url = { img: { source: { case: "url", value: `http://a/\u00e9%zz%4g%g4 ${path}` } } };
   expect(await read(`img=http://a/%C3%A9%zz%4g%g4+${path}`, FORM_TYPE)).toMatchObject(url);
   expect(await read(`{"img":" http:\\/\\/a/\\u00e9%zz%4g%g4 ${path} "}`, JSON_TYPE)).toMatchObject(url);

@@ -29,16 +29,16 @@ describe("boxes in the query", () => {
   test.each([
     ["bboxes=1,2,3,4&5,6,7,8", "BAD_BOX"],
     ["bboxes=1,2,3,4&bboxes=5,6,7,8", "BAD_BOX"],
-    // These reach the text form, whose errors keep their kind.
+    // The text parser rejects these; its errors keep their kind.
     ["bboxes=1,2,3,4%265,6,7,8", "BAD_REQUEST"],
     ["bboxes=x", "BAD_REQUEST"],
-  ])("%s is refused where one box is taken", async (query, reason) => {
+  ])("%s is rejected for an operation with one box", async (query, reason) => {
     const answer = await post(`/get_face_vec?${query}`);
     expect(answer).toMatchObject({ httpStatus: 400, reason, field: "bboxes" });
     expect(answer.message).toContain("bboxes");
   });
 
-  test("one of several that is malformed is refused by name", async () => {
+  test("a malformed box among several is named in the error", async () => {
     const answer = await post("/get_image_attr?bboxes=1,2,3,4&bboxes=1,2,3");
     expect(answer).toMatchObject({ httpStatus: 400, field: "bboxes" });
     expect(answer.message).toContain('"1,2,3"');
@@ -65,15 +65,15 @@ test.each([
   expect((await post(`/match_faces?${query}`)).message).toContain(meaning);
 });
 
-test("?quality=maybe is refused by name", async () => {
+test("?quality=maybe is rejected and the error names the field", async () => {
   expect(await post("/get_face_vec?quality=maybe")).toMatchObject({ httpStatus: 400, field: "quality" });
 });
 
-test("an image's address in the query is one value, whatever parameters follow", async () => {
+test("parameters after an image URL in the query are not part of it", async () => {
   expect(await post("/get_face_vec?img=http://a/b&cache&face_det=1")).toMatchObject({ status: "http://a/b" });
 });
 
-test("the query wins over the body, field by field, unless it is blank", async () => {
+test("fields of the query replace those of the body unless they are blank", async () => {
   const body = {
     img_1: "http://body/",
     bboxes_1: "1,2,3,4",

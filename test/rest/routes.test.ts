@@ -15,11 +15,11 @@ import { describe, expect, test } from "vitest";
 import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
-import { routesOf } from "../../src/rest/routes.ts";
+import { readRoutes } from "../../src/rest/routes.ts";
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 
-/** The face service with its last method's descriptor changed. */
+/** The face service with changes to the descriptor of its last method. */
 function serviceWith(change: Partial<MethodDescriptorProto>): DescService {
   const proto = clone(FileDescriptorProtoSchema, file_face_v1_face.proto);
   Object.assign(proto.service[0]!.method.at(-1)!, change);
@@ -27,7 +27,7 @@ function serviceWith(change: Partial<MethodDescriptorProto>): DescService {
   return createFileRegistry(proto, (name) => dependencies.get(name)).getService(FaceService.typeName)!;
 }
 
-function ruled(rule: Rule): Partial<MethodDescriptorProto> {
+function withRule(rule: Rule): Partial<MethodDescriptorProto> {
   const options = create(MethodOptionsSchema);
   setExtension(options, http, create(HttpRuleSchema, rule));
   return { options };
@@ -39,7 +39,7 @@ function post(value: string): NonNullable<Rule["pattern"]> {
 
 describe("routes", () => {
   test("are read from the http rules", () => {
-    const routes = [...routesOf(FaceService).values()].map(({ verb, path, method }) => [
+    const routes = [...readRoutes(FaceService).values()].map(({ verb, path, method }) => [
       verb,
       path,
       method.name,
@@ -54,8 +54,8 @@ describe("routes", () => {
 
   test("include additional bindings", () => {
     const binding: Rule = { pattern: { case: "put", value: "/vec" }, body: "*" };
-    const routes = routesOf(
-      serviceWith(ruled({ pattern: post("/v"), body: "*", additionalBindings: [binding] })),
+    const routes = readRoutes(
+      serviceWith(withRule({ pattern: post("/v"), body: "*", additionalBindings: [binding] })),
     );
     expect(routes.get("/v")).toMatchObject({ verb: "POST", method: { name: "GetFaceVec" } });
     expect(routes.get("/vec")).toMatchObject({ verb: "PUT", method: { name: "GetFaceVec" } });
@@ -64,13 +64,13 @@ describe("routes", () => {
   test.each<[string, Partial<MethodDescriptorProto>, RegExp]>([
     ["no rule", { options: create(MethodOptionsSchema) }, /GetFaceVec .* no http rule/],
     ["a stream", { serverStreaming: true }, /not unary/],
-    ["a path with a variable", ruled({ pattern: post("/a/{id}"), body: "*" }), /\/a\/{id}/],
-    ["a path that begins anyhow", ruled({ pattern: post("a"), body: "*" }), /template a/],
-    ["no pattern", ruled({ body: "*" }), /no verb/],
-    ["a body of one field", ruled({ pattern: post("/a"), body: "img" }), /"img"/],
-    ["no body", ruled({ pattern: { case: "get", value: "/a" } }), /body ""/],
-    ["a path that is taken", ruled({ pattern: post("/match_faces"), body: "*" }), /\/match_faces/],
-  ])("refuse %s when they are made", (_, change, reason) => {
-    expect(() => routesOf(serviceWith(change))).toThrow(reason);
+    ["a path with a variable", withRule({ pattern: post("/a/{id}"), body: "*" }), /\/a\/{id}/],
+    ["a path without a leading slash", withRule({ pattern: post("a"), body: "*" }), /template a/],
+    ["no pattern", withRule({ body: "*" }), /no known HTTP method/],
+    ["a body of one field", withRule({ pattern: post("/a"), body: "img" }), /"img"/],
+    ["no body", withRule({ pattern: { case: "get", value: "/a" } }), /body ""/],
+    ["the path of another rule", withRule({ pattern: post("/match_faces"), body: "*" }), /\/match_faces/],
+  ])("cannot be read with %s", (_, change, reason) => {
+    expect(() => readRoutes(serviceWith(change))).toThrow(reason);
   });
 });

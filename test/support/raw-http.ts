@@ -16,8 +16,9 @@ import { createLifecycle } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
 import { createClearPort } from "../../src/http/port.ts";
 import { WatchLimiter } from "../../src/http/watch-limiter.ts";
-import { createRestHandler, type TextForms } from "../../src/rest/handler.ts";
+import { createRestHandler } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
+import type { TextParsers } from "../../src/rest/text-parser.ts";
 import { connectErrorFrom } from "../../src/service/error-responses.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -101,7 +102,7 @@ function answerIn(bytes: Buffer, ended: boolean): RawAnswer | undefined {
 export const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Simple forms that stand for the service's: a URL or Base64, and four whole numbers. */
-export const textForms: TextForms = {
+export const textParsers: TextParsers = {
   "face.v1.Image": {
     fromText: (given: string | Uint8Array) => {
       const text = typeof given === "string" ? given : Buffer.from(given).toString();
@@ -211,7 +212,7 @@ export async function startEcho(changes: EchoChanges = {}): Promise<Echo> {
   });
   const log = { ...createLog("off"), error: (line: unknown) => void faults.push(line) };
   const lifecycle = createLifecycle({
-    rest: createRestHandler({ service: FaceService, transport: changes.transport ?? transport, textForms }),
+    rest: createRestHandler({ service: FaceService, transport: changes.transport ?? transport, textParsers }),
     rpcRoutes: () => {},
     openRpcRoutes: () => {},
     interceptors: [],

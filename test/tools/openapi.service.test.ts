@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
-import { routesOf } from "../../src/rest/routes.ts";
+import { readRoutes } from "../../src/rest/routes.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { describeService } from "../../tools/openapi/document.ts";
 import { faceWords } from "../../tools/openapi/face-words.ts";
@@ -25,7 +25,7 @@ interface OpenApi {
 
 const text = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
 const document = JSON.parse(text) as OpenApi;
-const routes = [...routesOf(FaceService).values()];
+const routes = [...readRoutes(FaceService).values()];
 
 describe("the OpenAPI document", () => {
   test.each(routes)("has $verb $path with all kinds of body", ({ verb, path, method }) => {

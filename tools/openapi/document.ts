@@ -1,5 +1,5 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
-import { type Route, routesOf } from "../../src/rest/routes.ts";
+import { type Route, readRoutes } from "../../src/rest/routes.ts";
 import { commentOf, describing, firstSentenceOf } from "./comments.ts";
 import { fullNameOf, schemasOf } from "./messages.ts";
 import { parametersOf, requestBodyOf, textSchemasOf } from "./requests.ts";
@@ -13,7 +13,7 @@ import type { Words } from "./words.ts";
  * Throws for a rule that is not served, and for words about what the service does not have.
  */
 export function describeService(service: DescService, words: Words): JsonObject {
-  const routes = [...routesOf(service).values()];
+  const routes = [...readRoutes(service).values()];
   const requests = service.methods.map(({ input }) => input);
   const answers = service.methods.map(({ output }) => output);
   refuseUnknown(service, words);

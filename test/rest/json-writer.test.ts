@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { AttributesSchema, FaceSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { AttributeType, DataType, ModelSchema } from "../../gen/ts/onnx/v1/onnx_pb.ts";
-import { jsonWriterOf } from "../../src/rest/json.ts";
+import { createJsonWriter } from "../../src/rest/json-writer.ts";
 
 /** A message with fields of every kind but maps, set and not, some of them to zero. */
 const MODEL = create(ModelSchema, {
@@ -30,29 +30,29 @@ const MODEL = create(ModelSchema, {
   },
 });
 
-test("is Protobuf's own with every implicit field, in the order of their numbers", () => {
-  const own = toJson(ModelSchema, MODEL, { alwaysEmitImplicit: true });
-  expect(JSON.stringify(jsonWriterOf(ModelSchema)(MODEL))).toBe(JSON.stringify(own));
+test("writes what protobuf-es writes, with all implicit fields, in the order of field numbers", () => {
+  const expected = toJson(ModelSchema, MODEL, { alwaysEmitImplicit: true });
+  expect(JSON.stringify(createJsonWriter(ModelSchema)(MODEL))).toBe(JSON.stringify(expected));
   const info = create(ErrorInfoSchema, { reason: "R", metadata: { b: "1", a: "" } });
-  const ownInfo = toJson(ErrorInfoSchema, info, { alwaysEmitImplicit: true });
-  expect(JSON.stringify(jsonWriterOf(ErrorInfoSchema)(info))).toBe(JSON.stringify(ownInfo));
+  const expectedInfo = toJson(ErrorInfoSchema, info, { alwaysEmitImplicit: true });
+  expect(JSON.stringify(createJsonWriter(ErrorInfoSchema)(info))).toBe(JSON.stringify(expectedInfo));
 });
 
-test("has the entries of a marked map in the map's place, whatever their keys", () => {
+test("writes the entries of a flattened map into the enclosing object, whatever their keys", () => {
   const face = create(FaceSchema, { age: "20-40" });
   const message = create(AttributesSchema, { imageSize: [4, 3] });
   message.faces = Object.fromEntries([
     ["face_id_0", face],
     ["__proto__", face],
   ]);
-  const told = '{"age":"20-40","face_rectangle":[],"gender":"","gender_confidence":0}';
-  expect(JSON.stringify(jsonWriterOf(AttributesSchema)(message))).toBe(
-    `{"face_id_0":${told},"__proto__":${told},"image_size":[4,3]}`,
+  const faceJson = '{"age":"20-40","face_rectangle":[],"gender":"","gender_confidence":0}';
+  expect(JSON.stringify(createJsonWriter(AttributesSchema)(message))).toBe(
+    `{"face_id_0":${faceJson},"__proto__":${faceJson},"image_size":[4,3]}`,
   );
 });
 
-test("is not made for a well-known type, nor for one with such a type in it", () => {
-  expect(() => jsonWriterOf(RetryInfoSchema)).toThrow(
-    "google.protobuf.Duration has a form of its own in JSON",
+test("rejects well-known types, also inside a message", () => {
+  expect(() => createJsonWriter(RetryInfoSchema)).toThrow(
+    "google.protobuf.Duration has a special JSON form, which is not supported",
   );
 });

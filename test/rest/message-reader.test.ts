@@ -2,17 +2,18 @@ import { create, type DescMessage, toJson } from "@bufbuild/protobuf";
 import { EnumSchema, FieldSchema, UninterpretedOptionSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { CustomHttpPatternSchema, HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
-import { createMessageReader, type TextForms } from "../../src/rest/fields.ts";
-import { formEntries } from "../../src/rest/form.ts";
+import { parseForm } from "../../src/rest/form.ts";
+import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
+import type { TextParsers } from "../../src/rest/text-parser.ts";
 
-// Messages that come with Protobuf stand for those of any service.
+// Uses message types that come with Protobuf: the reader works for any type.
 
-async function read(schema: DescMessage, query: string, forms: TextForms = {}) {
-  return toJson(schema, await createMessageReader(schema, forms)(formEntries(query), []));
+async function read(schema: DescMessage, query: string, parsers: TextParsers = {}) {
+  return toJson(schema, await createMessageReader(schema, parsers)(parseForm(query), []));
 }
 
-describe("fields of any message", () => {
+describe("a message reader", () => {
   test.each<[string, DescMessage, string, object]>([
     ["a string", FieldSchema, "name=a+b", { name: "a b" }],
     ["a string by its JSON name", FieldSchema, "typeUrl=u&json_name=j", { typeUrl: "u", jsonName: "j" }],
@@ -30,26 +31,26 @@ describe("fields of any message", () => {
     ["a decimal number", UninterpretedOptionSchema, "double_value=1e-3", { doubleValue: 0.001 }],
     ["bytes as Base64 with a plus", UninterpretedOptionSchema, "stringValue=++++", { stringValue: "++++" }],
     ["strings", EnumSchema, "name=E&edition=1", { name: "E", edition: "1" }],
-  ])("take %s", async (_, schema, query, json) => {
+  ])("reads %s", async (_, schema, query, json) => {
     expect(await read(schema, query)).toEqual(json);
   });
 
-  test("take what a form reads into a list, or into one of several that exclude each other", async () => {
-    const forms = {
+  test("uses text parsers, also for repeated fields and in a oneof", async () => {
+    const parsers = {
       "google.api.CustomHttpPattern": {
         fromText: (kind: string) => create(CustomHttpPatternSchema, { kind }),
       },
       "google.api.HttpRule": { fromText: (selector: string) => create(HttpRuleSchema, { selector }) },
     };
     expect(
-      await read(HttpRuleSchema, "custom=HEAD&additional_bindings=a&additional_bindings=b", forms),
+      await read(HttpRuleSchema, "custom=HEAD&additional_bindings=a&additional_bindings=b", parsers),
     ).toEqual({
       custom: { kind: "HEAD" },
       additionalBindings: [{ selector: "a" }, { selector: "b" }],
     });
   });
 
-  test("take a file as bytes, or as the text of a number", async () => {
+  test("reads a file as bytes, or as the text of a number", async () => {
     const reader = createMessageReader(UninterpretedOptionSchema, {});
     const message = await reader(
       [],
@@ -61,7 +62,7 @@ describe("fields of any message", () => {
     expect(message).toMatchObject({ stringValue: Buffer.from([0, 255]), doubleValue: 2.5 });
   });
 
-  test("take JSON for messages without a text form", async () => {
+  test("reads JSON for messages without a text parser", async () => {
     const reader = createMessageReader(EnumSchema, {});
     const message = await reader(
       [],
@@ -77,7 +78,7 @@ describe("fields of any message", () => {
   });
 
   test.each(["number=5.5", "number=x", "number=5&number=6", "kind=NOPE", "packed=2", "options=x"])(
-    "refuse %s by name",
+    "rejects %s and names the field",
     async (query) => {
       const field = query.split("=")[0]!;
       const fault = await read(FieldSchema, query).catch((error: unknown) => error);

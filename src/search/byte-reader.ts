@@ -1,4 +1,4 @@
-/** Reads a stream in pieces of any length. */
+/** Reads a byte stream in pieces of a given length. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest = Buffer.alloc(0);
@@ -7,7 +7,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** So many bytes, or fewer where the stream ends. */
+  /** Returns the next `length` bytes, or fewer at the end of the stream. */
   async read(length: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let missing = length;

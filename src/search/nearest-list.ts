@@ -1,38 +1,37 @@
-/** A template and how far it is from what was looked for. */
+/** A template near the query. */
 export interface Neighbour {
   readonly id: string;
-  /** Euclidean distance; below 0.5 it is the same person. */
+  /** Euclidean distance to the query. Below 0.5, both are the same person. */
   readonly distance: number;
 }
 
-/** The nearest few of those that were offered, nearest first; of equally near ones those with the lesser id. */
+/** Keeps the `k` nearest neighbours within a distance, ordered by distance and then by id. */
 export class NearestList {
-  readonly #most: number;
+  readonly #k: number;
   readonly #within: number;
   readonly #neighbours: Neighbour[] = [];
 
-  constructor(most: number, within: number) {
-    this.#most = most;
+  constructor(k: number, within: number) {
+    this.#k = k;
     this.#within = within;
   }
 
-  /** Those that are kept. */
   get neighbours(): readonly Neighbour[] {
     return this.#neighbours;
   }
 
-  /** What lies farther than this has no place. */
+  /** The distance beyond which the list accepts no neighbour. It shrinks once the list is full. */
   get bound(): number {
-    return this.#neighbours.length < this.#most ? this.#within : this.#neighbours.at(-1)!.distance;
+    return this.#neighbours.length < this.#k ? this.#within : this.#neighbours.at(-1)!.distance;
   }
 
-  /** Keeps a neighbour that is nearer than the limit and one of the nearest so far. */
+  /** Adds a neighbour if it is among the `k` nearest so far. */
   offer(neighbour: Neighbour): void {
     if (neighbour.distance >= this.#within) return;
     let place = this.#neighbours.length;
     while (place > 0 && precedes(neighbour, this.#neighbours[place - 1]!)) place--;
     this.#neighbours.splice(place, 0, neighbour);
-    if (this.#neighbours.length > this.#most) this.#neighbours.pop();
+    if (this.#neighbours.length > this.#k) this.#neighbours.pop();
   }
 }
 

@@ -9,7 +9,7 @@ import { clusteredVectors, randomVector, randomVectors } from "../support/vector
 
 type Templates = Readonly<Record<string, Float32Array>>;
 
-function templatesOf(vectors: readonly Float32Array[]): Templates {
+function withIds(vectors: readonly Float32Array[]): Templates {
   return Object.fromEntries(vectors.map((vector, i) => [`person ${i}`, vector]));
 }
 
@@ -19,8 +19,8 @@ function indexOf(templates: Templates): TemplateIndex {
   return index;
 }
 
-/** The same search with nothing clever about it. */
-function naive(templates: Templates, query: Float32Array, { k = 1, within = 1e9 }: SearchOptions) {
+/** Reference implementation: sorts all templates by distance. */
+function nearestByScan(templates: Templates, query: Float32Array, { k = 1, within = 1e9 }: SearchOptions) {
   return Object.entries(templates)
     .map(([id, vector]) => ({ id, distance: distanceOf(vector, query) }))
     .filter(({ distance }) => distance < within)
@@ -32,7 +32,7 @@ describe.each([
   ["random vectors", randomVectors(5000, 1)],
   ["clusters", clusteredVectors(500, 10, 2)],
 ])("a search among %s", (_, vectors) => {
-  const templates = templatesOf(vectors);
+  const templates = withIds(vectors);
   const index = indexOf(templates);
   const queries = [...randomVectors(10, 3), ...vectors.slice(0, 10), ...clusteredVectors(2, 5, 2)];
 
@@ -43,13 +43,13 @@ describe.each([
     { k: 7, within: 0.4 },
     { k: 6000 },
     { k: 3, within: 0 },
-  ])("finds exactly what a plain one does: %j", (options) => {
+  ])("finds exactly what a linear scan finds: %j", (options) => {
     for (const query of queries)
-      expect(index.nearest(query, options)).toEqual(naive(templates, query, options));
+      expect(index.nearest(query, options)).toEqual(nearestByScan(templates, query, options));
   });
 });
 
-test("a search keeps to the limit on either side of it", () => {
+test("`within` excludes the limit itself", () => {
   const index = new TemplateIndex();
   const at = (x: number) => Float32Array.from({ length: 128 }, (_, i) => (i === 0 ? x : 0));
   index.add("near", at(0.25));
@@ -57,24 +57,24 @@ test("a search keeps to the limit on either side of it", () => {
   expect(index.nearest(at(0), { within: 0.250001 })).toEqual([{ id: "near", distance: 0.25 }]);
 });
 
-test("equally near templates come by their ids, whatever order they were added in", () => {
+test("equally near templates are ordered by id", () => {
   const vector = randomVector(1);
   const index = indexOf({ c: vector, a: vector, b: vector });
   expect(index.nearest(vector, { k: 2 }).map(({ id }) => id)).toEqual(["a", "b"]);
 });
 
-test("what is removed is not found again, and all else is", () => {
-  const templates = templatesOf(randomVectors(3000, 4));
+test("a removed template is not found, all others are", () => {
+  const templates = withIds(randomVectors(3000, 4));
   const index = indexOf(templates);
   const kept = Object.fromEntries(Object.entries(templates).filter((_, i) => i % 3 !== 0));
   for (const id of Object.keys(templates)) if (!(id in kept)) expect(index.remove(id)).toBe(true);
   expect(index.remove("person 0")).toBe(false);
   expect(index.size).toBe(2000);
   for (const query of randomVectors(10, 5))
-    expect(index.nearest(query, { k: 5 })).toEqual(naive(kept, query, { k: 5 }));
+    expect(index.nearest(query, { k: 5 })).toEqual(nearestByScan(kept, query, { k: 5 }));
 });
 
-test("an id is any text and has one template, the last", () => {
+test("an id is any string and has one template, the last added", () => {
   const [first, second] = randomVectors(2, 6) as [Float32Array, Float32Array];
   const index = indexOf({ "": first, "Zoë \n 😀": first, __proto__x: first });
   index.add("", second);
@@ -88,10 +88,10 @@ test("an empty index finds nothing", () => {
 });
 
 test.each([
-  ["too few numbers", new Float32Array(127)],
-  ["a number that is none", new Float32Array(128).fill(Number.NaN)],
-  ["a number beyond 32 bits", new Array<number>(128).fill(1e300)],
-])("a vector of %s is refused", (_, vector) => {
+  ["127 numbers", new Float32Array(127)],
+  ["a NaN", new Float32Array(128).fill(Number.NaN)],
+  ["a number too large for 32 bits", new Array<number>(128).fill(1e300)],
+])("a vector with %s is rejected", (_, vector) => {
   const index = new TemplateIndex();
   expect(() => index.add("a", vector)).toThrow(RangeError);
   expect(() => index.nearest(vector)).toThrow(RangeError);
@@ -99,11 +99,11 @@ test.each([
 });
 
 describe("a saved index", () => {
-  const templates = templatesOf(randomVectors(5000, 7));
+  const templates = withIds(randomVectors(5000, 7));
   const query = randomVector(8);
   const file = join(mkdtempSync(join(tmpdir(), "visage-index-")), "templates");
 
-  test("is the same when it is loaded, from a file or a stream", async () => {
+  test("is the same after loading, from a file or a stream", async () => {
     const index = indexOf(templates);
     await index.save(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -121,7 +121,7 @@ describe("a saved index", () => {
     expect(loaded.size).toBe(0);
   });
 
-  test.each([0, 4, 10, 100, 200_000, -1])("is refused when it is cut at %d", async (length) => {
+  test.each([0, 4, 10, 100, 200_000, -1])("is rejected when truncated at %d", async (length) => {
     const bytes = readFileSync(file);
     const part = `${file}.part`;
     writeFileSync(part, bytes);
@@ -129,7 +129,7 @@ describe("a saved index", () => {
     await expect(TemplateIndex.load(part)).rejects.toThrow(IndexFileError);
   });
 
-  test("is refused with a bit changed, or with more behind it", async () => {
+  test("is rejected with a changed bit or with bytes after its end", async () => {
     const bytes = readFileSync(file);
     const changed = Buffer.from(bytes);
     changed[1_000_000]! ^= 1;
@@ -137,12 +137,12 @@ describe("a saved index", () => {
     await expect(TemplateIndex.load(Readable.from([bytes, Buffer.from("x")]))).rejects.toThrow("damaged");
   });
 
-  test("is not taken for one when it is something else", async () => {
+  test("of another format is rejected", async () => {
     const foreign = readFileSync(new URL("../../package.json", import.meta.url));
-    await expect(TemplateIndex.load(Readable.from([foreign]))).rejects.toThrow("not a file of templates");
+    await expect(TemplateIndex.load(Readable.from([foreign]))).rejects.toThrow("not a template file");
   });
 
-  test("stays as it was when it cannot be written anew", async () => {
+  test("stays intact when a later save fails", async () => {
     const index = indexOf(templates);
     await expect(index.save(join(file, "no-folder"))).rejects.toThrow();
     const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error("disk full")) });
@@ -150,7 +150,7 @@ describe("a saved index", () => {
     expect((await TemplateIndex.load(file)).size).toBe(5000);
   });
 
-  test("cannot change until it is written", async () => {
+  test("cannot change while it is being saved", async () => {
     const index = indexOf({ a: query });
     const saved = index.save(file);
     expect(() => index.add("b", query)).toThrow("being saved");

@@ -1,6 +1,6 @@
 // Shared by the kernel and by the TypeScript code that prepares its memory.
 
-/** Numbers in a template. */
+/** Numbers of a template. */
 export const DIMENSIONS = 128;
 
 /** Bytes of a template: 32-bit floats. */

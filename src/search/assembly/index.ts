@@ -1,3 +1,5 @@
+// The search kernel in AssemblyScript. tools/kernels.mjs compiles it into ../kernels.wasm.js, whose interface is
+// ../kernels.wasm.d.ts. Addresses are byte offsets into the memory; the caller guarantees that they are valid.
 import { TEMPLATE_BYTES } from "./constants";
 
 const VECTOR_BYTES = 16;
@@ -6,11 +8,8 @@ const VECTOR_BYTES = 16;
 const STEP_BYTES = 8 * VECTOR_BYTES;
 
 /**
- * Finds the templates whose squared distance to the query is at most `bound`, in 32-bit arithmetic. It abandons a
- * template as soon as its partial sum exceeds the bound.
- *
- * `templates` to `templatesEnd` are the addresses of the templates. The kernel writes the address of each match as 32
- * bits from `matches` on, and returns the end of what it wrote.
+ * Finds the templates whose squared distance to the query is at most `bound`. It abandons a template as soon as the
+ * partial sum exceeds the bound. See `kernels.wasm.d.ts` for the parameters.
  */
 export function findCandidates(
   query: usize,

@@ -2,8 +2,10 @@ import { make } from "./elements.ts";
 
 /** Labels of the service's stages, in the order in which they run. */
 const STAGES: Readonly<Record<string, string>> = {
+  queue: "Queue",
   decode: "Decode",
-  find: "Find faces",
+  detect: "Detection",
+  mesh: "Landmarks",
   attributes: "Age and gender",
   embed: "Vector",
 };

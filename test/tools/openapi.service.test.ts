@@ -6,7 +6,7 @@ import type { RunningService } from "../../src/main.ts";
 import { readRoutes } from "../../src/rest/routes.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { describeService } from "../../tools/openapi/document.ts";
-import { faceWords } from "../../tools/openapi/face-words.ts";
+import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -28,7 +28,7 @@ const document = JSON.parse(text) as OpenApi;
 const routes = [...readRoutes(FaceService).values()];
 
 describe("the OpenAPI document", () => {
-  test.each(routes)("has $verb $path with all kinds of body", ({ verb, path, method }) => {
+  test.each(routes)("describes $verb $path with every media type", ({ verb, path, method }) => {
     const operation = document.paths[path]![verb.toLowerCase()]!;
     expect(Object.keys(operation.requestBody.content)).toEqual([
       "multipart/form-data",
@@ -38,27 +38,27 @@ describe("the OpenAPI document", () => {
     expect(operation.deprecated ?? false).toBe(method.deprecated);
   });
 
-  test("has every error of the table", () => {
+  test("has every error code", () => {
     const codes = Object.values(ERRORS).map(({ code }) => code);
     expect(new Set(document.components.schemas.Error.properties.code.enum)).toEqual(new Set(codes));
   });
 
-  test.each(routes)("tells with which statuses $path answers", ({ verb, path }) => {
+  test.each(routes)("lists the statuses of $path", ({ verb, path }) => {
     const { responses } = document.paths[path]![verb.toLowerCase()]!;
     const statuses = Object.values(ERRORS).map(({ http }) => String(http));
     const expected = new Set(["200", ...statuses].filter((status) => status !== "404" && status !== "405"));
     expect(new Set(Object.keys(responses))).toEqual(expected);
   });
 
-  test("refuses words about what the service does not have", () => {
-    const words = { ...faceWords("1"), required: ["face.v1.Face.name"] };
-    expect(() => describeService(FaceService, words)).toThrow(
+  test("rejects metadata about unknown fields", () => {
+    const metadata = { ...faceMetadata("1"), required: ["face.v1.Face.name"] };
+    expect(() => describeService(FaceService, metadata)).toThrow(
       "face.v1.FaceService has no face.v1.Face.name.",
     );
   });
 });
 
-describe("what the service answers", () => {
+describe("the responses of the service", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, "openapi.json");
   const photo = photograph(1).toString("base64");
@@ -80,24 +80,24 @@ describe("what the service answers", () => {
     ["/get_face_vec?bboxes=1,2,3", { img: photo }, 400],
     ["/get_image_attr", { image_attr: "R0lGODlhAQABAAAAACw=" }, 415],
     ["/get_face_vec?bboxes=0,0,90,90", { img: photo }, 422],
-  ])("%s is as the document says", async (path, body, status) => {
+  ])("%s conforms to the document", async (path, body, status) => {
     const response = await post(path, body);
     expect(response.status).toBe(status);
-    await expectAsDescribed(path, response);
+    await expectConformance(path, response);
   });
 
-  test("a request without a user is as the document says", async () => {
+  test("a request without a user id conforms to the document", async () => {
     const response = await post("/get_face_vec", {}, {});
     expect(response.status).toBe(401);
-    await expectAsDescribed("/get_face_vec", response);
+    await expectConformance("/get_face_vec", response);
   });
 
   test.each(["/healthz", "/readyz"])(
-    "%s is as the document says, and takes no other method",
+    "%s conforms to the document and rejects other methods",
     async (path) => {
-      await expectAsDescribed(path, await fetch(`http://127.0.0.1:${service.port}${path}`), "get");
-      const refused = await post(path, {});
-      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+      await expectConformance(path, await fetch(`http://127.0.0.1:${service.port}${path}`), "get");
+      const rejected = await post(path, {});
+      expect([rejected.status, rejected.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     },
   );
 
@@ -109,12 +109,12 @@ describe("what the service answers", () => {
     });
   }
 
-  async function expectAsDescribed(target: string, response: Response, verb = "post"): Promise<void> {
+  async function expectConformance(target: string, response: Response, verb = "post"): Promise<void> {
     const [path] = target.split("?") as [string];
-    const own = ["paths", path, verb, "responses", String(response.status)];
+    const inline = ["paths", path, verb, "responses", String(response.status)];
     const described = document.paths[path]![verb]!.responses[response.status]!;
-    const place = described.$ref ?? `#/${own.map((part) => part.replaceAll("/", "~1")).join("/")}`;
-    const schema = { $ref: `openapi.json${place}/content/application~1json/schema` };
+    const pointer = described.$ref ?? `#/${inline.map((part) => part.replaceAll("/", "~1")).join("/")}`;
+    const schema = { $ref: `openapi.json${pointer}/content/application~1json/schema` };
     expect(ajv.validate(schema, await response.json()), ajv.errorsText()).toBe(true);
 
     const { headers } = described.$ref

@@ -2,10 +2,10 @@ import type { AnyDesc } from "@bufbuild/protobuf";
 import { getComments, getSyntaxComments } from "@bufbuild/protoplugin";
 
 /**
- * Gives the comment above a declaration, of a file that at its head: paragraphs, each in one line. Empty where there
- * is none; descriptors from generated code have none at all.
+ * Returns the comment above a declaration, or at the top of a file, with each paragraph on one line. Empty if there
+ * is none; descriptors of generated code have no comments.
  */
-export function commentOf(desc: AnyDesc): string {
+export function readComment(desc: AnyDesc): string {
   const { leading = "" } = desc.kind === "file" ? getSyntaxComments(desc) : getComments(desc);
   return leading
     .trim()
@@ -14,13 +14,13 @@ export function commentOf(desc: AnyDesc): string {
     .join("\n\n");
 }
 
-/** The comment as the `description` of an object, or nothing. */
-export function describing(desc: AnyDesc): { description?: string } {
-  const description = commentOf(desc);
+/** Returns the comment as the `description` of an object, or an empty object if there is none. */
+export function readDescription(desc: AnyDesc): { description?: string } {
+  const description = readComment(desc);
   return description ? { description } : {};
 }
 
-/** The first sentence of a text, without its full stop. */
-export function firstSentenceOf(text: string): string {
+/** Returns the first sentence of a text without its full stop. */
+export function firstSentence(text: string): string {
   return /^.*?(?=[.:](\s|$)|$)/s.exec(text)![0];
 }

@@ -1,66 +1,69 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { type Route, readRoutes } from "../../src/rest/routes.ts";
-import { commentOf, describing, firstSentenceOf } from "./comments.ts";
-import { fullNameOf, schemasOf } from "./messages.ts";
-import { parametersOf, requestBodyOf, textSchemasOf } from "./requests.ts";
-import { errorResponsesOf, errorSchemaOf, headerComponentsOf, responsesOf } from "./responses.ts";
-import type { Words } from "./words.ts";
+import type { ApiMetadata } from "./api-metadata.ts";
+import { firstSentence, readComment, readDescription } from "./comments.ts";
+import { fullName, messageSchemas } from "./messages.ts";
+import { queryParameters, requestBody, textSchemas } from "./requests.ts";
+import { errorResponses, errorSchema, headerComponents, methodResponses } from "./responses.ts";
 
 /**
- * Describes a service in OpenAPI 3.1 as `src/rest` serves it, by its http rules. Comments become descriptions where
- * the descriptors have them.
+ * Creates the OpenAPI 3.1 document of a service as `src/rest` serves it. Comments become descriptions if the
+ * descriptors have them.
  *
- * Throws for a rule that is not served, and for words about what the service does not have.
+ * Throws if an http rule is not supported or the metadata names something that the service does not have.
  */
-export function describeService(service: DescService, words: Words): JsonObject {
+export function describeService(service: DescService, metadata: ApiMetadata): JsonObject {
   const routes = [...readRoutes(service).values()];
   const requests = service.methods.map(({ input }) => input);
-  const answers = service.methods.map(({ output }) => output);
-  refuseUnknown(service, words);
+  const responses = service.methods.map(({ output }) => output);
+  rejectUnknownNames(service, metadata);
   return {
     openapi: "3.1.0",
-    info: { ...words.info, ...describing(service.file) },
+    info: { ...metadata.info, ...readDescription(service.file) },
     servers: [{ url: "/" }],
-    security: [Object.fromEntries(Object.keys(words.securitySchemes).map((name) => [name, []]))],
-    tags: [{ name: service.name, ...describing(service) }, ...words.otherTags],
+    security: [Object.fromEntries(Object.keys(metadata.securitySchemes).map((name) => [name, []]))],
+    tags: [{ name: service.name, ...readDescription(service) }, ...metadata.otherTags],
     paths: {
-      ...Object.fromEntries(routes.map((route) => [route.path, pathItemOf(route, words)])),
-      ...words.otherPaths,
+      ...Object.fromEntries(routes.map((route) => [route.path, pathItem(route, metadata)])),
+      ...metadata.otherPaths,
     },
     components: {
-      securitySchemes: words.securitySchemes,
+      securitySchemes: metadata.securitySchemes,
       schemas: {
-        ...textSchemasOf(requests, words),
-        ...schemasOf(answers, words),
-        Error: errorSchemaOf(words),
+        ...textSchemas(requests, metadata),
+        ...messageSchemas(responses, metadata),
+        Error: errorSchema(metadata),
       },
-      headers: headerComponentsOf(words),
-      responses: errorResponsesOf(words),
+      headers: headerComponents(metadata),
+      responses: errorResponses(metadata),
     },
   };
 }
 
-function pathItemOf({ verb, method }: Route, words: Words): JsonObject {
-  return { [verb.toLowerCase()]: operationOf(method, words) };
+function pathItem({ verb, method }: Route, metadata: ApiMetadata): JsonObject {
+  return { [verb.toLowerCase()]: operation(method, metadata) };
 }
 
-function operationOf(method: DescMethod, words: Words): JsonObject {
+function operation(method: DescMethod, metadata: ApiMetadata): JsonObject {
   return {
     operationId: method.localName,
-    summary: firstSentenceOf(commentOf(method)),
-    ...describing(method),
+    summary: firstSentence(readComment(method)),
+    ...readDescription(method),
     tags: [method.parent.name],
     ...(method.deprecated && { deprecated: true }),
-    parameters: parametersOf(method.input, words),
-    requestBody: requestBodyOf(method.input, words),
-    responses: responsesOf(method, words),
+    parameters: queryParameters(method.input, metadata),
+    requestBody: requestBody(method.input, metadata),
+    responses: methodResponses(method, metadata),
   };
 }
 
-/** A field that was renamed would otherwise lose its words without notice. */
-function refuseUnknown({ file, typeName }: DescService, { forms, fields, required }: Words): void {
-  const names = new Set(file.messages.flatMap((one) => [one.typeName, ...one.fields.map(fullNameOf)]));
-  const unknown = [...Object.keys(forms), ...Object.keys(fields), ...required].filter(
+/** Otherwise the metadata of a renamed field would be lost without notice. */
+function rejectUnknownNames(
+  { file, typeName }: DescService,
+  { formats, fields, required }: ApiMetadata,
+): void {
+  const names = new Set(file.messages.flatMap(({ typeName, fields }) => [typeName, ...fields.map(fullName)]));
+  const unknown = [...Object.keys(formats), ...Object.keys(fields), ...required].filter(
     (name) => !names.has(name),
   );
   if (unknown.length > 0) throw new Error(`${typeName} has no ${unknown.join(", ")}.`);

@@ -8,8 +8,8 @@ import {
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { flatten } from "../../gen/ts/rest/v1/options_pb.ts";
-import { describing } from "./comments.ts";
-import type { Words } from "./words.ts";
+import type { ApiMetadata } from "./api-metadata.ts";
+import { readDescription } from "./comments.ts";
 
 const WIDE_INTEGER = { type: "string", pattern: "^-?[0-9]+$" };
 const INTEGER = { type: "integer", format: "int32" };
@@ -31,53 +31,56 @@ const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
 };
 
-type FieldWords = Pick<Words, "fields" | "required">;
+type FieldMetadata = Pick<ApiMetadata, "fields" | "required">;
 
-/** Refers to the schema of a message among the components. */
-export function refOf({ name }: DescMessage): JsonObject {
+/** Creates a reference to the schema of a message. */
+export function schemaRef({ name }: DescMessage): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Gives the schemas of messages, and of all that they hold, as answers write them; by name. */
-export function schemasOf(messages: readonly DescMessage[], words: FieldWords): Record<string, JsonObject> {
+/** Creates the response schemas of messages and of all messages inside them, by name. */
+export function messageSchemas(
+  messages: readonly DescMessage[],
+  metadata: FieldMetadata,
+): Record<string, JsonObject> {
   const schemas: Record<string, JsonObject> = {};
   const add = (message: DescMessage) => {
     if (message.name in schemas) return;
-    schemas[message.name] = schemaOf(message, words);
+    schemas[message.name] = messageSchema(message, metadata);
     for (const field of message.fields) if (field.message) add(field.message);
   };
   messages.forEach(add);
   return schemas;
 }
 
-/** The schema of a field's value, with its description. Well-known types are not supported. */
-export function schemaOfField(field: DescField, words: FieldWords): JsonObject {
-  return { ...typeOf(field), ...words.fields[fullNameOf(field)], ...describing(field) };
+/** Creates the schema of a field with its description. Well-known types are not supported. */
+export function fieldSchema(field: DescField, metadata: FieldMetadata): JsonObject {
+  return { ...fieldType(field), ...metadata.fields[fullName(field)], ...readDescription(field) };
 }
 
-/** The name by which words speak of a field. */
-export function fullNameOf({ parent, name }: DescField): string {
+/** Returns the name by which the metadata identifies a field. */
+export function fullName({ parent, name }: DescField): string {
   return `${parent.typeName}.${name}`;
 }
 
-function schemaOf(message: DescMessage, words: FieldWords): JsonObject {
-  const beside = message.fields.find((field) => getOption(field, flatten));
-  const plain = message.fields.filter((field) => field !== beside);
+function messageSchema(message: DescMessage, metadata: FieldMetadata): JsonObject {
+  const flattened = message.fields.find((field) => getOption(field, flatten));
+  const plain = message.fields.filter((field) => field !== flattened);
   const required = plain.filter(
-    (field) => field.presence === Presence.IMPLICIT || words.required.includes(fullNameOf(field)),
+    (field) => field.presence === Presence.IMPLICIT || metadata.required.includes(fullName(field)),
   );
   return {
     type: "object",
-    ...describing(message),
+    ...readDescription(message),
     ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
-    properties: Object.fromEntries(plain.map((field) => [field.jsonName, schemaOfField(field, words)])),
-    ...(beside && entriesOf(beside, words)),
+    properties: Object.fromEntries(plain.map((field) => [field.jsonName, fieldSchema(field, metadata)])),
+    ...(flattened && flattenedEntries(flattened, metadata)),
   };
 }
 
-/** The entries of a map that stand beside the other fields. */
-function entriesOf(field: DescField, words: FieldWords): JsonObject {
-  const { propertyNames, additionalProperties, description } = schemaOfField(field, words) as {
+/** Describes the entries of a flattened map, which appear among the other fields. */
+function flattenedEntries(field: DescField, metadata: FieldMetadata): JsonObject {
+  const { propertyNames, additionalProperties, description } = fieldSchema(field, metadata) as {
     propertyNames: { pattern: string };
     additionalProperties: JsonObject;
     description: JsonValue;
@@ -88,19 +91,19 @@ function entriesOf(field: DescField, words: FieldWords): JsonObject {
   };
 }
 
-function typeOf(field: DescField): JsonObject {
+function fieldType(field: DescField): JsonObject {
   switch (field.fieldKind) {
     case "list":
-      return { type: "array", items: typeOfOne(field) };
+      return { type: "array", items: elementType(field) };
     case "map":
-      return { type: "object", additionalProperties: typeOfOne(field) };
+      return { type: "object", additionalProperties: elementType(field) };
     default:
-      return typeOfOne(field);
+      return elementType(field);
   }
 }
 
-function typeOfOne(field: DescField): JsonObject {
-  if (field.message) return refOf(field.message);
+function elementType(field: DescField): JsonObject {
+  if (field.message) return schemaRef(field.message);
   if (field.enum) return { type: "string", enum: field.enum.values.map(({ name }) => name) };
   return SCALARS[field.scalar!];
 }

@@ -1,32 +1,32 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** What the probes are listed under. */
+/** The tag of the health probes. */
 export const PROBE_TAG = {
   name: "Health",
-  description: "For load balancers and orchestrators; no user id is needed.",
+  description: "Probes for load balancers and orchestrators. They need no user id.",
 } as const;
 
-/** The Path Item Objects of the probes. */
+/** The Path Item Objects of the health probes. */
 export const PROBE_PATHS: JsonObject = {
-  "/healthz": { get: probe("isAlive", "Tells that the process is alive", { 200: "ok" }) },
+  "/healthz": { get: probe("isAlive", "Reports that the process is alive", { 200: "ok" }) },
   "/readyz": {
-    get: probe("isReady", "Tells whether requests are welcome now", { 200: "ok", 503: "not ready" }),
+    get: probe("isReady", "Reports whether the service accepts requests", { 200: "ok", 503: "not ready" }),
   },
 };
 
-function probe(operationId: string, summary: string, answers: Readonly<Record<string, string>>): JsonObject {
+function probe(operationId: string, summary: string, statuses: Readonly<Record<string, string>>): JsonObject {
   return {
     operationId,
     summary,
     tags: [PROBE_TAG.name],
     security: [],
     responses: Object.fromEntries(
-      Object.entries(answers).map(([httpStatus, status]) => [httpStatus, answerOf(status)]),
+      Object.entries(statuses).map(([httpStatus, status]) => [httpStatus, probeResponse(status)]),
     ),
   };
 }
 
-function answerOf(status: string): JsonObject {
+function probeResponse(status: string): JsonObject {
   const schema = { type: "object", required: ["status"], properties: { status: { const: status } } };
   return {
     description: `The status is \`${status}\`.`,

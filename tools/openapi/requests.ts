@@ -1,27 +1,27 @@
 import { type DescField, type DescMessage, type JsonObject, ScalarType } from "@bufbuild/protobuf";
-import { commentOf, describing } from "./comments.ts";
-import { fullNameOf, refOf, schemaOfField } from "./messages.ts";
-import type { FormWords, Words } from "./words.ts";
+import type { ApiMetadata, RequestFormat } from "./api-metadata.ts";
+import { readComment, readDescription } from "./comments.ts";
+import { fieldSchema, fullName, schemaRef } from "./messages.ts";
 
-/** What a switch may be as text, and in JSON; the last are the same as none. */
-const SWITCH_TEXT = { type: "string", enum: ["1", "0", "true", "false", ""] };
-const SWITCH_JSON = { enum: [true, false, 1, 0, "1", "0", "true", "false", "", null] };
+/** Values of a bool field as text and in JSON. Empty text and null mean that the field is not set. */
+const BOOL_TEXT = { type: "string", enum: ["1", "0", "true", "false", ""] };
+const BOOL_JSON = { enum: [true, false, 1, 0, "1", "0", "true", "false", "", null] };
 
-/** Ways in which a request is written. */
+/** Where the fields of a request are written. */
 type Medium = "query" | "multipart/form-data" | "application/x-www-form-urlencoded" | "application/json";
 
-/** Gives the query of a method's request: every field but those that may come as files. None is required there. */
-export function parametersOf(request: DescMessage, words: Words): JsonObject[] {
+/** Describes the query parameters: every field that cannot be a file. None is required, as the body may have it. */
+export function queryParameters(request: DescMessage, metadata: ApiMetadata): JsonObject[] {
   return request.fields
-    .filter((field) => !formOf(field, words)?.file)
+    .filter((field) => !requestFormat(field, metadata)?.file)
     .map((field) => {
-      const { description, ...schema } = valueSchemaOf(field, "query", words);
+      const { description, ...schema } = requestFieldSchema(field, "query", metadata);
       return { name: field.name, in: "query", ...(description && { description }), schema };
     });
 }
 
-/** Gives the body of a method's request: the same fields in each of three media types. */
-export function requestBodyOf(request: DescMessage, words: Words): JsonObject {
+/** Describes the request body: the same fields in each of three media types. */
+export function requestBody(request: DescMessage, metadata: ApiMetadata): JsonObject {
   const media = ["multipart/form-data", "application/x-www-form-urlencoded", "application/json"] as const;
   return {
     required: true,
@@ -29,86 +29,98 @@ export function requestBodyOf(request: DescMessage, words: Words): JsonObject {
       media.map((medium) => [
         medium,
         {
-          schema: bodyOf(request, medium, words),
+          schema: bodySchema(request, medium, metadata),
           ...(medium === "multipart/form-data"
-            ? { encoding: encodingOf(request, words) }
-            : { example: exampleOf(request, words) }),
+            ? { encoding: fileEncoding(request, metadata) }
+            : { example: bodyExample(request, metadata) }),
         },
       ]),
     ),
   };
 }
 
-/** Gives the schemas of the texts that requests write messages as, by the name of the message. */
-export function textSchemasOf(requests: readonly DescMessage[], words: Words): Record<string, JsonObject> {
+/** Creates the schemas of messages that requests write as text, by the name of the message. */
+export function textSchemas(
+  requests: readonly DescMessage[],
+  metadata: ApiMetadata,
+): Record<string, JsonObject> {
   const fields = requests.flatMap((request) => request.fields);
   return Object.fromEntries(
     fields.flatMap((field) => {
-      const form = formOf(field, words);
-      return form ? [[field.message!.name, { ...describing(field.message!), ...form.text }]] : [];
+      const format = requestFormat(field, metadata);
+      return format ? [[field.message!.name, { ...readDescription(field.message!), ...format.text }]] : [];
     }),
   );
 }
 
-function bodyOf(request: DescMessage, medium: Medium, words: Words): JsonObject {
-  const required = requiredOf(request, words).map(({ name }) => name);
+function bodySchema(request: DescMessage, medium: Medium, metadata: ApiMetadata): JsonObject {
+  const required = requiredFields(request, metadata).map(({ name }) => name);
   return {
     type: "object",
     ...(required.length > 0 && { required }),
     properties: Object.fromEntries(
-      request.fields.map((field) => [field.name, valueSchemaOf(field, medium, words)]),
+      request.fields.map((field) => [field.name, requestFieldSchema(field, medium, metadata)]),
     ),
   };
 }
 
-function requiredOf(request: DescMessage, words: Words): DescField[] {
-  return request.fields.filter((field) => words.required.includes(fullNameOf(field)));
+function requiredFields(request: DescMessage, metadata: ApiMetadata): DescField[] {
+  return request.fields.filter((field) => metadata.required.includes(fullName(field)));
 }
 
-/** What is required and no more, so that tools do not make up the rest. */
-function exampleOf(request: DescMessage, words: Words): JsonObject {
+/** Contains only the required fields, so that tools do not invent values for the others. */
+function bodyExample(request: DescMessage, metadata: ApiMetadata): JsonObject {
   return Object.fromEntries(
-    requiredOf(request, words).flatMap((field) => {
-      const example = formOf(field, words)?.example;
+    requiredFields(request, metadata).flatMap((field) => {
+      const example = requestFormat(field, metadata)?.example;
       return example === undefined ? [] : [[field.name, example]];
     }),
   );
 }
 
-function encodingOf(request: DescMessage, words: Words): JsonObject {
+function fileEncoding(request: DescMessage, metadata: ApiMetadata): JsonObject {
   return Object.fromEntries(
     request.fields.flatMap((field) => {
-      const types = formOf(field, words)?.file;
+      const types = requestFormat(field, metadata)?.file;
       return types ? [[field.name, { contentType: types.join(", ") }]] : [];
     }),
   );
 }
 
-function valueSchemaOf(field: DescField, medium: Medium, words: Words): JsonObject {
-  const form = formOf(field, words);
-  if (form?.file && medium === "multipart/form-data") return fileSchemaOf(field);
-  if (form) return { ...formSchemaOf(field, medium, form, words), ...describing(field) };
-  if (field.scalar !== ScalarType.BOOL) return schemaOfField(field, words);
-  return { ...(medium === "application/json" ? SWITCH_JSON : SWITCH_TEXT), ...describing(field) };
+function requestFieldSchema(field: DescField, medium: Medium, metadata: ApiMetadata): JsonObject {
+  const format = requestFormat(field, metadata);
+  if (format?.file && medium === "multipart/form-data") return fileSchema(field);
+  if (format) return { ...formattedSchema(field, medium, format, metadata), ...readDescription(field) };
+  if (field.scalar !== ScalarType.BOOL) return fieldSchema(field, metadata);
+  return { ...(medium === "application/json" ? BOOL_JSON : BOOL_TEXT), ...readDescription(field) };
 }
 
-/** Tools know by this type alone to offer a choice of files, so that its being text as well is told in words. */
-function fileSchemaOf(field: DescField): JsonObject {
-  const description = `${commentOf(field)} A file; or text, as in the other kinds of body.`.trimStart();
+/** Tools offer a file picker only for this type, so the description says that text works too. */
+function fileSchema(field: DescField): JsonObject {
+  const description =
+    `${readComment(field)} Sent as a file, or as text as in the other media types.`.trimStart();
   return { type: "string", format: "binary", description };
 }
 
-function formSchemaOf(field: DescField, medium: Medium, form: FormWords, words: Words): JsonObject {
-  const text = refOf(field.message!);
+function formattedSchema(
+  field: DescField,
+  medium: Medium,
+  format: RequestFormat,
+  metadata: ApiMetadata,
+): JsonObject {
+  const text = schemaRef(field.message!);
   const isList = field.fieldKind === "list";
   if (medium !== "application/json") return isList ? { type: "array", items: text } : text;
-  // Null is the same as none.
-  const none = words.required.includes(fullNameOf(field)) ? [] : [{ type: "null" }];
-  const ways = [text, ...(form.json ? [form.json] : []), ...none];
-  const one = ways.length === 1 ? text : { anyOf: ways };
-  return isList ? { anyOf: [{ type: "array", items: one }, text, ...none] } : one;
+  // Null means that the field is not set.
+  const none = metadata.required.includes(fullName(field)) ? [] : [{ type: "null" }];
+  const forms = [text, ...(format.json ? [format.json] : []), ...none];
+  const element = forms.length === 1 ? text : { anyOf: forms };
+  return isList ? { anyOf: [{ type: "array", items: element }, text, ...none] } : element;
 }
 
-function formOf({ message, fieldKind }: DescField, { forms }: Words): FormWords | undefined {
-  return message && fieldKind !== "map" ? forms[message.typeName] : undefined;
+function requestFormat(
+  { message, fieldKind }: DescField,
+  { formats }: ApiMetadata,
+): RequestFormat | undefined {
+  return message && fieldKind !== "map" ? formats[message.typeName] : undefined;
 }

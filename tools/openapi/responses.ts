@@ -1,37 +1,40 @@
 import { STATUS_CODES } from "node:http";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { refOf } from "./messages.ts";
-import type { ErrorWords, Words } from "./words.ts";
+import type { ApiMetadata, ErrorDescription } from "./api-metadata.ts";
+import { schemaRef } from "./messages.ts";
 
-/** Errors at a path or with a method that is no operation's. */
-const OF_NO_OPERATION: readonly number[] = [404, 405];
+/** Errors of requests that reach no operation. */
+const STATUSES_WITHOUT_OPERATION: readonly number[] = [404, 405];
 
-/** Gives the answers of a method, by status. */
-export function responsesOf(method: DescMethod, words: Words): JsonObject {
+/** Describes the responses of a method, by status. */
+export function methodResponses(method: DescMethod, metadata: ApiMetadata): JsonObject {
   return {
     200: {
       description: "Success.",
-      headers: headersOn(words, 200, method),
-      content: { "application/json": { schema: refOf(method.output) } },
+      headers: headerRefs(metadata, 200, method),
+      content: { "application/json": { schema: schemaRef(method.output) } },
     },
     ...Object.fromEntries(
-      statusesOf(words).map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
+      errorStatuses(metadata).map((status) => [
+        status,
+        { $ref: `#/components/responses/${responseName(status)}` },
+      ]),
     ),
   };
 }
 
-/** Gives the answers to errors, which are the same for every method, by name. */
-export function errorResponsesOf(words: Words): JsonObject {
+/** Describes the error responses, which all methods share, by name. */
+export function errorResponses(metadata: ApiMetadata): JsonObject {
   return Object.fromEntries(
-    statusesOf(words).map((status) => {
-      const errors = words.errors.filter(({ http }) => http === status);
-      const code = { enum: codesOf(errors) };
+    errorStatuses(metadata).map((status) => {
+      const errors = metadata.errors.filter(({ http }) => http === status);
+      const code = { enum: errorCodes(errors) };
       const schema = { allOf: [{ $ref: "#/components/schemas/Error" }, { properties: { code } }] };
       return [
-        nameOf(status),
+        responseName(status),
         {
-          description: `${STATUS_CODES[status]}.\n\n${tableOf(errors)}`,
-          headers: headersOn(words, status),
+          description: `${STATUS_CODES[status]}.\n\n${errorTable(errors)}`,
+          headers: headerRefs(metadata, status),
           content: { "application/json": { schema } },
         },
       ];
@@ -39,14 +42,14 @@ export function errorResponsesOf(words: Words): JsonObject {
   );
 }
 
-/** Gives the schema of any error, with the table of all. */
-export function errorSchemaOf({ errors, errorEnvelope }: Words): JsonObject {
-  const description = `Every error, also at other paths and with other methods.\n\n${tableOf(errors)}`;
-  return { description, ...errorEnvelope(codesOf(errors)) };
+/** Creates the schema of all error responses. Its description has a table of the errors. */
+export function errorSchema({ errors, errorEnvelope }: ApiMetadata): JsonObject {
+  const description = `Every error response, also for other paths and methods.\n\n${errorTable(errors)}`;
+  return { description, ...errorEnvelope(errorCodes(errors)) };
 }
 
-/** Gives the headers of answers, by name. */
-export function headerComponentsOf({ headers }: Words): JsonObject {
+/** Describes the response headers, by name. */
+export function headerComponents({ headers }: ApiMetadata): JsonObject {
   return Object.fromEntries(
     headers.map(({ name, description, schema, always }) => [
       name,
@@ -55,32 +58,34 @@ export function headerComponentsOf({ headers }: Words): JsonObject {
   );
 }
 
-function headersOn({ headers }: Words, status: number, method?: DescMethod): JsonObject {
+function headerRefs({ headers }: ApiMetadata, status: number, method?: DescMethod): JsonObject {
   return Object.fromEntries(
     headers
-      .filter(({ on }) => on(status, method))
+      .filter(({ appliesTo }) => appliesTo(status, method))
       .map(({ name }) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-function statusesOf({ errors }: Words): number[] {
-  const statuses = errors.map(({ http }) => http).filter((status) => !OF_NO_OPERATION.includes(status));
-  return [...new Set(statuses)].toSorted((one, other) => one - other);
+function errorStatuses({ errors }: ApiMetadata): number[] {
+  const statuses = errors
+    .map(({ http }) => http)
+    .filter((status) => !STATUSES_WITHOUT_OPERATION.includes(status));
+  return [...new Set(statuses)].toSorted((a, b) => a - b);
 }
 
-/** `TooManyRequests` for 429. */
-function nameOf(status: number): string {
+/** Names the response of a status, such as `TooManyRequests` for 429. */
+function responseName(status: number): string {
   return STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
 }
 
-function codesOf(errors: readonly ErrorWords[]): string[] {
+function errorCodes(errors: readonly ErrorDescription[]): string[] {
   return [...new Set(errors.map(({ code }) => code))];
 }
 
-function tableOf(errors: readonly ErrorWords[]): string {
+function errorTable(errors: readonly ErrorDescription[]): string {
   const rows = errors.map(
-    ({ code, reason, http, retry, text }) =>
-      `| ${code} | ${reason} | ${http} | ${retry ? "yes" : "no"} | ${text} |`,
+    ({ code, reason, http, retryable, text }) =>
+      `| ${code} | ${reason} | ${http} | ${retryable ? "yes" : "no"} | ${text} |`,
   );
   return ["| code | reason | HTTP | retry | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 }

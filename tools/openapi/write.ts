@@ -1,4 +1,4 @@
-// Writes the OpenAPI document of the face service into the file that is named: a part of `npm run generate`.
+// Writes the OpenAPI document of the face service to a file. `npm run generate` runs it.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { describeService } from "./document.ts";
-import { faceWords } from "./face-words.ts";
+import { faceMetadata } from "./face-metadata.ts";
 
 const [target] = process.argv.slice(2);
-if (!target) throw new Error("Name the file to write.");
+if (!target) throw new Error("Usage: node dist/tools/openapi/write.js FILE");
 
-// Generated code has no comments: they are in what buf makes of the sources.
+// Generated code has no comments, so build the descriptors from the proto files.
 const buf = join(PACKAGE_ROOT, "node_modules/.bin/buf");
-const sources = ["build", "proto", "--path", "proto/face", "--as-file-descriptor-set", "--output", "-"];
-const descriptors = fromBinary(FileDescriptorSetSchema, execFileSync(buf, sources, { cwd: PACKAGE_ROOT }));
+const args = ["build", "proto", "--path", "proto/face", "--as-file-descriptor-set", "--output", "-"];
+const descriptors = fromBinary(FileDescriptorSetSchema, execFileSync(buf, args, { cwd: PACKAGE_ROOT }));
 const service = createFileRegistry(descriptors).getService(FaceService.typeName)!;
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {
   version: string;
 };
-writeFileSync(target, `${JSON.stringify(describeService(service, faceWords(version)), undefined, 2)}\n`);
+writeFileSync(target, `${JSON.stringify(describeService(service, faceMetadata(version)), undefined, 2)}\n`);

@@ -26,8 +26,11 @@ if _version_not_supported:
 
 
 class FaceServiceStub:
-    """The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-    by their EXIF tag first, and all coordinates refer to the upright image.
+    """The four image operations.
+
+    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     def __init__(self, channel):
@@ -59,36 +62,49 @@ class FaceServiceStub:
 
 
 class FaceServiceServicer:
-    """The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-    by their EXIF tag first, and all coordinates refer to the upright image.
+    """The four image operations.
+
+    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     def MatchFaces(self, request, context):
-        """Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-        person. Swapping the images changes nothing.
+        """Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+        is the same person. The order of the images does not matter.
+
+        If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+        an image has no face.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CompareFaces(self, request, context):
-        """Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-        person. Deprecated: use MatchFaces, which tells the same by its score.
+        """Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+        MatchFaces, which gives the same verdict.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetImageAttr(self, request, context):
-        """Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-        without a face succeeds with its size alone.
+        """Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+        it succeeds and returns only the image size.
+
+        At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+        `x-visage-faces-found` has their number.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetFaceVec(self, request, context):
-        """Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+        """Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+        person if the Euclidean distance between their vectors is below 0.5.
+
+        If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+        there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,8 +142,11 @@ def add_FaceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class FaceService:
-    """The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-    by their EXIF tag first, and all coordinates refer to the upright image.
+    """The four image operations.
+
+    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     @staticmethod

@@ -89,8 +89,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -111,8 +111,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -123,8 +123,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -142,8 +142,8 @@ visage.face.v1.Face defaultValue) {
   }
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -166,7 +166,7 @@ visage.face.v1.Face defaultValue) {
       emptyIntList();
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -179,7 +179,7 @@ visage.face.v1.Face defaultValue) {
   }
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -190,7 +190,7 @@ visage.face.v1.Face defaultValue) {
   }
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -633,8 +633,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -655,8 +655,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -667,8 +667,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -685,8 +685,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -708,8 +708,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -732,8 +732,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -750,8 +750,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -770,8 +770,8 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-     * stand beside `image_size`.
+     * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+     * members of `attributes`, next to `image_size`.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -800,7 +800,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -813,7 +813,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -824,7 +824,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -836,7 +836,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -855,7 +855,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -872,7 +872,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -890,7 +890,7 @@ visage.face.v1.Face defaultValue) {
     }
     /**
      * <pre>
-     * Height, then width, in pixels.
+     * Height and width of the upright image in pixels, in this order.
      * </pre>
      *
      * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>

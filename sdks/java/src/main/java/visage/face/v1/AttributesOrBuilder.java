@@ -12,8 +12,8 @@ public interface AttributesOrBuilder extends
 
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -21,8 +21,8 @@ public interface AttributesOrBuilder extends
   int getFacesCount();
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -37,8 +37,8 @@ public interface AttributesOrBuilder extends
   getFaces();
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -47,8 +47,8 @@ public interface AttributesOrBuilder extends
   getFacesMap();
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -60,8 +60,8 @@ visage.face.v1.Face getFacesOrDefault(
 visage.face.v1.Face defaultValue);
   /**
    * <pre>
-   * Faces by `face_id_0`, `face_id_1` and so on, the most prominent first. In plain JSON the entries
-   * stand beside `image_size`.
+   * The faces by `face_id_0`, `face_id_1` and so on, the most prominent first; at most 256. In plain JSON they are
+   * members of `attributes`, next to `image_size`.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Face&gt; faces = 1 [(.rest.v1.flatten) = true];</code>
@@ -71,7 +71,7 @@ visage.face.v1.Face defaultValue);
 
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -80,7 +80,7 @@ visage.face.v1.Face defaultValue);
   java.util.List<java.lang.Integer> getImageSizeList();
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>
@@ -89,7 +89,7 @@ visage.face.v1.Face defaultValue);
   int getImageSizeCount();
   /**
    * <pre>
-   * Height, then width, in pixels.
+   * Height and width of the upright image in pixels, in this order.
    * </pre>
    *
    * <code>repeated int32 image_size = 2 [json_name = "image_size"];</code>

@@ -7,7 +7,8 @@ package visage.face.v1;
 
 /**
  * <pre>
- * A rectangle in pixels of the upright image. It may reach beyond the image; what lies outside is cut.
+ * A rectangle in pixels of the upright image. It is clipped to the image. An empty box, or one wholly outside the
+ * image, fails with BAD_BOX.
  * </pre>
  *
  * Protobuf type {@code face.v1.BoundingBox}
@@ -55,6 +56,10 @@ private static final long serialVersionUID = 0L;
   public static final int X1_FIELD_NUMBER = 1;
   private int x1_ = 0;
   /**
+   * <pre>
+   * Left edge.
+   * </pre>
+   *
    * <code>int32 x1 = 1;</code>
    * @return The x1.
    */
@@ -66,6 +71,10 @@ private static final long serialVersionUID = 0L;
   public static final int Y1_FIELD_NUMBER = 2;
   private int y1_ = 0;
   /**
+   * <pre>
+   * Top edge.
+   * </pre>
+   *
    * <code>int32 y1 = 2;</code>
    * @return The y1.
    */
@@ -77,6 +86,10 @@ private static final long serialVersionUID = 0L;
   public static final int X2_FIELD_NUMBER = 3;
   private int x2_ = 0;
   /**
+   * <pre>
+   * Right edge; greater than x1.
+   * </pre>
+   *
    * <code>int32 x2 = 3;</code>
    * @return The x2.
    */
@@ -88,6 +101,10 @@ private static final long serialVersionUID = 0L;
   public static final int Y2_FIELD_NUMBER = 4;
   private int y2_ = 0;
   /**
+   * <pre>
+   * Bottom edge; greater than y1.
+   * </pre>
+   *
    * <code>int32 y2 = 4;</code>
    * @return The y2.
    */
@@ -292,7 +309,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A rectangle in pixels of the upright image. It may reach beyond the image; what lies outside is cut.
+   * A rectangle in pixels of the upright image. It is clipped to the image. An empty box, or one wholly outside the
+   * image, fails with BAD_BOX.
    * </pre>
    *
    * Protobuf type {@code face.v1.BoundingBox}
@@ -468,6 +486,10 @@ private static final long serialVersionUID = 0L;
 
     private int x1_ ;
     /**
+     * <pre>
+     * Left edge.
+     * </pre>
+     *
      * <code>int32 x1 = 1;</code>
      * @return The x1.
      */
@@ -476,6 +498,10 @@ private static final long serialVersionUID = 0L;
       return x1_;
     }
     /**
+     * <pre>
+     * Left edge.
+     * </pre>
+     *
      * <code>int32 x1 = 1;</code>
      * @param value The x1 to set.
      * @return This builder for chaining.
@@ -488,6 +514,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Left edge.
+     * </pre>
+     *
      * <code>int32 x1 = 1;</code>
      * @return This builder for chaining.
      */
@@ -500,6 +530,10 @@ private static final long serialVersionUID = 0L;
 
     private int y1_ ;
     /**
+     * <pre>
+     * Top edge.
+     * </pre>
+     *
      * <code>int32 y1 = 2;</code>
      * @return The y1.
      */
@@ -508,6 +542,10 @@ private static final long serialVersionUID = 0L;
       return y1_;
     }
     /**
+     * <pre>
+     * Top edge.
+     * </pre>
+     *
      * <code>int32 y1 = 2;</code>
      * @param value The y1 to set.
      * @return This builder for chaining.
@@ -520,6 +558,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Top edge.
+     * </pre>
+     *
      * <code>int32 y1 = 2;</code>
      * @return This builder for chaining.
      */
@@ -532,6 +574,10 @@ private static final long serialVersionUID = 0L;
 
     private int x2_ ;
     /**
+     * <pre>
+     * Right edge; greater than x1.
+     * </pre>
+     *
      * <code>int32 x2 = 3;</code>
      * @return The x2.
      */
@@ -540,6 +586,10 @@ private static final long serialVersionUID = 0L;
       return x2_;
     }
     /**
+     * <pre>
+     * Right edge; greater than x1.
+     * </pre>
+     *
      * <code>int32 x2 = 3;</code>
      * @param value The x2 to set.
      * @return This builder for chaining.
@@ -552,6 +602,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Right edge; greater than x1.
+     * </pre>
+     *
      * <code>int32 x2 = 3;</code>
      * @return This builder for chaining.
      */
@@ -564,6 +618,10 @@ private static final long serialVersionUID = 0L;
 
     private int y2_ ;
     /**
+     * <pre>
+     * Bottom edge; greater than y1.
+     * </pre>
+     *
      * <code>int32 y2 = 4;</code>
      * @return The y2.
      */
@@ -572,6 +630,10 @@ private static final long serialVersionUID = 0L;
       return y2_;
     }
     /**
+     * <pre>
+     * Bottom edge; greater than y1.
+     * </pre>
+     *
      * <code>int32 y2 = 4;</code>
      * @param value The y2 to set.
      * @return This builder for chaining.
@@ -584,6 +646,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Bottom edge; greater than y1.
+     * </pre>
+     *
      * <code>int32 y2 = 4;</code>
      * @return This builder for chaining.
      */

@@ -11,24 +11,40 @@ public interface BoundingBoxOrBuilder extends
     com.google.protobuf.MessageOrBuilder {
 
   /**
+   * <pre>
+   * Left edge.
+   * </pre>
+   *
    * <code>int32 x1 = 1;</code>
    * @return The x1.
    */
   int getX1();
 
   /**
+   * <pre>
+   * Top edge.
+   * </pre>
+   *
    * <code>int32 y1 = 2;</code>
    * @return The y1.
    */
   int getY1();
 
   /**
+   * <pre>
+   * Right edge; greater than x1.
+   * </pre>
+   *
    * <code>int32 x2 = 3;</code>
    * @return The x2.
    */
   int getX2();
 
   /**
+   * <pre>
+   * Bottom edge; greater than y1.
+   * </pre>
+   *
    * <code>int32 y2 = 4;</code>
    * @return The y2.
    */

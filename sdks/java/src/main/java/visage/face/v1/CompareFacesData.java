@@ -55,7 +55,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object confidence_ = "";
   /**
    * <pre>
-   * Confidence that both are the same person with four decimals; above 0.6 they are.
+   * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+   * 0.6 is a match.
    * </pre>
    *
    * <code>string confidence = 1;</code>
@@ -76,7 +77,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Confidence that both are the same person with four decimals; above 0.6 they are.
+   * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+   * 0.6 is a match.
    * </pre>
    *
    * <code>string confidence = 1;</code>
@@ -101,7 +103,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Detail detail_;
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -113,7 +115,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -125,7 +127,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -481,7 +483,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object confidence_ = "";
     /**
      * <pre>
-     * Confidence that both are the same person with four decimals; above 0.6 they are.
+     * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+     * 0.6 is a match.
      * </pre>
      *
      * <code>string confidence = 1;</code>
@@ -501,7 +504,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Confidence that both are the same person with four decimals; above 0.6 they are.
+     * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+     * 0.6 is a match.
      * </pre>
      *
      * <code>string confidence = 1;</code>
@@ -522,7 +526,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Confidence that both are the same person with four decimals; above 0.6 they are.
+     * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+     * 0.6 is a match.
      * </pre>
      *
      * <code>string confidence = 1;</code>
@@ -539,7 +544,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Confidence that both are the same person with four decimals; above 0.6 they are.
+     * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+     * 0.6 is a match.
      * </pre>
      *
      * <code>string confidence = 1;</code>
@@ -553,7 +559,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Confidence that both are the same person with four decimals; above 0.6 they are.
+     * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+     * 0.6 is a match.
      * </pre>
      *
      * <code>string confidence = 1;</code>
@@ -575,7 +582,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Detail, visage.face.v1.Detail.Builder, visage.face.v1.DetailOrBuilder> detailBuilder_;
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -586,7 +593,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -601,7 +608,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -621,7 +628,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -639,7 +646,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -664,7 +671,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -681,7 +688,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -693,7 +700,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -708,7 +715,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>

@@ -12,7 +12,8 @@ public interface CompareFacesDataOrBuilder extends
 
   /**
    * <pre>
-   * Confidence that both are the same person with four decimals; above 0.6 they are.
+   * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+   * 0.6 is a match.
    * </pre>
    *
    * <code>string confidence = 1;</code>
@@ -21,7 +22,8 @@ public interface CompareFacesDataOrBuilder extends
   java.lang.String getConfidence();
   /**
    * <pre>
-   * Confidence that both are the same person with four decimals; above 0.6 they are.
+   * Confidence that both faces are the same person, as a decimal number with four places, "0.0000" to "1.0000". Above
+   * 0.6 is a match.
    * </pre>
    *
    * <code>string confidence = 1;</code>
@@ -32,7 +34,7 @@ public interface CompareFacesDataOrBuilder extends
 
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -41,7 +43,7 @@ public interface CompareFacesDataOrBuilder extends
   boolean hasDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -50,7 +52,7 @@ public interface CompareFacesDataOrBuilder extends
   visage.face.v1.Detail getDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>

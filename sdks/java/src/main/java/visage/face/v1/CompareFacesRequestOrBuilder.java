@@ -12,7 +12,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * The first image.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -21,7 +21,7 @@ public interface CompareFacesRequestOrBuilder extends
   boolean hasImg1();
   /**
    * <pre>
-   * The first image.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -30,7 +30,7 @@ public interface CompareFacesRequestOrBuilder extends
   visage.face.v1.Image getImg1();
   /**
    * <pre>
-   * The first image.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -39,7 +39,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * The second image.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -48,7 +48,7 @@ public interface CompareFacesRequestOrBuilder extends
   boolean hasImg2();
   /**
    * <pre>
-   * The second image.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -57,7 +57,7 @@ public interface CompareFacesRequestOrBuilder extends
   visage.face.v1.Image getImg2();
   /**
    * <pre>
-   * The second image.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -66,7 +66,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -75,7 +75,7 @@ public interface CompareFacesRequestOrBuilder extends
   boolean hasBboxes1();
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -84,7 +84,7 @@ public interface CompareFacesRequestOrBuilder extends
   visage.face.v1.BoundingBox getBboxes1();
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -93,7 +93,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -102,7 +102,7 @@ public interface CompareFacesRequestOrBuilder extends
   boolean hasBboxes2();
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -111,7 +111,7 @@ public interface CompareFacesRequestOrBuilder extends
   visage.face.v1.BoundingBox getBboxes2();
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -120,7 +120,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -129,7 +129,7 @@ public interface CompareFacesRequestOrBuilder extends
   boolean hasFaceDet();
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -139,7 +139,7 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 6;</code>

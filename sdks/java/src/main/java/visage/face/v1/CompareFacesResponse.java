@@ -57,7 +57,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object status_ = "";
   /**
    * <pre>
-   * `ok`.
+   * Always `ok`.
    * </pre>
    *
    * <code>string status = 1;</code>
@@ -78,7 +78,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `ok`.
+   * Always `ok`.
    * </pre>
    *
    * <code>string status = 1;</code>
@@ -104,7 +104,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object code_ = "";
   /**
    * <pre>
-   * `1000`.
+   * Always `1000`.
    * </pre>
    *
    * <code>string code = 2;</code>
@@ -125,7 +125,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `1000`.
+   * Always `1000`.
    * </pre>
    *
    * <code>string code = 2;</code>
@@ -150,7 +150,7 @@ private static final long serialVersionUID = 0L;
   private boolean success_ = false;
   /**
    * <pre>
-   * `true`.
+   * Always `true`.
    * </pre>
    *
    * <code>bool success = 3;</code>
@@ -166,7 +166,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object message_ = "";
   /**
    * <pre>
-   * `Fetched confidence value.`
+   * Always `Fetched confidence value.`
    * </pre>
    *
    * <code>string message = 4;</code>
@@ -187,7 +187,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `Fetched confidence value.`
+   * Always `Fetched confidence value.`
    * </pre>
    *
    * <code>string message = 4;</code>
@@ -211,6 +211,10 @@ private static final long serialVersionUID = 0L;
   public static final int DATA_FIELD_NUMBER = 5;
   private visage.face.v1.CompareFacesData data_;
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.CompareFacesData data = 5;</code>
    * @return Whether the data field is set.
    */
@@ -219,6 +223,10 @@ private static final long serialVersionUID = 0L;
     return ((bitField0_ & 0x00000001) != 0);
   }
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.CompareFacesData data = 5;</code>
    * @return The data.
    */
@@ -227,6 +235,10 @@ private static final long serialVersionUID = 0L;
     return data_ == null ? visage.face.v1.CompareFacesData.getDefaultInstance() : data_;
   }
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.CompareFacesData data = 5;</code>
    */
   @java.lang.Override
@@ -652,7 +664,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object status_ = "";
     /**
      * <pre>
-     * `ok`.
+     * Always `ok`.
      * </pre>
      *
      * <code>string status = 1;</code>
@@ -672,7 +684,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`.
+     * Always `ok`.
      * </pre>
      *
      * <code>string status = 1;</code>
@@ -693,7 +705,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`.
+     * Always `ok`.
      * </pre>
      *
      * <code>string status = 1;</code>
@@ -710,7 +722,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`.
+     * Always `ok`.
      * </pre>
      *
      * <code>string status = 1;</code>
@@ -724,7 +736,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`.
+     * Always `ok`.
      * </pre>
      *
      * <code>string status = 1;</code>
@@ -744,7 +756,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object code_ = "";
     /**
      * <pre>
-     * `1000`.
+     * Always `1000`.
      * </pre>
      *
      * <code>string code = 2;</code>
@@ -764,7 +776,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `1000`.
+     * Always `1000`.
      * </pre>
      *
      * <code>string code = 2;</code>
@@ -785,7 +797,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `1000`.
+     * Always `1000`.
      * </pre>
      *
      * <code>string code = 2;</code>
@@ -802,7 +814,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `1000`.
+     * Always `1000`.
      * </pre>
      *
      * <code>string code = 2;</code>
@@ -816,7 +828,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `1000`.
+     * Always `1000`.
      * </pre>
      *
      * <code>string code = 2;</code>
@@ -836,7 +848,7 @@ private static final long serialVersionUID = 0L;
     private boolean success_ ;
     /**
      * <pre>
-     * `true`.
+     * Always `true`.
      * </pre>
      *
      * <code>bool success = 3;</code>
@@ -848,7 +860,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `true`.
+     * Always `true`.
      * </pre>
      *
      * <code>bool success = 3;</code>
@@ -864,7 +876,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `true`.
+     * Always `true`.
      * </pre>
      *
      * <code>bool success = 3;</code>
@@ -880,7 +892,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object message_ = "";
     /**
      * <pre>
-     * `Fetched confidence value.`
+     * Always `Fetched confidence value.`
      * </pre>
      *
      * <code>string message = 4;</code>
@@ -900,7 +912,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `Fetched confidence value.`
+     * Always `Fetched confidence value.`
      * </pre>
      *
      * <code>string message = 4;</code>
@@ -921,7 +933,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `Fetched confidence value.`
+     * Always `Fetched confidence value.`
      * </pre>
      *
      * <code>string message = 4;</code>
@@ -938,7 +950,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `Fetched confidence value.`
+     * Always `Fetched confidence value.`
      * </pre>
      *
      * <code>string message = 4;</code>
@@ -952,7 +964,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `Fetched confidence value.`
+     * Always `Fetched confidence value.`
      * </pre>
      *
      * <code>string message = 4;</code>
@@ -973,6 +985,10 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.SingleFieldBuilder<
         visage.face.v1.CompareFacesData, visage.face.v1.CompareFacesData.Builder, visage.face.v1.CompareFacesDataOrBuilder> dataBuilder_;
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      * @return Whether the data field is set.
      */
@@ -980,6 +996,10 @@ private static final long serialVersionUID = 0L;
       return ((bitField0_ & 0x00000010) != 0);
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      * @return The data.
      */
@@ -991,6 +1011,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public Builder setData(visage.face.v1.CompareFacesData value) {
@@ -1007,6 +1031,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public Builder setData(
@@ -1021,6 +1049,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public Builder mergeData(visage.face.v1.CompareFacesData value) {
@@ -1042,6 +1074,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public Builder clearData() {
@@ -1055,6 +1091,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public visage.face.v1.CompareFacesData.Builder getDataBuilder() {
@@ -1063,6 +1103,10 @@ private static final long serialVersionUID = 0L;
       return internalGetDataFieldBuilder().getBuilder();
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     public visage.face.v1.CompareFacesDataOrBuilder getDataOrBuilder() {
@@ -1074,6 +1118,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The result.
+     * </pre>
+     *
      * <code>.face.v1.CompareFacesData data = 5;</code>
      */
     private com.google.protobuf.SingleFieldBuilder<

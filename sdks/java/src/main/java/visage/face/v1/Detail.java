@@ -7,7 +7,7 @@ package visage.face.v1;
 
 /**
  * <pre>
- * What an answer was made from.
+ * How a result was obtained.
  * </pre>
  *
  * Protobuf type {@code face.v1.Detail}
@@ -71,7 +71,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<visage.face.v1.ImageDetail> images_;
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -82,7 +82,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -94,7 +94,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -105,7 +105,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -116,7 +116,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -132,7 +132,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object model_ = "";
   /**
    * <pre>
-   * The networks and preprocessing behind the vectors.
+   * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
    * </pre>
    *
    * <code>string model = 2;</code>
@@ -153,7 +153,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The networks and preprocessing behind the vectors.
+   * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
    * </pre>
    *
    * <code>string model = 2;</code>
@@ -202,7 +202,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -223,7 +224,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -234,7 +236,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -250,7 +253,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -469,7 +473,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What an answer was made from.
+   * How a result was obtained.
    * </pre>
    *
    * Protobuf type {@code face.v1.Detail}
@@ -721,7 +725,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -735,7 +739,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -749,7 +753,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -763,7 +767,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -784,7 +788,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -802,7 +806,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -822,7 +826,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -843,7 +847,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -861,7 +865,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -879,7 +883,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -898,7 +902,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -915,7 +919,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -932,7 +936,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -943,7 +947,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -957,7 +961,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -972,7 +976,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -983,7 +987,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -995,7 +999,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One for each image of the request.
+     * One entry for each image of the request, in the order of the fields.
      * </pre>
      *
      * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -1022,7 +1026,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object model_ = "";
     /**
      * <pre>
-     * The networks and preprocessing behind the vectors.
+     * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
      * </pre>
      *
      * <code>string model = 2;</code>
@@ -1042,7 +1046,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The networks and preprocessing behind the vectors.
+     * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
      * </pre>
      *
      * <code>string model = 2;</code>
@@ -1063,7 +1067,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The networks and preprocessing behind the vectors.
+     * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
      * </pre>
      *
      * <code>string model = 2;</code>
@@ -1080,7 +1084,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The networks and preprocessing behind the vectors.
+     * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
      * </pre>
      *
      * <code>string model = 2;</code>
@@ -1094,7 +1098,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The networks and preprocessing behind the vectors.
+     * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
      * </pre>
      *
      * <code>string model = 2;</code>
@@ -1139,7 +1143,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1160,7 +1165,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1171,7 +1177,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1187,7 +1194,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1211,7 +1219,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1234,7 +1243,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1251,7 +1261,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How long each stage took, over all images.
+     * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+     * `attributes` and `embed`, as far as they ran.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>

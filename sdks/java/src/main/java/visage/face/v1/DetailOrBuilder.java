@@ -12,7 +12,7 @@ public interface DetailOrBuilder extends
 
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -21,7 +21,7 @@ public interface DetailOrBuilder extends
       getImagesList();
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -29,7 +29,7 @@ public interface DetailOrBuilder extends
   visage.face.v1.ImageDetail getImages(int index);
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -37,7 +37,7 @@ public interface DetailOrBuilder extends
   int getImagesCount();
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -46,7 +46,7 @@ public interface DetailOrBuilder extends
       getImagesOrBuilderList();
   /**
    * <pre>
-   * One for each image of the request.
+   * One entry for each image of the request, in the order of the fields.
    * </pre>
    *
    * <code>repeated .face.v1.ImageDetail images = 1;</code>
@@ -56,7 +56,7 @@ public interface DetailOrBuilder extends
 
   /**
    * <pre>
-   * The networks and preprocessing behind the vectors.
+   * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
    * </pre>
    *
    * <code>string model = 2;</code>
@@ -65,7 +65,7 @@ public interface DetailOrBuilder extends
   java.lang.String getModel();
   /**
    * <pre>
-   * The networks and preprocessing behind the vectors.
+   * Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
    * </pre>
    *
    * <code>string model = 2;</code>
@@ -76,7 +76,8 @@ public interface DetailOrBuilder extends
 
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -84,7 +85,8 @@ public interface DetailOrBuilder extends
   int getMillisecondsCount();
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -99,7 +101,8 @@ public interface DetailOrBuilder extends
   getMilliseconds();
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -108,7 +111,8 @@ public interface DetailOrBuilder extends
   getMillisecondsMap();
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -118,7 +122,8 @@ public interface DetailOrBuilder extends
       double defaultValue);
   /**
    * <pre>
-   * How long each stage took, over all images.
+   * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
+   * `attributes` and `embed`, as far as they ran.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>

@@ -7,8 +7,8 @@ package visage.face.v1;
 
 /**
  * <pre>
- * How a face appears. Age and gender are as annotators of photographs would see them, not what a
- * document says.
+ * One face. Age range and gender are estimates of how the face appears to annotators of photographs. They are not a
+ * person's documented age or identity.
  * </pre>
  *
  * Protobuf type {@code face.v1.Face}
@@ -62,7 +62,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object age_ = "";
   /**
    * <pre>
-   * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -83,7 +83,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -110,7 +110,7 @@ private static final long serialVersionUID = 0L;
       emptyIntList();
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -123,7 +123,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -134,7 +134,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -151,7 +151,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object gender_ = "";
   /**
    * <pre>
-   * `male` or `female`.
+   * Apparent gender: `male` or `female`.
    * </pre>
    *
    * <code>string gender = 3;</code>
@@ -172,7 +172,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `male` or `female`.
+   * Apparent gender: `male` or `female`.
    * </pre>
    *
    * <code>string gender = 3;</code>
@@ -197,7 +197,7 @@ private static final long serialVersionUID = 0L;
   private double genderConfidence_ = 0D;
   /**
    * <pre>
-   * 0.501 to 1.
+   * Confidence of the gender, 0.501 to 1.
    * </pre>
    *
    * <code>double gender_confidence = 4 [json_name = "gender_confidence"];</code>
@@ -211,6 +211,10 @@ private static final long serialVersionUID = 0L;
   public static final int LANDMARKS_FIELD_NUMBER = 5;
   private visage.face.v1.Landmarks landmarks_;
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    * @return Whether the landmarks field is set.
    */
@@ -219,6 +223,10 @@ private static final long serialVersionUID = 0L;
     return ((bitField0_ & 0x00000001) != 0);
   }
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    * @return The landmarks.
    */
@@ -227,6 +235,10 @@ private static final long serialVersionUID = 0L;
     return landmarks_ == null ? visage.face.v1.Landmarks.getDefaultInstance() : landmarks_;
   }
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    */
   @java.lang.Override
@@ -463,8 +475,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * How a face appears. Age and gender are as annotators of photographs would see them, not what a
-   * document says.
+   * One face. Age range and gender are estimates of how the face appears to annotators of photographs. They are not a
+   * person's documented age or identity.
    * </pre>
    *
    * Protobuf type {@code face.v1.Face}
@@ -694,7 +706,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object age_ = "";
     /**
      * <pre>
-     * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -714,7 +726,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -735,7 +747,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -752,7 +764,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -766,7 +778,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -792,7 +804,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -805,7 +817,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -816,7 +828,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -828,7 +840,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -847,7 +859,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -864,7 +876,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -882,7 +894,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom; usable as `bboxes` of the other operations.
+     * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -898,7 +910,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object gender_ = "";
     /**
      * <pre>
-     * `male` or `female`.
+     * Apparent gender: `male` or `female`.
      * </pre>
      *
      * <code>string gender = 3;</code>
@@ -918,7 +930,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `male` or `female`.
+     * Apparent gender: `male` or `female`.
      * </pre>
      *
      * <code>string gender = 3;</code>
@@ -939,7 +951,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `male` or `female`.
+     * Apparent gender: `male` or `female`.
      * </pre>
      *
      * <code>string gender = 3;</code>
@@ -956,7 +968,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `male` or `female`.
+     * Apparent gender: `male` or `female`.
      * </pre>
      *
      * <code>string gender = 3;</code>
@@ -970,7 +982,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `male` or `female`.
+     * Apparent gender: `male` or `female`.
      * </pre>
      *
      * <code>string gender = 3;</code>
@@ -990,7 +1002,7 @@ private static final long serialVersionUID = 0L;
     private double genderConfidence_ ;
     /**
      * <pre>
-     * 0.501 to 1.
+     * Confidence of the gender, 0.501 to 1.
      * </pre>
      *
      * <code>double gender_confidence = 4 [json_name = "gender_confidence"];</code>
@@ -1002,7 +1014,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 0.501 to 1.
+     * Confidence of the gender, 0.501 to 1.
      * </pre>
      *
      * <code>double gender_confidence = 4 [json_name = "gender_confidence"];</code>
@@ -1018,7 +1030,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 0.501 to 1.
+     * Confidence of the gender, 0.501 to 1.
      * </pre>
      *
      * <code>double gender_confidence = 4 [json_name = "gender_confidence"];</code>
@@ -1035,6 +1047,10 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.SingleFieldBuilder<
         visage.face.v1.Landmarks, visage.face.v1.Landmarks.Builder, visage.face.v1.LandmarksOrBuilder> landmarksBuilder_;
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      * @return Whether the landmarks field is set.
      */
@@ -1042,6 +1058,10 @@ private static final long serialVersionUID = 0L;
       return ((bitField0_ & 0x00000010) != 0);
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      * @return The landmarks.
      */
@@ -1053,6 +1073,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public Builder setLandmarks(visage.face.v1.Landmarks value) {
@@ -1069,6 +1093,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public Builder setLandmarks(
@@ -1083,6 +1111,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public Builder mergeLandmarks(visage.face.v1.Landmarks value) {
@@ -1104,6 +1136,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public Builder clearLandmarks() {
@@ -1117,6 +1153,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public visage.face.v1.Landmarks.Builder getLandmarksBuilder() {
@@ -1125,6 +1165,10 @@ private static final long serialVersionUID = 0L;
       return internalGetLandmarksFieldBuilder().getBuilder();
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     public visage.face.v1.LandmarksOrBuilder getLandmarksOrBuilder() {
@@ -1136,6 +1180,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The 68 landmarks.
+     * </pre>
+     *
      * <code>.face.v1.Landmarks landmarks = 5;</code>
      */
     private com.google.protobuf.SingleFieldBuilder<

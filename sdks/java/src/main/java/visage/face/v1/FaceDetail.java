@@ -6,6 +6,10 @@
 package visage.face.v1;
 
 /**
+ * <pre>
+ * Details of one face.
+ * </pre>
+ *
  * Protobuf type {@code face.v1.FaceDetail}
  */
 @com.google.protobuf.Generated
@@ -57,7 +61,7 @@ private static final long serialVersionUID = 0L;
       emptyIntList();
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -70,7 +74,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -81,7 +85,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -97,7 +101,7 @@ private static final long serialVersionUID = 0L;
   private double score_ = 0D;
   /**
    * <pre>
-   * The detector's score, 0 to 1; missing where the caller gave the box.
+   * Detection score, 0 to 1. Missing if the request gave the box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -109,7 +113,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The detector's score, 0 to 1; missing where the caller gave the box.
+   * Detection score, 0 to 1. Missing if the request gave the box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -126,7 +130,7 @@ private static final long serialVersionUID = 0L;
       emptyIntList();
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -139,7 +143,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -150,7 +154,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -166,7 +170,7 @@ private static final long serialVersionUID = 0L;
   private double light_ = 0D;
   /**
    * <pre>
-   * Mean luma of the face, 0 to 255.
+   * Mean luma of the face, 0 to 255. The quality check requires 70.
    * </pre>
    *
    * <code>double light = 4;</code>
@@ -181,7 +185,7 @@ private static final long serialVersionUID = 0L;
   private double yaw_ = 0D;
   /**
    * <pre>
-   * Degrees; positive towards the right side of the image.
+   * Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
    * </pre>
    *
    * <code>double yaw = 5;</code>
@@ -442,6 +446,10 @@ private static final long serialVersionUID = 0L;
     return builder;
   }
   /**
+   * <pre>
+   * Details of one face.
+   * </pre>
+   *
    * Protobuf type {@code face.v1.FaceDetail}
    */
   public static final class Builder extends
@@ -677,7 +685,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -690,7 +698,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -701,7 +709,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -713,7 +721,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -732,7 +740,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -749,7 +757,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -767,7 +775,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Left, top, right, bottom.
+     * Bounding box: x1, y1, x2, y2.
      * </pre>
      *
      * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -783,7 +791,7 @@ private static final long serialVersionUID = 0L;
     private double score_ ;
     /**
      * <pre>
-     * The detector's score, 0 to 1; missing where the caller gave the box.
+     * Detection score, 0 to 1. Missing if the request gave the box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -795,7 +803,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The detector's score, 0 to 1; missing where the caller gave the box.
+     * Detection score, 0 to 1. Missing if the request gave the box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -807,7 +815,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The detector's score, 0 to 1; missing where the caller gave the box.
+     * Detection score, 0 to 1. Missing if the request gave the box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -823,7 +831,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The detector's score, 0 to 1; missing where the caller gave the box.
+     * Detection score, 0 to 1. Missing if the request gave the box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -845,7 +853,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -858,7 +866,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -869,7 +877,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -881,7 +889,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -900,7 +908,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -917,7 +925,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -935,7 +943,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Width and height of the face in pixels.
+     * Width and height of the face in pixels. The quality check requires 60 each.
      * </pre>
      *
      * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -951,7 +959,7 @@ private static final long serialVersionUID = 0L;
     private double light_ ;
     /**
      * <pre>
-     * Mean luma of the face, 0 to 255.
+     * Mean luma of the face, 0 to 255. The quality check requires 70.
      * </pre>
      *
      * <code>double light = 4;</code>
@@ -963,7 +971,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Mean luma of the face, 0 to 255.
+     * Mean luma of the face, 0 to 255. The quality check requires 70.
      * </pre>
      *
      * <code>double light = 4;</code>
@@ -979,7 +987,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Mean luma of the face, 0 to 255.
+     * Mean luma of the face, 0 to 255. The quality check requires 70.
      * </pre>
      *
      * <code>double light = 4;</code>
@@ -995,7 +1003,7 @@ private static final long serialVersionUID = 0L;
     private double yaw_ ;
     /**
      * <pre>
-     * Degrees; positive towards the right side of the image.
+     * Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
      * </pre>
      *
      * <code>double yaw = 5;</code>
@@ -1007,7 +1015,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Degrees; positive towards the right side of the image.
+     * Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
      * </pre>
      *
      * <code>double yaw = 5;</code>
@@ -1023,7 +1031,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Degrees; positive towards the right side of the image.
+     * Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
      * </pre>
      *
      * <code>double yaw = 5;</code>

@@ -12,7 +12,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -21,7 +21,7 @@ public interface FaceDetailOrBuilder extends
   java.util.List<java.lang.Integer> getFaceRectangleList();
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -30,7 +30,7 @@ public interface FaceDetailOrBuilder extends
   int getFaceRectangleCount();
   /**
    * <pre>
-   * Left, top, right, bottom.
+   * Bounding box: x1, y1, x2, y2.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 1 [json_name = "face_rectangle"];</code>
@@ -41,7 +41,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * The detector's score, 0 to 1; missing where the caller gave the box.
+   * Detection score, 0 to 1. Missing if the request gave the box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -50,7 +50,7 @@ public interface FaceDetailOrBuilder extends
   boolean hasScore();
   /**
    * <pre>
-   * The detector's score, 0 to 1; missing where the caller gave the box.
+   * Detection score, 0 to 1. Missing if the request gave the box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -60,7 +60,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -69,7 +69,7 @@ public interface FaceDetailOrBuilder extends
   java.util.List<java.lang.Integer> getFaceSizeList();
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -78,7 +78,7 @@ public interface FaceDetailOrBuilder extends
   int getFaceSizeCount();
   /**
    * <pre>
-   * Width and height of the face in pixels.
+   * Width and height of the face in pixels. The quality check requires 60 each.
    * </pre>
    *
    * <code>repeated int32 face_size = 3 [json_name = "face_size"];</code>
@@ -89,7 +89,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Mean luma of the face, 0 to 255.
+   * Mean luma of the face, 0 to 255. The quality check requires 70.
    * </pre>
    *
    * <code>double light = 4;</code>
@@ -99,7 +99,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Degrees; positive towards the right side of the image.
+   * Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
    * </pre>
    *
    * <code>double yaw = 5;</code>

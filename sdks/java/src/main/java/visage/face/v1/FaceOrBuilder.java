@@ -12,7 +12,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -21,7 +21,7 @@ public interface FaceOrBuilder extends
   java.lang.String getAge();
   /**
    * <pre>
-   * One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -32,7 +32,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -41,7 +41,7 @@ public interface FaceOrBuilder extends
   java.util.List<java.lang.Integer> getFaceRectangleList();
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -50,7 +50,7 @@ public interface FaceOrBuilder extends
   int getFaceRectangleCount();
   /**
    * <pre>
-   * Left, top, right, bottom; usable as `bboxes` of the other operations.
+   * Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
    * </pre>
    *
    * <code>repeated int32 face_rectangle = 2 [json_name = "face_rectangle"];</code>
@@ -61,7 +61,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * `male` or `female`.
+   * Apparent gender: `male` or `female`.
    * </pre>
    *
    * <code>string gender = 3;</code>
@@ -70,7 +70,7 @@ public interface FaceOrBuilder extends
   java.lang.String getGender();
   /**
    * <pre>
-   * `male` or `female`.
+   * Apparent gender: `male` or `female`.
    * </pre>
    *
    * <code>string gender = 3;</code>
@@ -81,7 +81,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * 0.501 to 1.
+   * Confidence of the gender, 0.501 to 1.
    * </pre>
    *
    * <code>double gender_confidence = 4 [json_name = "gender_confidence"];</code>
@@ -90,16 +90,28 @@ public interface FaceOrBuilder extends
   double getGenderConfidence();
 
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    * @return Whether the landmarks field is set.
    */
   boolean hasLandmarks();
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    * @return The landmarks.
    */
   visage.face.v1.Landmarks getLandmarks();
   /**
+   * <pre>
+   * The 68 landmarks.
+   * </pre>
+   *
    * <code>.face.v1.Landmarks landmarks = 5;</code>
    */
   visage.face.v1.LandmarksOrBuilder getLandmarksOrBuilder();

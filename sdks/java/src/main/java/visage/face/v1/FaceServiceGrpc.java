@@ -4,8 +4,10 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 
 /**
  * <pre>
- * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
- * by their EXIF tag first, and all coordinates refer to the upright image.
+ * The four image operations.
+ * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+ * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+ * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -201,16 +203,20 @@ public final class FaceServiceGrpc {
 
   /**
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public interface AsyncService {
 
     /**
      * <pre>
-     * Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-     * person. Swapping the images changes nothing.
+     * Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+     * is the same person. The order of the images does not matter.
+     * If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * an image has no face.
      * </pre>
      */
     default void matchFaces(visage.face.v1.MatchFacesRequest request,
@@ -220,8 +226,8 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-     * person. Deprecated: use MatchFaces, which tells the same by its score.
+     * Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+     * MatchFaces, which gives the same verdict.
      * </pre>
      */
     @java.lang.Deprecated
@@ -232,8 +238,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-     * without a face succeeds with its size alone.
+     * Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+     * it succeeds and returns only the image size.
+     * At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+     * `x-visage-faces-found` has their number.
      * </pre>
      */
     default void getImageAttr(visage.face.v1.GetImageAttrRequest request,
@@ -243,7 +251,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+     * Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+     * person if the Euclidean distance between their vectors is below 0.5.
+     * If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
      * </pre>
      */
     default void getFaceVec(visage.face.v1.GetFaceVecRequest request,
@@ -255,8 +266,10 @@ public final class FaceServiceGrpc {
   /**
    * Base class for the server implementation of the service FaceService.
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static abstract class FaceServiceImplBase
@@ -270,8 +283,10 @@ public final class FaceServiceGrpc {
   /**
    * A stub to allow clients to do asynchronous rpc calls to service FaceService.
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceStub
@@ -289,8 +304,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-     * person. Swapping the images changes nothing.
+     * Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+     * is the same person. The order of the images does not matter.
+     * If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * an image has no face.
      * </pre>
      */
     public void matchFaces(visage.face.v1.MatchFacesRequest request,
@@ -301,8 +318,8 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-     * person. Deprecated: use MatchFaces, which tells the same by its score.
+     * Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+     * MatchFaces, which gives the same verdict.
      * </pre>
      */
     @java.lang.Deprecated
@@ -314,8 +331,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-     * without a face succeeds with its size alone.
+     * Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+     * it succeeds and returns only the image size.
+     * At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+     * `x-visage-faces-found` has their number.
      * </pre>
      */
     public void getImageAttr(visage.face.v1.GetImageAttrRequest request,
@@ -326,7 +345,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+     * Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+     * person if the Euclidean distance between their vectors is below 0.5.
+     * If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
      * </pre>
      */
     public void getFaceVec(visage.face.v1.GetFaceVecRequest request,
@@ -339,8 +361,10 @@ public final class FaceServiceGrpc {
   /**
    * A stub to allow clients to do synchronous rpc calls to service FaceService.
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceBlockingV2Stub
@@ -358,8 +382,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-     * person. Swapping the images changes nothing.
+     * Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+     * is the same person. The order of the images does not matter.
+     * If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * an image has no face.
      * </pre>
      */
     public visage.face.v1.MatchFacesResponse matchFaces(visage.face.v1.MatchFacesRequest request) throws io.grpc.StatusException {
@@ -369,8 +395,8 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-     * person. Deprecated: use MatchFaces, which tells the same by its score.
+     * Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+     * MatchFaces, which gives the same verdict.
      * </pre>
      */
     @java.lang.Deprecated
@@ -381,8 +407,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-     * without a face succeeds with its size alone.
+     * Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+     * it succeeds and returns only the image size.
+     * At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+     * `x-visage-faces-found` has their number.
      * </pre>
      */
     public visage.face.v1.GetImageAttrResponse getImageAttr(visage.face.v1.GetImageAttrRequest request) throws io.grpc.StatusException {
@@ -392,7 +420,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+     * Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+     * person if the Euclidean distance between their vectors is below 0.5.
+     * If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
      * </pre>
      */
     public visage.face.v1.GetFaceVecResponse getFaceVec(visage.face.v1.GetFaceVecRequest request) throws io.grpc.StatusException {
@@ -404,8 +435,10 @@ public final class FaceServiceGrpc {
   /**
    * A stub to allow clients to do limited synchronous rpc calls to service FaceService.
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceBlockingStub
@@ -423,8 +456,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-     * person. Swapping the images changes nothing.
+     * Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+     * is the same person. The order of the images does not matter.
+     * If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * an image has no face.
      * </pre>
      */
     public visage.face.v1.MatchFacesResponse matchFaces(visage.face.v1.MatchFacesRequest request) {
@@ -434,8 +469,8 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-     * person. Deprecated: use MatchFaces, which tells the same by its score.
+     * Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+     * MatchFaces, which gives the same verdict.
      * </pre>
      */
     @java.lang.Deprecated
@@ -446,8 +481,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-     * without a face succeeds with its size alone.
+     * Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+     * it succeeds and returns only the image size.
+     * At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+     * `x-visage-faces-found` has their number.
      * </pre>
      */
     public visage.face.v1.GetImageAttrResponse getImageAttr(visage.face.v1.GetImageAttrRequest request) {
@@ -457,7 +494,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+     * Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+     * person if the Euclidean distance between their vectors is below 0.5.
+     * If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
      * </pre>
      */
     public visage.face.v1.GetFaceVecResponse getFaceVec(visage.face.v1.GetFaceVecRequest request) {
@@ -469,8 +509,10 @@ public final class FaceServiceGrpc {
   /**
    * A stub to allow clients to do ListenableFuture-style rpc calls to service FaceService.
    * <pre>
-   * The four image operations. Images are JPEG or PNG, known by their bytes. They are turned upright
-   * by their EXIF tag first, and all coordinates refer to the upright image.
+   * The four image operations.
+   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
+   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
+   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceFutureStub
@@ -488,8 +530,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by the distance of their vectors: below 0.5 they are the same
-     * person. Swapping the images changes nothing.
+     * Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
+     * is the same person. The order of the images does not matter.
+     * If an image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * an image has no face.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<visage.face.v1.MatchFacesResponse> matchFaces(
@@ -500,8 +544,8 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Compares the face in two images by a confidence between 0 and 1: above 0.6 they are the same
-     * person. Deprecated: use MatchFaces, which tells the same by its score.
+     * Compares the faces in two images. Returns a confidence from 0 to 1: above 0.6 is the same person. Deprecated: use
+     * MatchFaces, which gives the same verdict.
      * </pre>
      */
     @java.lang.Deprecated
@@ -513,8 +557,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Tells the rectangle, 68 landmarks, age range and gender of every face in an image. An image
-     * without a face succeeds with its size alone.
+     * Returns the rectangle, 68 landmarks, age range and gender of every face in an image. For an image without a face
+     * it succeeds and returns only the image size.
+     * At most 256 faces are returned, the most prominent ones. If there are more, the header (gRPC: trailer)
+     * `x-visage-faces-found` has their number.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<visage.face.v1.GetImageAttrResponse> getImageAttr(
@@ -525,7 +571,10 @@ public final class FaceServiceGrpc {
 
     /**
      * <pre>
-     * Turns the face in an image into a vector of 128 numbers, a template to recognise it by.
+     * Converts the face in an image into a vector of 128 numbers, a template for recognition. Two faces are the same
+     * person if the Euclidean distance between their vectors is below 0.5.
+     * If the image has several faces, the most prominent one is used unless a box selects another. Fails with NO_FACE if
+     * there is none. Only vectors of the same model can be compared; the header (gRPC: trailer) `x-visage-model` names it.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<visage.face.v1.GetFaceVecResponse> getFaceVec(

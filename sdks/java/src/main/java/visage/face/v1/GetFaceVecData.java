@@ -56,7 +56,7 @@ private static final long serialVersionUID = 0L;
       emptyFloatList();
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -69,7 +69,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -80,7 +80,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -96,7 +96,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Detail detail_;
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -108,7 +108,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -120,7 +120,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -522,7 +522,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -535,7 +535,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -546,7 +546,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -558,7 +558,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -577,7 +577,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -594,7 +594,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -612,7 +612,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * 128 numbers; two faces less than 0.5 apart are the same person.
+     * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
      * </pre>
      *
      * <code>repeated float vector = 1;</code>
@@ -630,7 +630,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Detail, visage.face.v1.Detail.Builder, visage.face.v1.DetailOrBuilder> detailBuilder_;
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -641,7 +641,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -656,7 +656,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -676,7 +676,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -694,7 +694,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -719,7 +719,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -736,7 +736,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -748,7 +748,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -763,7 +763,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>

@@ -12,7 +12,7 @@ public interface GetFaceVecDataOrBuilder extends
 
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -21,7 +21,7 @@ public interface GetFaceVecDataOrBuilder extends
   java.util.List<java.lang.Float> getVectorList();
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -30,7 +30,7 @@ public interface GetFaceVecDataOrBuilder extends
   int getVectorCount();
   /**
    * <pre>
-   * 128 numbers; two faces less than 0.5 apart are the same person.
+   * Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
    * </pre>
    *
    * <code>repeated float vector = 1;</code>
@@ -41,7 +41,7 @@ public interface GetFaceVecDataOrBuilder extends
 
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -50,7 +50,7 @@ public interface GetFaceVecDataOrBuilder extends
   boolean hasDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -59,7 +59,7 @@ public interface GetFaceVecDataOrBuilder extends
   visage.face.v1.Detail getDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>

@@ -53,7 +53,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Image img_;
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -65,7 +65,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -77,7 +77,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -91,7 +91,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.BoundingBox bboxes_;
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -103,7 +103,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -115,7 +115,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -129,7 +129,8 @@ private static final long serialVersionUID = 0L;
   private boolean quality_ = false;
   /**
    * <pre>
-   * Refuses a face that is smaller than 60x60, darker than 70 or turned by more than 50 degrees.
+   * Whether to check the quality of the face. It fails with FACE_TOO_SMALL if the face is smaller than 60x60 pixels,
+   * LOW_ILLUMINATION if its mean luma is below 70, or INCORRECT_POSE if its yaw is beyond 50 degrees.
    * </pre>
    *
    * <code>bool quality = 3;</code>
@@ -144,7 +145,7 @@ private static final long serialVersionUID = 0L;
   private boolean faceDet_ = false;
   /**
    * <pre>
-   * `false` never detects: the box, or without one the whole image, is taken as one face.
+   * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -156,7 +157,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `false` never detects: the box, or without one the whole image, is taken as one face.
+   * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -171,7 +172,7 @@ private static final long serialVersionUID = 0L;
   private boolean detail_ = false;
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 5;</code>
@@ -622,7 +623,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Image, visage.face.v1.Image.Builder, visage.face.v1.ImageOrBuilder> imgBuilder_;
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -633,7 +634,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -648,7 +649,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -668,7 +669,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -686,7 +687,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -711,7 +712,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -728,7 +729,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -740,7 +741,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -755,7 +756,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image, ideally of one face.
+     * The image, ideally with a single face. Required.
      * </pre>
      *
      * <code>.face.v1.Image img = 1;</code>
@@ -779,7 +780,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.BoundingBox, visage.face.v1.BoundingBox.Builder, visage.face.v1.BoundingBoxOrBuilder> bboxesBuilder_;
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -790,7 +791,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -805,7 +806,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -825,7 +826,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -843,7 +844,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -868,7 +869,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -885,7 +886,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -897,7 +898,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -912,7 +913,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face; without it the most prominent one is used.
+     * Selects the face. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -934,7 +935,8 @@ private static final long serialVersionUID = 0L;
     private boolean quality_ ;
     /**
      * <pre>
-     * Refuses a face that is smaller than 60x60, darker than 70 or turned by more than 50 degrees.
+     * Whether to check the quality of the face. It fails with FACE_TOO_SMALL if the face is smaller than 60x60 pixels,
+     * LOW_ILLUMINATION if its mean luma is below 70, or INCORRECT_POSE if its yaw is beyond 50 degrees.
      * </pre>
      *
      * <code>bool quality = 3;</code>
@@ -946,7 +948,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Refuses a face that is smaller than 60x60, darker than 70 or turned by more than 50 degrees.
+     * Whether to check the quality of the face. It fails with FACE_TOO_SMALL if the face is smaller than 60x60 pixels,
+     * LOW_ILLUMINATION if its mean luma is below 70, or INCORRECT_POSE if its yaw is beyond 50 degrees.
      * </pre>
      *
      * <code>bool quality = 3;</code>
@@ -962,7 +965,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Refuses a face that is smaller than 60x60, darker than 70 or turned by more than 50 degrees.
+     * Whether to check the quality of the face. It fails with FACE_TOO_SMALL if the face is smaller than 60x60 pixels,
+     * LOW_ILLUMINATION if its mean luma is below 70, or INCORRECT_POSE if its yaw is beyond 50 degrees.
      * </pre>
      *
      * <code>bool quality = 3;</code>
@@ -978,7 +982,7 @@ private static final long serialVersionUID = 0L;
     private boolean faceDet_ ;
     /**
      * <pre>
-     * `false` never detects: the box, or without one the whole image, is taken as one face.
+     * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -990,7 +994,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: the box, or without one the whole image, is taken as one face.
+     * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -1002,7 +1006,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: the box, or without one the whole image, is taken as one face.
+     * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -1018,7 +1022,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: the box, or without one the whole image, is taken as one face.
+     * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -1034,7 +1038,7 @@ private static final long serialVersionUID = 0L;
     private boolean detail_ ;
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 5;</code>
@@ -1046,7 +1050,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 5;</code>
@@ -1062,7 +1066,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 5;</code>

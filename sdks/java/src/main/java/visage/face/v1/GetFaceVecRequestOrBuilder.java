@@ -12,7 +12,7 @@ public interface GetFaceVecRequestOrBuilder extends
 
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -21,7 +21,7 @@ public interface GetFaceVecRequestOrBuilder extends
   boolean hasImg();
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -30,7 +30,7 @@ public interface GetFaceVecRequestOrBuilder extends
   visage.face.v1.Image getImg();
   /**
    * <pre>
-   * The image, ideally of one face.
+   * The image, ideally with a single face. Required.
    * </pre>
    *
    * <code>.face.v1.Image img = 1;</code>
@@ -39,7 +39,7 @@ public interface GetFaceVecRequestOrBuilder extends
 
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -48,7 +48,7 @@ public interface GetFaceVecRequestOrBuilder extends
   boolean hasBboxes();
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -57,7 +57,7 @@ public interface GetFaceVecRequestOrBuilder extends
   visage.face.v1.BoundingBox getBboxes();
   /**
    * <pre>
-   * Selects the face; without it the most prominent one is used.
+   * Selects the face. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes = 2;</code>
@@ -66,7 +66,8 @@ public interface GetFaceVecRequestOrBuilder extends
 
   /**
    * <pre>
-   * Refuses a face that is smaller than 60x60, darker than 70 or turned by more than 50 degrees.
+   * Whether to check the quality of the face. It fails with FACE_TOO_SMALL if the face is smaller than 60x60 pixels,
+   * LOW_ILLUMINATION if its mean luma is below 70, or INCORRECT_POSE if its yaw is beyond 50 degrees.
    * </pre>
    *
    * <code>bool quality = 3;</code>
@@ -76,7 +77,7 @@ public interface GetFaceVecRequestOrBuilder extends
 
   /**
    * <pre>
-   * `false` never detects: the box, or without one the whole image, is taken as one face.
+   * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -85,7 +86,7 @@ public interface GetFaceVecRequestOrBuilder extends
   boolean hasFaceDet();
   /**
    * <pre>
-   * `false` never detects: the box, or without one the whole image, is taken as one face.
+   * `false` turns detection off: the box, or the whole image without a box, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 4 [json_name = "face_det"];</code>
@@ -95,7 +96,7 @@ public interface GetFaceVecRequestOrBuilder extends
 
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 5;</code>

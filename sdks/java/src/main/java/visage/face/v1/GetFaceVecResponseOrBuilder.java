@@ -12,7 +12,7 @@ public interface GetFaceVecResponseOrBuilder extends
 
   /**
    * <pre>
-   * `ok`.
+   * Always `ok`.
    * </pre>
    *
    * <code>string status = 1;</code>
@@ -21,7 +21,7 @@ public interface GetFaceVecResponseOrBuilder extends
   java.lang.String getStatus();
   /**
    * <pre>
-   * `ok`.
+   * Always `ok`.
    * </pre>
    *
    * <code>string status = 1;</code>
@@ -32,7 +32,7 @@ public interface GetFaceVecResponseOrBuilder extends
 
   /**
    * <pre>
-   * `1000`.
+   * Always `1000`.
    * </pre>
    *
    * <code>string code = 2;</code>
@@ -41,7 +41,7 @@ public interface GetFaceVecResponseOrBuilder extends
   java.lang.String getCode();
   /**
    * <pre>
-   * `1000`.
+   * Always `1000`.
    * </pre>
    *
    * <code>string code = 2;</code>
@@ -52,7 +52,7 @@ public interface GetFaceVecResponseOrBuilder extends
 
   /**
    * <pre>
-   * `true`.
+   * Always `true`.
    * </pre>
    *
    * <code>bool success = 3;</code>
@@ -62,7 +62,7 @@ public interface GetFaceVecResponseOrBuilder extends
 
   /**
    * <pre>
-   * `Fetched vector data.`
+   * Always `Fetched vector data.`
    * </pre>
    *
    * <code>string message = 4;</code>
@@ -71,7 +71,7 @@ public interface GetFaceVecResponseOrBuilder extends
   java.lang.String getMessage();
   /**
    * <pre>
-   * `Fetched vector data.`
+   * Always `Fetched vector data.`
    * </pre>
    *
    * <code>string message = 4;</code>
@@ -81,16 +81,28 @@ public interface GetFaceVecResponseOrBuilder extends
       getMessageBytes();
 
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.GetFaceVecData data = 5;</code>
    * @return Whether the data field is set.
    */
   boolean hasData();
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.GetFaceVecData data = 5;</code>
    * @return The data.
    */
   visage.face.v1.GetFaceVecData getData();
   /**
+   * <pre>
+   * The result.
+   * </pre>
+   *
    * <code>.face.v1.GetFaceVecData data = 5;</code>
    */
   visage.face.v1.GetFaceVecDataOrBuilder getDataOrBuilder();

@@ -52,6 +52,10 @@ private static final long serialVersionUID = 0L;
   public static final int ATTRIBUTES_FIELD_NUMBER = 1;
   private visage.face.v1.Attributes attributes_;
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    * @return Whether the attributes field is set.
    */
@@ -60,6 +64,10 @@ private static final long serialVersionUID = 0L;
     return ((bitField0_ & 0x00000001) != 0);
   }
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    * @return The attributes.
    */
@@ -68,6 +76,10 @@ private static final long serialVersionUID = 0L;
     return attributes_ == null ? visage.face.v1.Attributes.getDefaultInstance() : attributes_;
   }
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    */
   @java.lang.Override
@@ -79,7 +91,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Detail detail_;
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -91,7 +103,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -103,7 +115,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -474,6 +486,10 @@ private static final long serialVersionUID = 0L;
     private com.google.protobuf.SingleFieldBuilder<
         visage.face.v1.Attributes, visage.face.v1.Attributes.Builder, visage.face.v1.AttributesOrBuilder> attributesBuilder_;
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      * @return Whether the attributes field is set.
      */
@@ -481,6 +497,10 @@ private static final long serialVersionUID = 0L;
       return ((bitField0_ & 0x00000001) != 0);
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      * @return The attributes.
      */
@@ -492,6 +512,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public Builder setAttributes(visage.face.v1.Attributes value) {
@@ -508,6 +532,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public Builder setAttributes(
@@ -522,6 +550,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public Builder mergeAttributes(visage.face.v1.Attributes value) {
@@ -543,6 +575,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public Builder clearAttributes() {
@@ -556,6 +592,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public visage.face.v1.Attributes.Builder getAttributesBuilder() {
@@ -564,6 +604,10 @@ private static final long serialVersionUID = 0L;
       return internalGetAttributesFieldBuilder().getBuilder();
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     public visage.face.v1.AttributesOrBuilder getAttributesOrBuilder() {
@@ -575,6 +619,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * The faces and the image size.
+     * </pre>
+     *
      * <code>.face.v1.Attributes attributes = 1;</code>
      */
     private com.google.protobuf.SingleFieldBuilder<
@@ -596,7 +644,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Detail, visage.face.v1.Detail.Builder, visage.face.v1.DetailOrBuilder> detailBuilder_;
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -607,7 +655,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -622,7 +670,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -642,7 +690,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -660,7 +708,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -685,7 +733,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -702,7 +750,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -714,7 +762,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>
@@ -729,7 +777,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 2;</code>

@@ -11,23 +11,35 @@ public interface GetImageAttrDataOrBuilder extends
     com.google.protobuf.MessageOrBuilder {
 
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    * @return Whether the attributes field is set.
    */
   boolean hasAttributes();
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    * @return The attributes.
    */
   visage.face.v1.Attributes getAttributes();
   /**
+   * <pre>
+   * The faces and the image size.
+   * </pre>
+   *
    * <code>.face.v1.Attributes attributes = 1;</code>
    */
   visage.face.v1.AttributesOrBuilder getAttributesOrBuilder();
 
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -36,7 +48,7 @@ public interface GetImageAttrDataOrBuilder extends
   boolean hasDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>
@@ -45,7 +57,7 @@ public interface GetImageAttrDataOrBuilder extends
   visage.face.v1.Detail getDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 2;</code>

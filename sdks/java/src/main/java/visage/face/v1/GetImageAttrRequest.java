@@ -54,7 +54,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Image imageAttr_;
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -66,7 +66,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -78,7 +78,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -93,7 +93,8 @@ private static final long serialVersionUID = 0L;
   private java.util.List<visage.face.v1.BoundingBox> bboxes_;
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -104,7 +105,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -116,7 +118,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -127,7 +130,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -138,7 +142,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -153,7 +158,7 @@ private static final long serialVersionUID = 0L;
   private boolean faceDet_ = false;
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -165,7 +170,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -180,7 +185,7 @@ private static final long serialVersionUID = 0L;
   private boolean detail_ = false;
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 4;</code>
@@ -647,7 +652,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Image, visage.face.v1.Image.Builder, visage.face.v1.ImageOrBuilder> imageAttrBuilder_;
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -658,7 +663,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -673,7 +678,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -693,7 +698,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -711,7 +716,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -736,7 +741,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -753,7 +758,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -765,7 +770,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -780,7 +785,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The image to analyse.
+     * The image to analyse. Required.
      * </pre>
      *
      * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -813,7 +818,8 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -827,7 +833,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -841,7 +848,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -855,7 +863,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -876,7 +885,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -894,7 +904,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -914,7 +925,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -935,7 +947,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -953,7 +966,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -971,7 +985,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -990,7 +1005,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1007,7 +1023,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1024,7 +1041,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1035,7 +1053,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1049,7 +1068,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1064,7 +1084,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1075,7 +1096,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1087,7 +1109,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Restricts the analysis to these faces.
+     * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+     * Fails with NO_FACE_IN_BOX if a box has no face.
      * </pre>
      *
      * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -1114,7 +1137,7 @@ private static final long serialVersionUID = 0L;
     private boolean faceDet_ ;
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -1126,7 +1149,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -1138,7 +1161,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -1154,7 +1177,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -1170,7 +1193,7 @@ private static final long serialVersionUID = 0L;
     private boolean detail_ ;
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 4;</code>
@@ -1182,7 +1205,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 4;</code>
@@ -1198,7 +1221,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 4;</code>

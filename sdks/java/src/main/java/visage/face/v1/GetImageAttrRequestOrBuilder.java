@@ -12,7 +12,7 @@ public interface GetImageAttrRequestOrBuilder extends
 
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -21,7 +21,7 @@ public interface GetImageAttrRequestOrBuilder extends
   boolean hasImageAttr();
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -30,7 +30,7 @@ public interface GetImageAttrRequestOrBuilder extends
   visage.face.v1.Image getImageAttr();
   /**
    * <pre>
-   * The image to analyse.
+   * The image to analyse. Required.
    * </pre>
    *
    * <code>.face.v1.Image image_attr = 1 [json_name = "image_attr"];</code>
@@ -39,7 +39,8 @@ public interface GetImageAttrRequestOrBuilder extends
 
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -48,7 +49,8 @@ public interface GetImageAttrRequestOrBuilder extends
       getBboxesList();
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -56,7 +58,8 @@ public interface GetImageAttrRequestOrBuilder extends
   visage.face.v1.BoundingBox getBboxes(int index);
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -64,7 +67,8 @@ public interface GetImageAttrRequestOrBuilder extends
   int getBboxesCount();
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -73,7 +77,8 @@ public interface GetImageAttrRequestOrBuilder extends
       getBboxesOrBuilderList();
   /**
    * <pre>
-   * Restricts the analysis to these faces.
+   * Restricts the analysis to the faces in these boxes; at most 256. The faces are returned in the order of the boxes.
+   * Fails with NO_FACE_IN_BOX if a box has no face.
    * </pre>
    *
    * <code>repeated .face.v1.BoundingBox bboxes = 2;</code>
@@ -83,7 +88,7 @@ public interface GetImageAttrRequestOrBuilder extends
 
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -92,7 +97,7 @@ public interface GetImageAttrRequestOrBuilder extends
   boolean hasFaceDet();
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 3 [json_name = "face_det"];</code>
@@ -102,7 +107,7 @@ public interface GetImageAttrRequestOrBuilder extends
 
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 4;</code>

@@ -7,7 +7,7 @@ package visage.face.v1;
 
 /**
  * <pre>
- * A JPEG or PNG, given as its bytes or by where it can be fetched.
+ * A JPEG or PNG image: its bytes, or the URL to fetch it from. One of the two is required.
  * </pre>
  *
  * Protobuf type {@code face.v1.Image}
@@ -96,6 +96,10 @@ private static final long serialVersionUID = 0L;
 
   public static final int CONTENT_FIELD_NUMBER = 1;
   /**
+   * <pre>
+   * The encoded image; at most 10 MiB by default.
+   * </pre>
+   *
    * <code>bytes content = 1;</code>
    * @return Whether the content field is set.
    */
@@ -104,6 +108,10 @@ private static final long serialVersionUID = 0L;
     return sourceCase_ == 1;
   }
   /**
+   * <pre>
+   * The encoded image; at most 10 MiB by default.
+   * </pre>
+   *
    * <code>bytes content = 1;</code>
    * @return The content.
    */
@@ -117,6 +125,10 @@ private static final long serialVersionUID = 0L;
 
   public static final int URL_FIELD_NUMBER = 2;
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return Whether the url field is set.
    */
@@ -124,6 +136,10 @@ private static final long serialVersionUID = 0L;
     return sourceCase_ == 2;
   }
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return The url.
    */
@@ -143,6 +159,10 @@ private static final long serialVersionUID = 0L;
     }
   }
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return The bytes for url.
    */
@@ -355,7 +375,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A JPEG or PNG, given as its bytes or by where it can be fetched.
+   * A JPEG or PNG image: its bytes, or the URL to fetch it from. One of the two is required.
    * </pre>
    *
    * Protobuf type {@code face.v1.Image}
@@ -530,6 +550,10 @@ private static final long serialVersionUID = 0L;
     private int bitField0_;
 
     /**
+     * <pre>
+     * The encoded image; at most 10 MiB by default.
+     * </pre>
+     *
      * <code>bytes content = 1;</code>
      * @return Whether the content field is set.
      */
@@ -537,6 +561,10 @@ private static final long serialVersionUID = 0L;
       return sourceCase_ == 1;
     }
     /**
+     * <pre>
+     * The encoded image; at most 10 MiB by default.
+     * </pre>
+     *
      * <code>bytes content = 1;</code>
      * @return The content.
      */
@@ -547,6 +575,10 @@ private static final long serialVersionUID = 0L;
       return com.google.protobuf.ByteString.EMPTY;
     }
     /**
+     * <pre>
+     * The encoded image; at most 10 MiB by default.
+     * </pre>
+     *
      * <code>bytes content = 1;</code>
      * @param value The content to set.
      * @return This builder for chaining.
@@ -559,6 +591,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * The encoded image; at most 10 MiB by default.
+     * </pre>
+     *
      * <code>bytes content = 1;</code>
      * @return This builder for chaining.
      */
@@ -572,6 +608,10 @@ private static final long serialVersionUID = 0L;
     }
 
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @return Whether the url field is set.
      */
@@ -580,6 +620,10 @@ private static final long serialVersionUID = 0L;
       return sourceCase_ == 2;
     }
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @return The url.
      */
@@ -600,6 +644,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @return The bytes for url.
      */
@@ -621,6 +669,10 @@ private static final long serialVersionUID = 0L;
       }
     }
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @param value The url to set.
      * @return This builder for chaining.
@@ -634,6 +686,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @return This builder for chaining.
      */
@@ -646,6 +702,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+     * </pre>
+     *
      * <code>string url = 2;</code>
      * @param value The bytes for url to set.
      * @return This builder for chaining.

@@ -6,6 +6,10 @@
 package visage.face.v1;
 
 /**
+ * <pre>
+ * Details of one image.
+ * </pre>
+ *
  * Protobuf type {@code face.v1.ImageDetail}
  */
 @com.google.protobuf.Generated
@@ -53,7 +57,7 @@ private static final long serialVersionUID = 0L;
   private int facesFound_ = 0;
   /**
    * <pre>
-   * How many faces there were to choose from.
+   * Number of faces found in the image.
    * </pre>
    *
    * <code>int32 faces_found = 1 [json_name = "faces_found"];</code>
@@ -69,7 +73,7 @@ private static final long serialVersionUID = 0L;
   private java.util.List<visage.face.v1.FaceDetail> faces_;
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -80,7 +84,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -92,7 +96,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -103,7 +107,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -114,7 +118,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -305,6 +309,10 @@ private static final long serialVersionUID = 0L;
     return builder;
   }
   /**
+   * <pre>
+   * Details of one image.
+   * </pre>
+   *
    * Protobuf type {@code face.v1.ImageDetail}
    */
   public static final class Builder extends
@@ -502,7 +510,7 @@ private static final long serialVersionUID = 0L;
     private int facesFound_ ;
     /**
      * <pre>
-     * How many faces there were to choose from.
+     * Number of faces found in the image.
      * </pre>
      *
      * <code>int32 faces_found = 1 [json_name = "faces_found"];</code>
@@ -514,7 +522,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How many faces there were to choose from.
+     * Number of faces found in the image.
      * </pre>
      *
      * <code>int32 faces_found = 1 [json_name = "faces_found"];</code>
@@ -530,7 +538,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How many faces there were to choose from.
+     * Number of faces found in the image.
      * </pre>
      *
      * <code>int32 faces_found = 1 [json_name = "faces_found"];</code>
@@ -557,7 +565,7 @@ private static final long serialVersionUID = 0L;
 
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -571,7 +579,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -585,7 +593,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -599,7 +607,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -620,7 +628,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -638,7 +646,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -658,7 +666,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -679,7 +687,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -697,7 +705,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -715,7 +723,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -734,7 +742,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -751,7 +759,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -768,7 +776,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -779,7 +787,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -793,7 +801,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -808,7 +816,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -819,7 +827,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -831,7 +839,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Those that were used.
+     * The faces that were used.
      * </pre>
      *
      * <code>repeated .face.v1.FaceDetail faces = 2;</code>

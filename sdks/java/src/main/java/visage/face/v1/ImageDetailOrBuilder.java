@@ -12,7 +12,7 @@ public interface ImageDetailOrBuilder extends
 
   /**
    * <pre>
-   * How many faces there were to choose from.
+   * Number of faces found in the image.
    * </pre>
    *
    * <code>int32 faces_found = 1 [json_name = "faces_found"];</code>
@@ -22,7 +22,7 @@ public interface ImageDetailOrBuilder extends
 
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -31,7 +31,7 @@ public interface ImageDetailOrBuilder extends
       getFacesList();
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -39,7 +39,7 @@ public interface ImageDetailOrBuilder extends
   visage.face.v1.FaceDetail getFaces(int index);
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -47,7 +47,7 @@ public interface ImageDetailOrBuilder extends
   int getFacesCount();
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>
@@ -56,7 +56,7 @@ public interface ImageDetailOrBuilder extends
       getFacesOrBuilderList();
   /**
    * <pre>
-   * Those that were used.
+   * The faces that were used.
    * </pre>
    *
    * <code>repeated .face.v1.FaceDetail faces = 2;</code>

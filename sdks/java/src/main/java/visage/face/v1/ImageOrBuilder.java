@@ -11,27 +11,47 @@ public interface ImageOrBuilder extends
     com.google.protobuf.MessageOrBuilder {
 
   /**
+   * <pre>
+   * The encoded image; at most 10 MiB by default.
+   * </pre>
+   *
    * <code>bytes content = 1;</code>
    * @return Whether the content field is set.
    */
   boolean hasContent();
   /**
+   * <pre>
+   * The encoded image; at most 10 MiB by default.
+   * </pre>
+   *
    * <code>bytes content = 1;</code>
    * @return The content.
    */
   com.google.protobuf.ByteString getContent();
 
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return Whether the url field is set.
    */
   boolean hasUrl();
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return The url.
    */
   java.lang.String getUrl();
   /**
+   * <pre>
+   * An http or https URL. Only public addresses on ports 80 and 443 are fetched.
+   * </pre>
+   *
    * <code>string url = 2;</code>
    * @return The bytes for url.
    */

@@ -6,6 +6,32 @@
 package visage.face.v1;
 
 /**
+ * <pre>
+ * The landmarks of a face in the usual 68-point scheme. Left and right are as seen in the image. The keys in the order
+ * of their numbers:
+ *
+ * Jaw, 0 to 16: `face_endpoint_0` to `face_endpoint_7`, `chin`, `face_endpoint_9` to `face_endpoint_16`.
+ *
+ * Left eyebrow, 17 to 21: `leftEyebrowLeftCorner`, `leftEyebrowMiddle3`, `leftEyebrowMiddle2`, `leftEyebrowMiddle1`,
+ * `leftEyebrowRightCorner`.
+ *
+ * Right eyebrow, 22 to 26: `rightEyebrowLeftCorner`, `rightEyebrowMiddle3`, `rightEyebrowMiddle2`,
+ * `rightEyebrowMiddle1`, `rightEyebrowRightCorner`.
+ *
+ * Nose, 27 to 35: `noseTop1`, `noseTop2`, `noseLower1`, `noseLower2`, `noseRootLeft`, `nosePoint1`, `noseTip`,
+ * `nosePoint3`, `noseRootRight`.
+ *
+ * Left eye, 36 to 41: `leftEyeLeftCorner`, `leftEyeTop2`, `leftEyeTop1`, `leftEyeRightCorner`, `leftEyeBottom1`,
+ * `leftEyeBottom2`.
+ *
+ * Right eye, 42 to 47: `rightEyeLeftCorner`, `rightEyeTop1`, `rightEyeTop2`, `rightEyeRightCorner`, `rightEyeBottom1`,
+ * `rightEyeBottom2`.
+ *
+ * Lips, 48 to 67: `mouthLeft`, `upperLipPoint1`, `upperLipPoint2`, `underLipPoint3`, `underLipPoint4`,
+ * `upperLipPoint5`, `mouthRight`, `LowerLipPoint4` to `LowerLipPoint8`, `upperLipPoint6`, `underLipPoint7`,
+ * `underLipPoint8`, `upperLipPoint9`, `upperLipPoint10`, `LowerLipPoint1` to `LowerLipPoint3`.
+ * </pre>
+ *
  * Protobuf type {@code face.v1.Landmarks}
  */
 @com.google.protobuf.Generated
@@ -88,7 +114,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -109,7 +135,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -120,7 +146,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -138,7 +164,7 @@ visage.face.v1.Point defaultValue) {
   }
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -328,6 +354,32 @@ visage.face.v1.Point defaultValue) {
     return builder;
   }
   /**
+   * <pre>
+   * The landmarks of a face in the usual 68-point scheme. Left and right are as seen in the image. The keys in the order
+   * of their numbers:
+   *
+   * Jaw, 0 to 16: `face_endpoint_0` to `face_endpoint_7`, `chin`, `face_endpoint_9` to `face_endpoint_16`.
+   *
+   * Left eyebrow, 17 to 21: `leftEyebrowLeftCorner`, `leftEyebrowMiddle3`, `leftEyebrowMiddle2`, `leftEyebrowMiddle1`,
+   * `leftEyebrowRightCorner`.
+   *
+   * Right eyebrow, 22 to 26: `rightEyebrowLeftCorner`, `rightEyebrowMiddle3`, `rightEyebrowMiddle2`,
+   * `rightEyebrowMiddle1`, `rightEyebrowRightCorner`.
+   *
+   * Nose, 27 to 35: `noseTop1`, `noseTop2`, `noseLower1`, `noseLower2`, `noseRootLeft`, `nosePoint1`, `noseTip`,
+   * `nosePoint3`, `noseRootRight`.
+   *
+   * Left eye, 36 to 41: `leftEyeLeftCorner`, `leftEyeTop2`, `leftEyeTop1`, `leftEyeRightCorner`, `leftEyeBottom1`,
+   * `leftEyeBottom2`.
+   *
+   * Right eye, 42 to 47: `rightEyeLeftCorner`, `rightEyeTop1`, `rightEyeTop2`, `rightEyeRightCorner`, `rightEyeBottom1`,
+   * `rightEyeBottom2`.
+   *
+   * Lips, 48 to 67: `mouthLeft`, `upperLipPoint1`, `upperLipPoint2`, `underLipPoint3`, `underLipPoint4`,
+   * `upperLipPoint5`, `mouthRight`, `LowerLipPoint4` to `LowerLipPoint8`, `upperLipPoint6`, `underLipPoint7`,
+   * `underLipPoint8`, `upperLipPoint9`, `upperLipPoint10`, `LowerLipPoint1` to `LowerLipPoint3`.
+   * </pre>
+   *
    * Protobuf type {@code face.v1.Landmarks}
    */
   public static final class Builder extends
@@ -526,7 +578,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -547,7 +599,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -558,7 +610,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -575,7 +627,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -597,7 +649,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -620,7 +672,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -637,7 +689,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -656,7 +708,7 @@ visage.face.v1.Point defaultValue) {
     }
     /**
      * <pre>
-     * 68 points by the keys of the specification.
+     * The points by their keys; always 68.
      * </pre>
      *
      * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>

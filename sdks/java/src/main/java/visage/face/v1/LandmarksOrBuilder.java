@@ -12,7 +12,7 @@ public interface LandmarksOrBuilder extends
 
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -20,7 +20,7 @@ public interface LandmarksOrBuilder extends
   int getFaceLandMarkCount();
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -35,7 +35,7 @@ public interface LandmarksOrBuilder extends
   getFaceLandMark();
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -44,7 +44,7 @@ public interface LandmarksOrBuilder extends
   getFaceLandMarkMap();
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>
@@ -56,7 +56,7 @@ visage.face.v1.Point getFaceLandMarkOrDefault(
 visage.face.v1.Point defaultValue);
   /**
    * <pre>
-   * 68 points by the keys of the specification.
+   * The points by their keys; always 68.
    * </pre>
    *
    * <code>map&lt;string, .face.v1.Point&gt; face_land_mark = 1 [json_name = "faceLandMark"];</code>

@@ -56,7 +56,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object score_ = "";
   /**
    * <pre>
-   * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+   * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
    * </pre>
    *
    * <code>string score = 1;</code>
@@ -77,7 +77,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+   * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
    * </pre>
    *
    * <code>string score = 1;</code>
@@ -103,7 +103,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object status_ = "";
   /**
    * <pre>
-   * `match` where the score is below 0.5, else `not a match`.
+   * `match` if the score is below 0.5, else `not a match`.
    * </pre>
    *
    * <code>string status = 2;</code>
@@ -124,7 +124,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `match` where the score is below 0.5, else `not a match`.
+   * `match` if the score is below 0.5, else `not a match`.
    * </pre>
    *
    * <code>string status = 2;</code>
@@ -149,7 +149,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Detail detail_;
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>
@@ -161,7 +161,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>
@@ -173,7 +173,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>
@@ -553,7 +553,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object score_ = "";
     /**
      * <pre>
-     * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+     * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
      * </pre>
      *
      * <code>string score = 1;</code>
@@ -573,7 +573,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+     * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
      * </pre>
      *
      * <code>string score = 1;</code>
@@ -594,7 +594,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+     * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
      * </pre>
      *
      * <code>string score = 1;</code>
@@ -611,7 +611,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+     * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
      * </pre>
      *
      * <code>string score = 1;</code>
@@ -625,7 +625,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+     * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
      * </pre>
      *
      * <code>string score = 1;</code>
@@ -645,7 +645,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object status_ = "";
     /**
      * <pre>
-     * `match` where the score is below 0.5, else `not a match`.
+     * `match` if the score is below 0.5, else `not a match`.
      * </pre>
      *
      * <code>string status = 2;</code>
@@ -665,7 +665,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `match` where the score is below 0.5, else `not a match`.
+     * `match` if the score is below 0.5, else `not a match`.
      * </pre>
      *
      * <code>string status = 2;</code>
@@ -686,7 +686,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `match` where the score is below 0.5, else `not a match`.
+     * `match` if the score is below 0.5, else `not a match`.
      * </pre>
      *
      * <code>string status = 2;</code>
@@ -703,7 +703,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `match` where the score is below 0.5, else `not a match`.
+     * `match` if the score is below 0.5, else `not a match`.
      * </pre>
      *
      * <code>string status = 2;</code>
@@ -717,7 +717,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `match` where the score is below 0.5, else `not a match`.
+     * `match` if the score is below 0.5, else `not a match`.
      * </pre>
      *
      * <code>string status = 2;</code>
@@ -739,7 +739,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Detail, visage.face.v1.Detail.Builder, visage.face.v1.DetailOrBuilder> detailBuilder_;
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -750,7 +750,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -765,7 +765,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -785,7 +785,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -803,7 +803,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -828,7 +828,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -845,7 +845,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -857,7 +857,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>
@@ -872,7 +872,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Only when asked for.
+     * How the result was obtained. Present only if the request asked for it.
      * </pre>
      *
      * <code>.face.v1.Detail detail = 3;</code>

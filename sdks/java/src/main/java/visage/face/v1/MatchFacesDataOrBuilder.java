@@ -12,7 +12,7 @@ public interface MatchFacesDataOrBuilder extends
 
   /**
    * <pre>
-   * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+   * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
    * </pre>
    *
    * <code>string score = 1;</code>
@@ -21,7 +21,7 @@ public interface MatchFacesDataOrBuilder extends
   java.lang.String getScore();
   /**
    * <pre>
-   * Euclidean distance of the two faces with four decimals, "0.0000" to "0.9000".
+   * Euclidean distance between the two faces as a decimal number with four places, "0.0000" to "0.9000".
    * </pre>
    *
    * <code>string score = 1;</code>
@@ -32,7 +32,7 @@ public interface MatchFacesDataOrBuilder extends
 
   /**
    * <pre>
-   * `match` where the score is below 0.5, else `not a match`.
+   * `match` if the score is below 0.5, else `not a match`.
    * </pre>
    *
    * <code>string status = 2;</code>
@@ -41,7 +41,7 @@ public interface MatchFacesDataOrBuilder extends
   java.lang.String getStatus();
   /**
    * <pre>
-   * `match` where the score is below 0.5, else `not a match`.
+   * `match` if the score is below 0.5, else `not a match`.
    * </pre>
    *
    * <code>string status = 2;</code>
@@ -52,7 +52,7 @@ public interface MatchFacesDataOrBuilder extends
 
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>
@@ -61,7 +61,7 @@ public interface MatchFacesDataOrBuilder extends
   boolean hasDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>
@@ -70,7 +70,7 @@ public interface MatchFacesDataOrBuilder extends
   visage.face.v1.Detail getDetail();
   /**
    * <pre>
-   * Only when asked for.
+   * How the result was obtained. Present only if the request asked for it.
    * </pre>
    *
    * <code>.face.v1.Detail detail = 3;</code>

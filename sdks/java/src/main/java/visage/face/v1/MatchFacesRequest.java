@@ -53,7 +53,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Image img1_;
   /**
    * <pre>
-   * The first person.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -65,7 +65,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The first person.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -77,7 +77,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The first person.
+   * Image of the first person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -91,7 +91,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.Image img2_;
   /**
    * <pre>
-   * The second person.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -103,7 +103,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The second person.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -115,7 +115,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The second person.
+   * Image of the second person. Required.
    * </pre>
    *
    * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -129,7 +129,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.BoundingBox bboxes1_;
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -141,7 +141,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -153,7 +153,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face of img_1; without it the most prominent one is used.
+   * Selects the face in img_1. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -167,7 +167,7 @@ private static final long serialVersionUID = 0L;
   private visage.face.v1.BoundingBox bboxes2_;
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -179,7 +179,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -191,7 +191,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Selects the face of img_2.
+   * Selects the face in img_2. Without it, the most prominent face is used.
    * </pre>
    *
    * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -205,7 +205,7 @@ private static final long serialVersionUID = 0L;
   private boolean faceDet_ = false;
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -217,7 +217,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+   * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
    * </pre>
    *
    * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -232,7 +232,7 @@ private static final long serialVersionUID = 0L;
   private boolean detail_ = false;
   /**
    * <pre>
-   * Adds `detail` to the data.
+   * Whether to return `detail`.
    * </pre>
    *
    * <code>bool detail = 6;</code>
@@ -735,7 +735,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Image, visage.face.v1.Image.Builder, visage.face.v1.ImageOrBuilder> img1Builder_;
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -746,7 +746,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -761,7 +761,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -781,7 +781,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -799,7 +799,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -824,7 +824,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -841,7 +841,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -853,7 +853,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -868,7 +868,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The first person.
+     * Image of the first person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_1 = 1 [json_name = "img_1"];</code>
@@ -892,7 +892,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.Image, visage.face.v1.Image.Builder, visage.face.v1.ImageOrBuilder> img2Builder_;
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -903,7 +903,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -918,7 +918,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -938,7 +938,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -956,7 +956,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -981,7 +981,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -998,7 +998,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -1010,7 +1010,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -1025,7 +1025,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The second person.
+     * Image of the second person. Required.
      * </pre>
      *
      * <code>.face.v1.Image img_2 = 2 [json_name = "img_2"];</code>
@@ -1049,7 +1049,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.BoundingBox, visage.face.v1.BoundingBox.Builder, visage.face.v1.BoundingBoxOrBuilder> bboxes1Builder_;
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1060,7 +1060,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1075,7 +1075,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1095,7 +1095,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1113,7 +1113,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1138,7 +1138,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1155,7 +1155,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1167,7 +1167,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1182,7 +1182,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_1; without it the most prominent one is used.
+     * Selects the face in img_1. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_1 = 3 [json_name = "bboxes_1"];</code>
@@ -1206,7 +1206,7 @@ private static final long serialVersionUID = 0L;
         visage.face.v1.BoundingBox, visage.face.v1.BoundingBox.Builder, visage.face.v1.BoundingBoxOrBuilder> bboxes2Builder_;
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1217,7 +1217,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1232,7 +1232,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1252,7 +1252,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1270,7 +1270,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1295,7 +1295,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1312,7 +1312,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1324,7 +1324,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1339,7 +1339,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Selects the face of img_2.
+     * Selects the face in img_2. Without it, the most prominent face is used.
      * </pre>
      *
      * <code>.face.v1.BoundingBox bboxes_2 = 4 [json_name = "bboxes_2"];</code>
@@ -1361,7 +1361,7 @@ private static final long serialVersionUID = 0L;
     private boolean faceDet_ ;
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -1373,7 +1373,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -1385,7 +1385,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -1401,7 +1401,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `false` never detects: each box, or without boxes the whole image, is taken as one face.
+     * `false` turns detection off: each box, or the whole image without boxes, is used as one face. Default: `true`.
      * </pre>
      *
      * <code>optional bool face_det = 5 [json_name = "face_det"];</code>
@@ -1417,7 +1417,7 @@ private static final long serialVersionUID = 0L;
     private boolean detail_ ;
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 6;</code>
@@ -1429,7 +1429,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 6;</code>
@@ -1445,7 +1445,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Adds `detail` to the data.
+     * Whether to return `detail`.
      * </pre>
      *
      * <code>bool detail = 6;</code>

@@ -6,6 +6,10 @@
 package visage.face.v1;
 
 /**
+ * <pre>
+ * A point in pixels of the upright image. It may lie outside the image.
+ * </pre>
+ *
  * Protobuf type {@code face.v1.Point}
  */
 @com.google.protobuf.Generated
@@ -51,6 +55,10 @@ private static final long serialVersionUID = 0L;
   public static final int X_FIELD_NUMBER = 1;
   private int x_ = 0;
   /**
+   * <pre>
+   * Distance from the left edge.
+   * </pre>
+   *
    * <code>int32 x = 1;</code>
    * @return The x.
    */
@@ -62,6 +70,10 @@ private static final long serialVersionUID = 0L;
   public static final int Y_FIELD_NUMBER = 2;
   private int y_ = 0;
   /**
+   * <pre>
+   * Distance from the top edge.
+   * </pre>
+   *
    * <code>int32 y = 2;</code>
    * @return The y.
    */
@@ -243,6 +255,10 @@ private static final long serialVersionUID = 0L;
     return builder;
   }
   /**
+   * <pre>
+   * A point in pixels of the upright image. It may lie outside the image.
+   * </pre>
+   *
    * Protobuf type {@code face.v1.Point}
    */
   public static final class Builder extends
@@ -392,6 +408,10 @@ private static final long serialVersionUID = 0L;
 
     private int x_ ;
     /**
+     * <pre>
+     * Distance from the left edge.
+     * </pre>
+     *
      * <code>int32 x = 1;</code>
      * @return The x.
      */
@@ -400,6 +420,10 @@ private static final long serialVersionUID = 0L;
       return x_;
     }
     /**
+     * <pre>
+     * Distance from the left edge.
+     * </pre>
+     *
      * <code>int32 x = 1;</code>
      * @param value The x to set.
      * @return This builder for chaining.
@@ -412,6 +436,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Distance from the left edge.
+     * </pre>
+     *
      * <code>int32 x = 1;</code>
      * @return This builder for chaining.
      */
@@ -424,6 +452,10 @@ private static final long serialVersionUID = 0L;
 
     private int y_ ;
     /**
+     * <pre>
+     * Distance from the top edge.
+     * </pre>
+     *
      * <code>int32 y = 2;</code>
      * @return The y.
      */
@@ -432,6 +464,10 @@ private static final long serialVersionUID = 0L;
       return y_;
     }
     /**
+     * <pre>
+     * Distance from the top edge.
+     * </pre>
+     *
      * <code>int32 y = 2;</code>
      * @param value The y to set.
      * @return This builder for chaining.
@@ -444,6 +480,10 @@ private static final long serialVersionUID = 0L;
       return this;
     }
     /**
+     * <pre>
+     * Distance from the top edge.
+     * </pre>
+     *
      * <code>int32 y = 2;</code>
      * @return This builder for chaining.
      */

@@ -11,12 +11,20 @@ public interface PointOrBuilder extends
     com.google.protobuf.MessageOrBuilder {
 
   /**
+   * <pre>
+   * Distance from the left edge.
+   * </pre>
+   *
    * <code>int32 x = 1;</code>
    * @return The x.
    */
   int getX();
 
   /**
+   * <pre>
+   * Distance from the top edge.
+   * </pre>
+   *
    * <code>int32 y = 2;</code>
    * @return The y.
    */

@@ -1,26 +1,31 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import type { ApiMetadata, ErrorDescription, HeaderDescription, RequestFormat } from "./api-metadata.ts";
 import { PROBE_PATHS, PROBE_TAG } from "./probes.ts";
-import type { ErrorWords, FormWords, HeaderWords, Words } from "./words.ts";
 
-/** Gives what the face service says of itself beside its contract. */
-export function faceWords(version: string): Words {
+/** Creates the metadata of the face service. */
+export function faceMetadata(version: string): ApiMetadata {
   return {
     info: {
       title: "Visage",
       version,
-      summary: "Face analysis: match, attributes, 68 landmarks and vectors of 128 numbers.",
+      summary: "Face analysis: matching, attributes, 68 landmarks and 128-number vectors.",
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
     },
     securitySchemes: {
-      user_id: { type: "apiKey", in: "header", name: "user_id", description: "The id of a subscribed user." },
+      user_id: {
+        type: "apiKey",
+        in: "header",
+        name: "user_id",
+        description: "The id of a user with an active subscription.",
+      },
     },
-    forms: FORMS,
+    formats: FORMATS,
     fields: FIELDS,
     required: REQUIRED,
     errorEnvelope,
-    errors: ERROR_WORDS,
+    errors: ERROR_DESCRIPTIONS,
     headers: HEADERS,
     otherPaths: PROBE_PATHS,
     otherTags: [PROBE_TAG],
@@ -29,7 +34,7 @@ export function faceWords(version: string): Words {
 
 const NUMBER = " *-?[0-9]{1,9}(\\.[0-9]+)? *";
 
-const FORMS: Readonly<Record<string, FormWords>> = {
+const FORMATS: Readonly<Record<string, RequestFormat>> = {
   "face.v1.Image": {
     text: {
       type: "string",
@@ -39,12 +44,12 @@ const FORMS: Readonly<Record<string, FormWords>> = {
         { title: "URL", pattern: "^https?://" },
       ],
     },
-    // A single grey pixel, so that trying an operation needs no photograph.
+    // A PNG of one grey pixel, so that an operation can be tried without a photograph.
     example: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12NoAAAAggCB3UNq9AAAAABJRU5ErkJggg==",
     file: ["image/jpeg", "image/png"],
   },
   "face.v1.BoundingBox": {
-    // Blank is the same as none, as everywhere.
+    // Empty text means that there is no box.
     text: { title: "x1,y1,x2,y2", type: "string", pattern: `^ *(${NUMBER}(,${NUMBER}){3})?$` },
     json: { type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 },
   },
@@ -104,12 +109,12 @@ const REQUIRED: readonly string[] = [
   "face.v1.GetFaceVecResponse.data",
 ];
 
-const ERROR_WORDS: readonly ErrorWords[] = Object.entries(ERRORS).map(
+const ERROR_DESCRIPTIONS: readonly ErrorDescription[] = Object.entries(ERRORS).map(
   ([kind, { code, http, retryable, text }]) => ({
     reason: reasonFromKind(kind as ErrorKind),
     code,
     http,
-    retry: retryable,
+    retryable,
     text,
   }),
 );
@@ -120,14 +125,14 @@ function errorEnvelope(codes: readonly string[]): JsonObject {
     required: ["status", "code", "success", "message", "data"],
     properties: {
       status: { const: "error" },
-      code: { type: "string", enum: [...codes], description: "Stable; never changes." },
+      code: { type: "string", enum: [...codes], description: "Stable error code; see the table." },
       success: { const: false },
-      message: { type: "string", description: "One sentence that says what is wrong." },
+      message: { type: "string", description: "What is wrong, in one sentence." },
       data: {
         type: "object",
         required: ["reason", "retryable"],
         properties: {
-          reason: { type: "string", enum: ERROR_WORDS.map(({ reason }) => reason) },
+          reason: { type: "string", enum: ERROR_DESCRIPTIONS.map(({ reason }) => reason) },
           retryable: { type: "boolean", description: "Whether the same request can succeed later." },
         },
       },
@@ -137,68 +142,85 @@ function errorEnvelope(codes: readonly string[]): JsonObject {
 
 const COUNT = { type: "integer", minimum: 0 };
 
-const HEADERS: readonly HeaderWords[] = [
+const HEADERS: readonly HeaderDescription[] = [
   {
     name: "x-request-id",
-    description:
-      "The id by which the log knows the request: the caller's own where it sent one that is well formed.",
+    description: "Id of the request in the log. A well-formed id sent by the client is kept.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_.:-]{1,64}$" },
     always: true,
-    on: () => true,
+    appliesTo: () => true,
   },
   {
     name: "x-visage-model",
     description:
-      "The networks and preprocessing behind the answer: only vectors of the same model compare exactly.",
+      "Identity of the networks and preprocessing. Only vectors of the same model can be compared.",
     schema: { type: "string" },
     always: true,
-    on: (status) => status === 200,
+    appliesTo: (status) => status === 200,
+  },
+  {
+    name: "x-visage-image",
+    description: "The field of the image that caused the error.",
+    schema: { type: "string", enum: ["img_1", "img_2", "image_attr", "img"] },
+    always: false,
+    appliesTo: (status) => status !== 200,
+  },
+  {
+    name: "x-visage-faces-found",
+    description: "Number of faces in the image, if there are more than the 256 that were processed.",
+    schema: COUNT,
+    always: false,
+    appliesTo: (status, method) => status === 200 && method?.name === "GetImageAttr",
   },
   {
     name: "ratelimit-limit",
-    description: "Requests that the plan allows: of the month, or of the second where those are spent.",
+    description: "Requests that the plan allows per month, or per second if that limit is used up.",
     schema: COUNT,
     always: false,
-    on: isLimited,
+    appliesTo: isAuthenticated,
   },
   {
     name: "ratelimit-remaining",
-    description: "How many of them are left.",
+    description: "Requests that remain.",
     schema: COUNT,
     always: false,
-    on: isLimited,
+    appliesTo: isAuthenticated,
   },
   {
     name: "ratelimit-reset",
-    description: "Seconds until there are as many again.",
+    description: "Seconds until the limit is reset.",
     schema: COUNT,
     always: false,
-    on: isLimited,
+    appliesTo: isAuthenticated,
   },
   {
     name: "retry-after",
-    description: "Seconds after which to try again.",
+    description: "Seconds to wait before a retry.",
     schema: COUNT,
     always: true,
-    on: (status) => status === 429 || status === 503,
+    appliesTo: (status) => status === 429 || status === 503,
   },
   {
     name: "deprecation",
-    description: "Since when the operation is deprecated (RFC 9745).",
+    description: "Date since which the operation is deprecated (RFC 9745).",
     schema: { type: "string", pattern: "^@[0-9]+$" },
     always: true,
-    on: (status, method) => status === 200 && method?.deprecated === true,
+    appliesTo: isDeprecatedSuccess,
   },
   {
     name: "link",
-    description: "The operation to use in its place (RFC 8288).",
+    description: "The operation that replaces this one (RFC 8288).",
     schema: { type: "string", const: '</match_faces>; rel="successor-version"' },
     always: true,
-    on: (status, method) => status === 200 && method?.deprecated === true,
+    appliesTo: isDeprecatedSuccess,
   },
 ];
 
-/** Whoever is not known has no limits that could be told. */
-function isLimited(status: number): boolean {
+/** Limits belong to a user, so responses to unauthenticated requests have none. */
+function isAuthenticated(status: number): boolean {
   return status !== 401;
+}
+
+function isDeprecatedSuccess(status: number, method?: DescMethod): boolean {
+  return status === 200 && method?.deprecated === true;
 }

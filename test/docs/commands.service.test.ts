@@ -1,0 +1,82 @@
+import { execFile, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { codeBlocks, readMarkdown, sectionUnder } from "../support/markdown.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const SAMPLES = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
+const run = promisify(execFile);
+// In CI a missing tool must fail the tests.
+const isCi = process.env.CI === "true";
+const hasTools = ["bash", "curl", "base64"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+
+let service: RunningService;
+let folder: string;
+beforeAll(async () => {
+  service = await startTestService();
+  folder = mkdtempSync(join(tmpdir(), "visage-docs-"));
+  for (const [name, sample] of [
+    ["one.jpg", 1],
+    ["two.jpg", 3],
+    ["photo.jpg", 3],
+  ] as const)
+    copyFileSync(join(SAMPLES, `sample${sample}.jpg`), join(folder, name));
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Returns the shell commands under a heading, adapted to the service and the tools of this test. */
+function commandsUnder(path: string, heading: string): string {
+  return codeBlocks(sectionUnder(readMarkdown(path), heading), "sh")
+    .join("\n")
+    .replaceAll("localhost:8080", `127.0.0.1:${service.port}`)
+    .replaceAll(/npx (?=buf|visage)/g, `${join(PACKAGE_ROOT, "node_modules/.bin")}/`);
+}
+
+async function outputOf(commands: string): Promise<string> {
+  const { stdout } = await run("bash", ["-euc", commands], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, USER_ID: USER, VISAGE_DATA_DIR: join(folder, "data") },
+    maxBuffer: 2 ** 24,
+  });
+  return stdout;
+}
+
+/** Parses JSON documents that follow each other. */
+function documentsIn(output: string): Record<string, unknown>[] {
+  return JSON.parse(`[${output.replaceAll(/\}\s*\{/g, "},{")}]`) as Record<string, unknown>[];
+}
+
+describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
+  const matched = { status: "ok", data: { status: "match" } };
+  const compared = { status: "ok", message: "Fetched confidence value." };
+  const attributes = { status: "ok", data: { attributes: { image_size: [1350, 1920] } } };
+  const vector = { status: "ok", message: "Fetched vector data." };
+
+  test("call the four operations over plain HTTP", async () => {
+    const output = await outputOf(commandsUnder("README.md", "Operations"));
+    expect(documentsIn(output)).toMatchObject([matched, attributes, vector, compared]);
+  });
+
+  test("call the four operations over gRPC", async () => {
+    const output = await outputOf(commandsUnder("docs/api.md", "Requests over gRPC"));
+    expect(documentsIn(output)).toMatchObject([matched, compared, attributes, vector]);
+  });
+
+  test("manage users and plans", async () => {
+    const output = await outputOf(commandsUnder("docs/accounts.md", "Manage users and plans"));
+    expect(output).toContain("acme");
+  });
+
+  test("analyze a photo on the command line", async () => {
+    await outputOf(commandsUnder("docs/clients.md", "Command line"));
+    expect(existsSync(join(folder, "faces.png"))).toBe(true);
+  });
+});

@@ -1,0 +1,108 @@
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { readConfig, variableNames } from "../../src/config.ts";
+import { readManifest } from "../../src/model-manifest.ts";
+import { readRoutes } from "../../src/rest/routes.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
+import { readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
+
+test("docs/errors.md lists every error as the error table has it", () => {
+  const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retryable, text }]) => [
+    reasonFromKind(kind as ErrorKind),
+    code,
+    Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
+    String(http),
+    retryable ? "yes" : "no",
+    text,
+  ]);
+  expect(tableRows(sectionUnder(readMarkdown("docs/errors.md"), "All errors"))).toEqual(rows);
+});
+
+test("docs/settings.md lists every variable with its default", () => {
+  // Defaults that depend on the machine are described in words.
+  const DESCRIBED = ["VISAGE_DATA_DIR", "VISAGE_MODELS_DIR", "VISAGE_WORKERS", "VISAGE_MAX_CONNECTIONS"];
+  const defaults = Object.values(readConfig({})).map(defaultText);
+  const rows = tableRows(readMarkdown("docs/settings.md"));
+  expect(rows.map(([name]) => name)).toEqual(variableNames());
+  rows.forEach(([name, text], i) => {
+    if (!DESCRIBED.includes(name!)) expect([name, text]).toEqual([name, defaults[i]]);
+  });
+});
+
+function defaultText(value: unknown): string {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value === "number" || typeof value === "string") return String(value);
+  return typeof value === "object" && value !== null && "port" in value ? String(value.port) : "none";
+}
+
+test("docs/accuracy.md lists the networks as the manifest does", () => {
+  const networks = Object.entries(readManifest()).map(([name, { title, licence, source }]) => [
+    name,
+    title,
+    licence,
+    source.package ?? "this repository",
+  ]);
+  expect(tableRows(sectionUnder(readMarkdown("docs/accuracy.md"), "Networks"))).toEqual(networks);
+});
+
+test("docs/accuracy.md has the figures of the accuracy report", () => {
+  const measured = (path: string) => tableRows(readMarkdown(path)).map(([, figure]) => figure);
+  expect(measured("docs/accuracy.md")).toEqual(measured("bench/results/accuracy.md"));
+});
+
+test("docs/operations.md lists every metric", async () => {
+  const metrics = createMetrics(() => ({
+    identity: undefined,
+    workers: undefined,
+    server: undefined,
+    accountsAvailable: undefined,
+    droppedLogLines: 0,
+  }));
+  const exported = [...(await metrics.text()).matchAll(/^# TYPE (visage_\w+)/gm)].map(([, name]) => name);
+  const listed = tableRows(sectionUnder(readMarkdown("docs/operations.md"), "Metrics")).map(([name]) => name);
+  expect(listed.toSorted()).toEqual(exported.toSorted());
+});
+
+test("docs/api.md lists every parameter with its operations", () => {
+  const expected = new Map<string, string[]>();
+  for (const { path, method } of readRoutes(FaceService).values())
+    for (const { name } of method.input.fields)
+      expected.set(name, [...(expected.get(name) ?? []), path.slice(1)]);
+  const section = sectionUnder(readMarkdown("docs/api.md"), "Requests over plain HTTP");
+  const listed = tableRows(section).flatMap(([names, operations]) =>
+    names!.split(", ").map((name) => [name, operations!.split(", ").toSorted()] as const),
+  );
+  const sorted = [...expected].map(([name, operations]) => [name, operations.toSorted()] as const);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(sorted));
+});
+
+test("docs/api.md lists the operations and the response headers of the OpenAPI document", () => {
+  const section = sectionUnder(readMarkdown("docs/api.md"), "Responses");
+  const operations = [...readRoutes(FaceService).values()].map(({ path }) => path.slice(1));
+  expect(tableRows(section, 0).map(([operation]) => operation)).toEqual(operations);
+  expect(tableRows(section, 1).map(([name]) => name)).toEqual(
+    faceMetadata("1").headers.map(({ name }) => name),
+  );
+});
+
+test("docs/api.md lists the landmark keys in their order", () => {
+  const rows = tableRows(sectionUnder(readMarkdown("docs/api.md"), "Landmarks"));
+  expect(rows.flatMap(([, , keys]) => keys!.split(", ").flatMap(expandRange))).toEqual(LANDMARK_KEYS);
+  const starts = rows.map(([, points, keys]) => [points, keys!.split(", ").flatMap(expandRange).length]);
+  let start = 0;
+  for (const [points, count] of starts as [string, number][]) {
+    expect(points).toBe(`${start}-${start + count - 1}`);
+    start += count;
+  }
+});
+
+/** Expands `name_0 to name_2` into the three names. */
+function expandRange(text: string): string[] {
+  const [, name, from, to] = /^(\w+?)(\d+) to \1(\d+)$/.exec(text) ?? [];
+  if (name === undefined) return [text];
+  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${name}${Number(from) + i}`);
+}

@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { codeBlocks, markdownFiles, readMarkdown } from "../support/markdown.ts";
+
+/** Variables that the examples take from their surroundings. */
+const SURROUNDINGS = `declare global {
+  const userId: string;
+  const bytes: Uint8Array, photo: Uint8Array, onePhoto: Uint8Array, otherPhoto: Uint8Array;
+  const vector: Float32Array, aliceVector: Float32Array, bobVector: Float32Array;
+}
+export {};
+`;
+const OPTIONS = [
+  "--ignoreConfig",
+  "--noEmit",
+  "--strict",
+  "--skipLibCheck",
+  "--target",
+  "es2023",
+  "--module",
+  "nodenext",
+];
+
+test("the TypeScript examples compile against the built package", () => {
+  // Inside the package, so that imports by its own name resolve.
+  const folder = mkdtempSync(join(PACKAGE_ROOT, "dist/examples-"));
+  try {
+    const examples = markdownFiles().flatMap((path) =>
+      codeBlocks(readMarkdown(path), "ts").map((code, i) => [`${path.replaceAll(/\W/g, "-")}-${i}`, code]),
+    );
+    expect(examples.length).toBeGreaterThan(2);
+    const files = [["surroundings", SURROUNDINGS], ...examples].map(([name, code]) => {
+      const file = join(folder, `${name}.ts`);
+      writeFileSync(file, code!);
+      return file;
+    });
+    const tsc = join(PACKAGE_ROOT, "node_modules/.bin/tsc");
+    const { stdout } = spawnSync(tsc, [...OPTIONS, ...files], { cwd: PACKAGE_ROOT, encoding: "utf8" });
+    expect(stdout).toBe("");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -22,7 +22,7 @@ import {
 } from "../../tools/fuzz/edge/http2-frames.ts";
 import { MULTIPART_TYPE, multipart, OPERATIONS } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../tools/fuzz/images.ts";
+import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
@@ -229,7 +229,7 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
       await service?.stop("SIGKILL");
     };
     beforeAll(async () => {
-      small = (await makeImages())[1]!;
+      small = (await createSeedImages())[1]!;
       await store.start();
       await startService();
     });

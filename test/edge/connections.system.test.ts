@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterAll, describe, expect, test } from "vitest";
 import { VALID_CALLS } from "../../tools/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../tools/fuzz/images.ts";
+import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, type EdgeServiceOptions, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
@@ -135,7 +135,7 @@ describe.concurrent("connections", { timeout: 60_000 }, () => {
     expect(service.isAlive).toBe(true);
     expect(service.descriptors()).toBeLessThan(256);
     // Decoding, the account database and the worker need descriptors too.
-    const [, photo] = await makeImages();
+    const [, photo] = await createSeedImages();
     const valid = VALID_CALLS["REST over HTTP/1.1"]!;
     expect(await valid(`http://127.0.0.1:${service.port}`, USER, photo!)).toBe(128);
     destroyAll(clients);

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { http1Fault, http2Fault } from "../../tools/fuzz/edge/answers.ts";
-import { makeMaterial, runCampaign } from "../../tools/fuzz/edge/campaign.ts";
+import { createFixtures, runCampaign } from "../../tools/fuzz/edge/campaign.ts";
 import { edgeCases } from "../../tools/fuzz/edge/cases.ts";
 import { HTTP1_GENERATORS } from "../../tools/fuzz/edge/http1-cases.ts";
 import { HTTP2_GENERATORS } from "../../tools/fuzz/edge/http2-cases.ts";
 import { FRAME, frame, headers, parseFrames, settings } from "../../tools/fuzz/edge/http2-frames.ts";
-import type { Material } from "../../tools/fuzz/edge/script.ts";
+import { http1Fault, http2Fault } from "../../tools/fuzz/edge/response-faults.ts";
+import type { Fixtures } from "../../tools/fuzz/edge/script.ts";
 
 const SEED = 20_260_101;
 const CASES = process.env.CI === "true" ? 50_000 : 5_000;
@@ -19,11 +19,11 @@ test("the service survives broken HTTP/1.1 and HTTP/2 and leaves no request open
 }, 600_000);
 
 describe("the cases", () => {
-  let material: Material;
+  let fixtures: Fixtures;
   beforeAll(async () => {
-    material = await makeMaterial();
+    fixtures = await createFixtures();
   });
-  const some = (seed: number, count: number) => [...edgeCases(seed, material, count)];
+  const some = (seed: number, count: number) => [...edgeCases(seed, fixtures, count)];
 
   test("are the same for the same seed, and others for another", () => {
     expect(some(SEED, 50)).toEqual(some(SEED, 50));

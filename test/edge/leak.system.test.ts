@@ -14,7 +14,7 @@ import {
 } from "../../tools/fuzz/edge/http2-frames.ts";
 import { MULTIPART_TYPE } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../tools/fuzz/images.ts";
+import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
@@ -192,7 +192,7 @@ describe.each([
   );
 
   test.runIf(!options.tls)("the service works as before", async () => {
-    const [, photo] = await makeImages();
+    const [, photo] = await createSeedImages();
     expect(await findUnavailable(service.port, USER, photo!)).toEqual([]);
   });
 

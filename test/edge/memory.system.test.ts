@@ -16,7 +16,7 @@ import {
 } from "../../tools/fuzz/edge/http2-frames.ts";
 import { HEALTH_CHECK, MULTIPART_TYPE, OPERATIONS, REFLECTION } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../tools/fuzz/images.ts";
+import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
@@ -30,7 +30,7 @@ const SETTINGS = { NODE_OPTIONS: "--max-old-space-size=256" };
 let service: EdgeService;
 let photo: Buffer;
 beforeAll(async () => {
-  photo = (await makeImages())[1]!;
+  photo = (await createSeedImages())[1]!;
 });
 beforeEach(async () => {
   service = await startEdgeService(SETTINGS);

@@ -15,7 +15,7 @@ import {
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
-import { makeImages } from "../../tools/fuzz/images.ts";
+import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { until } from "../support/until.ts";
@@ -57,7 +57,7 @@ async function expectOnlyDocumented(outcomes: Outcomes): Promise<void> {
       10_000,
     ),
   ).toBe(0);
-  expect(await findUnavailable(service.port, USER, (await makeImages())[1]!)).toEqual([]);
+  expect(await findUnavailable(service.port, USER, (await createSeedImages())[1]!)).toEqual([]);
 }
 
 /** Runs a client program in a folder and reads the outcomes that it prints. */

@@ -1,26 +1,18 @@
+import { Random } from "../support/random.ts";
 import { USER } from "../support/service-process.ts";
-import { type Material, mutate } from "./mutate.ts";
-import { Random } from "./random.ts";
-import { HTTP_TOKENS, IMAGE_TOKENS, TEXT_TOKENS } from "./tokens.ts";
+import { HTTP_DICTIONARY, IMAGE_DICTIONARY, TEXT_DICTIONARY } from "./dictionaries.ts";
+import { OPERATIONS, type Operation } from "./edge/requests.ts";
+import { type MutationInputs, mutate } from "./mutate.ts";
 
-/** One request to try. */
+/** One request to send. */
 export interface Case {
-  /** Which case of its seed it is. */
+  /** Seed, number and kind of the case. */
   readonly name: string;
-  /** Whether it is an HTTP request that must be answered; otherwise closing the connection is an answer too. */
-  readonly isSound: boolean;
-  /** All bytes that are sent. */
+  /** Valid HTTP must get a response. Invalid HTTP may also be rejected by closing the connection. */
+  readonly isValidHttp: boolean;
+  /** All bytes of the request. */
   readonly request: Buffer;
 }
-
-/** The operations with the names of their images. */
-const OPERATIONS = [
-  { path: "/match_faces", fields: ["img_1", "img_2"] },
-  { path: "/compare_faces", fields: ["img_1", "img_2"] },
-  { path: "/get_image_attr", fields: ["image_attr"] },
-  { path: "/get_face_vec", fields: ["img"] },
-] as const;
-type Operation = (typeof OPERATIONS)[number];
 
 const QUERIES = [
   "",
@@ -31,7 +23,7 @@ const QUERIES = [
   "bboxes=10,10,100,100&20,20,90,90",
   "bboxes_1=0,0,120,120&bboxes_2=%200.5,%201,1e2,119.9",
 ];
-const TYPES = [
+const CONTENT_TYPES = [
   "multipart/form-data; boundary=X",
   "application/json",
   "application/x-www-form-urlencoded",
@@ -41,69 +33,69 @@ const TYPES = [
   "application/json; charset=utf-16",
 ];
 
-const TEXT_MATERIAL: Material = {
-  tokens: TEXT_TOKENS,
-  others: [Buffer.from('{"img":"/9j/4AAQ","bboxes":[1,2,3,4]}'), Buffer.from("img=iVBORw0KGgo%3D&quality=1")],
+const TEXT_INPUTS: MutationInputs = {
+  dictionary: TEXT_DICTIONARY,
+  corpus: [Buffer.from('{"img":"/9j/4AAQ","bboxes":[1,2,3,4]}'), Buffer.from("img=iVBORw0KGgo%3D&quality=1")],
 };
-const HTTP_MATERIAL: Material = {
-  tokens: HTTP_TOKENS,
-  others: [Buffer.from("0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), Buffer.alloc(50)],
+const HTTP_INPUTS: MutationInputs = {
+  dictionary: HTTP_DICTIONARY,
+  corpus: [Buffer.from("0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), Buffer.alloc(50)],
 };
 
-/** Gives so many cases of a seed, the same each time. */
-export function* casesOf(
+/** Generates the cases of a seed. The same seed gives the same cases. */
+export function* generateCases(
   seed: number,
   images: readonly Buffer[],
   count = Number.POSITIVE_INFINITY,
 ): Generator<Case> {
   for (let number = 0; number < count; number++) {
     const random = new Random(seed * 1_000_003 + number);
-    const make = random.pick([imageCase, imageCase, imageCase, bodyCase, bodyCase, queryCase, httpCase]);
+    const generate = random.pick([imageCase, imageCase, imageCase, bodyCase, bodyCase, queryCase, httpCase]);
     yield {
-      name: `${seed}-${number}-${make.name}`,
-      isSound: make !== httpCase,
-      request: make(random, images),
+      name: `${seed}-${number}-${generate.name}`,
+      isValidHttp: generate !== httpCase,
+      request: generate(random, images),
     };
   }
 }
 
-/** A good request with a bad image in it; two images would say no more than one. */
+/** A valid request with a mutated image. Operations with one image suffice. */
 function imageCase(random: Random, images: readonly Buffer[]): Buffer {
   const operation = random.pick(OPERATIONS.filter(({ fields }) => fields.length === 1));
-  const image = mutate(random.pick(images), random, { tokens: IMAGE_TOKENS, others: images });
-  return requestOf(operation.path, TYPES[0]!, multipartOf(operation, [image]));
+  const image = mutate(random.pick(images), random, { dictionary: IMAGE_DICTIONARY, corpus: images });
+  return encodeRequest(operation.path, CONTENT_TYPES[0]!, encodeMultipart(operation, [image]));
 }
 
-/** A bad body, rightly or wrongly labelled. */
+/** A mutated body with a right or wrong content type. */
 function bodyCase(random: Random, images: readonly Buffer[]): Buffer {
   const operation = random.pick(OPERATIONS);
-  const bodyOf = random.pick([multipartOf, formOf, jsonOf]);
+  const encode = random.pick([encodeMultipart, encodeForm, encodeJson]);
   const sent = operation.fields.map(() => random.pick(images));
-  const body = mutate(bodyOf(operation, sent), random, TEXT_MATERIAL);
-  return requestOf(operation.path, random.pick(TYPES), body);
+  const body = mutate(encode(operation, sent), random, TEXT_INPUTS);
+  return encodeRequest(operation.path, random.pick(CONTENT_TYPES), body);
 }
 
-/** A bad query over a good body. */
+/** A mutated query with a valid body. */
 function queryCase(random: Random, images: readonly Buffer[]): Buffer {
   const operation = random.pick(OPERATIONS);
-  const query = mutate(Buffer.from(random.pick(QUERIES)), random, TEXT_MATERIAL);
-  // Blanks and what is not ASCII would make it a bad request line.
+  const query = mutate(Buffer.from(random.pick(QUERIES)), random, TEXT_INPUTS);
+  // Spaces and non-ASCII characters would make the request line invalid.
   const safe = query.toString("latin1").replaceAll(/[^\x21-\x7e]/g, encodeURIComponent);
-  // Most images are refused at once, so that there is time for more queries.
+  // Most images are truncated: the service rejects them at once, which leaves time for more queries.
   const image = images[0]!.subarray(0, random.pick([0, 200, 200, undefined]));
   const sent = operation.fields.map(() => image);
-  return requestOf(`${operation.path}?${safe}`, TYPES[0]!, multipartOf(operation, sent));
+  return encodeRequest(`${operation.path}?${safe}`, CONTENT_TYPES[0]!, encodeMultipart(operation, sent));
 }
 
-/** Bad bytes where a request should be. */
+/** A mutated HTTP request. */
 function httpCase(random: Random, images: readonly Buffer[]): Buffer {
   const operation = random.pick(OPERATIONS);
   const target = `${operation.path}?${random.pick(QUERIES)}`;
-  const request = requestOf(target, random.pick(TYPES), formOf(operation, [images[0]!]));
-  return mutate(request, random, HTTP_MATERIAL);
+  const request = encodeRequest(target, random.pick(CONTENT_TYPES), encodeForm(operation, [images[0]!]));
+  return mutate(request, random, HTTP_INPUTS);
 }
 
-function requestOf(target: string, type: string, body: Uint8Array): Buffer {
+function encodeRequest(target: string, type: string, body: Uint8Array): Buffer {
   const lines = [
     `POST ${target} HTTP/1.1`,
     "Host: fuzz",
@@ -115,7 +107,7 @@ function requestOf(target: string, type: string, body: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
 }
 
-function multipartOf({ fields }: Operation, images: readonly Buffer[]): Buffer {
+function encodeMultipart({ fields }: Operation, images: readonly Buffer[]): Buffer {
   const parts = images.flatMap((image, i) => [
     Buffer.from(`--X\r\nContent-Disposition: form-data; name="${fields[i]}"; filename="a.jpg"\r\n`),
     Buffer.from("Content-Type: image/jpeg\r\n\r\n"),
@@ -126,12 +118,12 @@ function multipartOf({ fields }: Operation, images: readonly Buffer[]): Buffer {
   return Buffer.concat([...parts, quality]);
 }
 
-function formOf({ fields }: Operation, images: readonly Buffer[]): Buffer {
+function encodeForm({ fields }: Operation, images: readonly Buffer[]): Buffer {
   const pairs = images.map((image, i) => `${fields[i]}=${encodeURIComponent(image.toString("base64"))}`);
   return Buffer.from([...pairs, "bboxes=0,0,120,120"].join("&"));
 }
 
-function jsonOf({ fields }: Operation, images: readonly Buffer[]): Buffer {
+function encodeJson({ fields }: Operation, images: readonly Buffer[]): Buffer {
   const entries = images.map((image, i) => [fields[i], `data:image/jpeg;base64,${image.toString("base64")}`]);
   return Buffer.from(JSON.stringify({ ...Object.fromEntries(entries), bboxes: "0,0,120,120", detail: true }));
 }

@@ -1,18 +1,18 @@
-// Attacks the service's port over raw sockets with broken HTTP/1.1 and HTTP/2, and checks that it survives:
+// Sends malformed HTTP/1.1 and HTTP/2 to the service over raw sockets, and checks that it keeps working:
 // `npm run fuzz:edge [-- --cases N --seed S]`.
 import { parseArgs } from "node:util";
-import { makeMaterial, runCampaign } from "./edge/campaign.ts";
+import { createFixtures, runCampaign } from "./edge/campaign.ts";
 import { edgeCase } from "./edge/cases.ts";
 
 const HELP = `Usage: npm run fuzz:edge [-- OPTIONS]
 
-  --cases N     how many cases to run (1000000)
-  --seed S      which cases: the same seed gives the same ones (from the clock)
-  --case N,M    runs these cases alone, one after the other
-  --parallel N  connections at a time (96)
-  --print       prints the steps of the cases that --case names, and runs nothing
+  --cases N     number of cases to run (1000000)
+  --seed S      seed of the cases; the same seed gives the same cases (from the clock)
+  --case N,M    runs only these cases, one at a time
+  --parallel N  number of parallel connections (96)
+  --print       prints the steps of the cases given by --case instead of running them
 `;
-const MOST_PRINTED = 50;
+const MAX_PRINTED = 50;
 
 const { values } = parseArgs({
   options: {
@@ -44,16 +44,16 @@ async function run(): Promise<void> {
     ...(named ? { parallel: 1 } : values.parallel ? { parallel: Number(values.parallel) } : {}),
     onProgress: (done, failed) => console.error(`${done} cases in ${seconds()} s, ${failed} faults`),
   });
-  for (const fault of faults.slice(0, MOST_PRINTED)) console.error(fault);
+  for (const fault of faults.slice(0, MAX_PRINTED)) console.error(fault);
   console.log(`${tried} cases in ${seconds()} s, ${succeeded} successful requests, ${faults.length} faults`);
-  // Node 20 does not end by itself after `resetAndDestroy`: it waits for requests that it has forgotten to count.
+  // Node 20 does not exit on its own after `resetAndDestroy`, because it miscounts open requests.
   process.exit(faults.length > 0 ? 1 : 0);
 }
 
 async function printCases(numbers: readonly number[]): Promise<void> {
-  const material = await makeMaterial();
+  const fixtures = await createFixtures();
   for (const number of numbers) {
-    const { kind, steps } = edgeCase(seed, number, material);
+    const { kind, steps } = edgeCase(seed, number, fixtures);
     console.log(kind);
     for (const step of steps)
       console.log(

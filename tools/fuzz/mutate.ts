@@ -1,101 +1,101 @@
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
-/** What a change may draw on besides chance. */
-export interface Material {
-  /** Bytes that mean something in the format, to be put anywhere. */
-  readonly tokens: readonly Uint8Array[];
-  /** Other sound examples of the format, to be joined with. */
-  readonly others: readonly Uint8Array[];
+/** Format-specific inputs of the mutators. */
+export interface MutationInputs {
+  /** Byte sequences with a meaning in the format, which are put anywhere. */
+  readonly dictionary: readonly Uint8Array[];
+  /** Valid examples of the format, which are spliced into others. */
+  readonly corpus: readonly Uint8Array[];
 }
 
-type Change = (bytes: Buffer, random: Random, material: Material) => Buffer;
+type Mutator = (bytes: Buffer, random: Random, inputs: MutationInputs) => Buffer;
 
-const MOST_CHANGES = 6;
-const MOST_BLOCK_BYTES = 64;
+const MAX_MUTATIONS = 6;
+const MAX_BLOCK_BYTES = 64;
+const MAX_REPEATS = 20;
+const MAX_NOISE_BYTES = 16;
 
-/** Numbers at which readers of lengths and counts go wrong. */
-const NUMBERS = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff];
+/** Half of the mutations hit the first bytes, where headers are. */
+const HEADER_BYTES = 700;
 
-const CHANGES: readonly Change[] = [
+/** Boundary values of lengths and counts. */
+const BOUNDARY_VALUES = [
+  0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
+];
+
+const MUTATORS: readonly Mutator[] = [
   function flipBit(bytes, random) {
-    return replaced(bytes, random, (byte) => byte ^ (1 << random.below(8)));
+    return replaceByte(bytes, random, (byte) => byte ^ (1 << random.below(8)));
   },
-  function changeByte(bytes, random) {
-    return replaced(bytes, random, () => random.below(256));
+  function randomizeByte(bytes, random) {
+    return replaceByte(bytes, random, () => random.below(256));
   },
-  function putNumber(bytes, random) {
-    const number = Buffer.alloc(4);
-    number.writeUInt32BE(random.pick(NUMBERS));
-    return overwritten(bytes, random, number.subarray(random.pick([0, 2, 3])));
+  function overwriteWithBoundaryValue(bytes, random) {
+    const value = Buffer.alloc(4);
+    value.writeUInt32BE(random.pick(BOUNDARY_VALUES));
+    return overwrite(bytes, random, value.subarray(random.pick([0, 2, 3])));
   },
-  function putToken(bytes, random, { tokens }) {
-    return overwritten(bytes, random, random.pick(tokens));
+  function overwriteWithToken(bytes, random, { dictionary }) {
+    return overwrite(bytes, random, random.pick(dictionary));
   },
-  function insertToken(bytes, random, { tokens }) {
-    return inserted(bytes, random, random.pick(tokens));
+  function insertToken(bytes, random, { dictionary }) {
+    return insert(bytes, random, random.pick(dictionary));
   },
   function insertNoise(bytes, random) {
-    return inserted(
-      bytes,
-      random,
-      Buffer.from(Array.from({ length: 1 + random.below(16) }, () => random.below(256))),
-    );
+    const length = 1 + random.below(MAX_NOISE_BYTES);
+    return insert(bytes, random, Buffer.from(Array.from({ length }, () => random.below(256))));
   },
   function deleteBlock(bytes, random) {
-    const { start, end } = blockOf(bytes, random);
+    const { start, end } = pickBlock(bytes, random);
     return Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)]);
   },
   function repeatBlock(bytes, random) {
-    const { start, end } = blockOf(bytes, random);
-    return inserted(
-      bytes,
-      random,
-      Buffer.alloc((end - start) * (1 + random.below(20)), bytes.subarray(start, end)),
-    );
+    const { start, end } = pickBlock(bytes, random);
+    const length = (end - start) * (1 + random.below(MAX_REPEATS));
+    return insert(bytes, random, Buffer.alloc(length, bytes.subarray(start, end)));
   },
-  function cutShort(bytes, random) {
+  function truncate(bytes, random) {
     return bytes.subarray(0, random.below(bytes.length + 1));
   },
-  function joinWithOther(bytes, random, { others }) {
-    const other = random.pick(others);
-    return Buffer.concat([bytes.subarray(0, placeIn(bytes, random)), other.subarray(placeIn(other, random))]);
+  function splice(bytes, random, { corpus }) {
+    const other = random.pick(corpus);
+    const start = bytes.subarray(0, pickOffset(bytes, random));
+    return Buffer.concat([start, other.subarray(pickOffset(other, random))]);
   },
 ];
 
-/** Changes bytes in one to six ways. */
-export function mutate(bytes: Uint8Array, random: Random, material: Material): Buffer {
-  let changed: Buffer = Buffer.from(bytes);
-  for (let left = 1 + random.below(MOST_CHANGES); left > 0; left--) {
-    changed = random.pick(CHANGES)(changed, random, material);
-  }
-  return changed;
+/** Applies one to six random mutations. */
+export function mutate(bytes: Uint8Array, random: Random, inputs: MutationInputs): Buffer {
+  let mutated: Buffer = Buffer.from(bytes);
+  for (let left = 1 + random.below(MAX_MUTATIONS); left > 0; left--)
+    mutated = random.pick(MUTATORS)(mutated, random, inputs);
+  return mutated;
 }
 
-function replaced(bytes: Buffer, random: Random, change: (byte: number) => number): Buffer {
+function replaceByte(bytes: Buffer, random: Random, change: (byte: number) => number): Buffer {
   if (bytes.length === 0) return bytes;
-  const at = placeIn(bytes, random) % bytes.length;
+  const offset = pickOffset(bytes, random) % bytes.length;
   const copy = Buffer.from(bytes);
-  copy[at] = change(copy[at]!);
+  copy[offset] = change(copy[offset]!);
   return copy;
 }
 
-function overwritten(bytes: Buffer, random: Random, part: Uint8Array): Buffer {
-  const at = placeIn(bytes, random);
-  return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at + part.length)]);
+function overwrite(bytes: Buffer, random: Random, part: Uint8Array): Buffer {
+  const offset = pickOffset(bytes, random);
+  return Buffer.concat([bytes.subarray(0, offset), part, bytes.subarray(offset + part.length)]);
 }
 
-function inserted(bytes: Buffer, random: Random, part: Uint8Array): Buffer {
-  const at = placeIn(bytes, random);
-  return Buffer.concat([bytes.subarray(0, at), part, bytes.subarray(at)]);
+function insert(bytes: Buffer, random: Random, part: Uint8Array): Buffer {
+  const offset = pickOffset(bytes, random);
+  return Buffer.concat([bytes.subarray(0, offset), part, bytes.subarray(offset)]);
 }
 
-function blockOf(bytes: Buffer, random: Random): { start: number; end: number } {
-  const start = placeIn(bytes, random);
-  return { start, end: Math.min(bytes.length, start + 1 + random.below(MOST_BLOCK_BYTES)) };
+function pickBlock(bytes: Buffer, random: Random): { start: number; end: number } {
+  const start = pickOffset(bytes, random);
+  return { start, end: Math.min(bytes.length, start + 1 + random.below(MAX_BLOCK_BYTES)) };
 }
 
-/** Half of the places lie in the first 700 bytes, where headers are. */
-function placeIn(bytes: Uint8Array, random: Random): number {
-  const length = random.below(2) === 0 ? Math.min(bytes.length, 700) : bytes.length;
+function pickOffset(bytes: Uint8Array, random: Random): number {
+  const length = random.below(2) === 0 ? Math.min(bytes.length, HEADER_BYTES) : bytes.length;
   return random.below(length + 1);
 }

@@ -1,28 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../support/free-port.ts";
 import { type ServiceProcess, startServiceProcess, USER } from "../../support/service-process.ts";
-import { makeImages } from "../images.ts";
+import { createSeedImages } from "../seed-images.ts";
 import { edgeCase } from "./cases.ts";
 import { readMetrics } from "./metrics.ts";
 import { edgeFault, runEdgeCases } from "./run.ts";
-import type { EdgeCase, Material } from "./script.ts";
+import type { EdgeCase, Fixtures } from "./script.ts";
 import { findUnavailable } from "./valid-calls.ts";
 
-/** Connections at a time: enough to keep a server busy while most of them wait. */
+/** Parallel connections. Most of them wait, so it takes many to keep the service busy. */
 const PARALLEL = 96;
-/** How long the last requests may take to end once their clients have left. */
+/** How long the last requests may take to end after their clients have disconnected. */
 const SETTLE_MS = 30_000;
 const CHECK_INTERVAL_MS = 2_000;
 const SETTINGS = {
   VISAGE_WORKERS: "1",
   VISAGE_REQUEST_TIMEOUT_MS: "5000",
-  // All cases come from one address, and broken connections linger for some seconds.
+  // All cases come from one address, and broken connections stay open for some seconds.
   VISAGE_MAX_CONNECTIONS_PER_ADDRESS: "4096",
 };
 
+/** Options of a fuzzing campaign. */
 export interface Campaign {
   readonly seed: number;
-  /** The numbers of the cases to run, in this order. */
+  /** The numbers of the cases to run, in order. */
   readonly numbers: Iterable<number>;
   readonly parallel?: number;
   readonly onProgress?: (tried: number, faults: number) => void;
@@ -30,30 +31,30 @@ export interface Campaign {
 
 export interface CampaignResult {
   readonly tried: number;
-  /** Requests that the service carried out to their end. */
+  /** Requests that the service completed successfully. */
   readonly succeeded: number;
-  /** Each with the numbers of the cases that reproduce it. */
+  /** Descriptions with the options that reproduce the fault. */
   readonly faults: readonly string[];
 }
 
-/** Starts a service, runs cases against it, and checks that it still works as if nothing had happened. */
+/** Starts a service, runs cases against it, and checks that it still works afterwards. */
 export async function runCampaign({
   seed,
   numbers,
   parallel = PARALLEL,
   onProgress = () => {},
 }: Campaign): Promise<CampaignResult> {
-  const material = await makeMaterial();
+  const fixtures = await createFixtures();
   const faults: string[] = [];
   const metricsPort = await freePort();
-  const service = await startWith(metricsPort);
-  const died = new AbortController();
-  void service.exitCode.then(() => died.abort());
+  const service = await startService(metricsPort);
+  const exited = new AbortController();
+  void service.exitCode.then(() => exited.abort());
   const { workers } = service;
   let tried = 0;
-  const counted = function* () {
+  const countCases = function* () {
     for (const number of numbers) {
-      yield edgeCase(seed, number, material);
+      yield edgeCase(seed, number, fixtures);
       tried++;
     }
   };
@@ -62,10 +63,10 @@ export async function runCampaign({
   try {
     const run = await runEdgeCases(
       service.port,
-      counted(),
+      countCases(),
       parallel,
       ({ failed, fault }) => faults.push(`${describeCase(seed, failed)}: ${fault}`),
-      died.signal,
+      exited.signal,
     );
     clearInterval(timer);
     await outcomes.stop();
@@ -73,10 +74,10 @@ export async function runCampaign({
       const culprit = await findFatal(run.inProgress);
       const suspects = culprit ? [culprit] : run.inProgress;
       faults.push(
-        `the process ended with ${await service.exitCode} on ${suspects.map((one) => describeCase(seed, one)).join(" or ")}`,
+        `the process exited with ${await service.exitCode} during ${suspects.map((one) => describeCase(seed, one)).join(" or ")}`,
       );
     } else {
-      faults.push(...(await faultsAfter(service, metricsPort, workers, material)));
+      faults.push(...(await checkAfterwards(service, metricsPort, workers, fixtures)));
     }
     return { tried: run.tried, succeeded: outcomes.succeeded(), faults };
   } finally {
@@ -86,37 +87,37 @@ export async function runCampaign({
   }
 }
 
-/** The photo and the user that cases use. */
-export async function makeMaterial(): Promise<Material> {
-  const [, photo] = await makeImages();
+/** Creates the inputs of the generators. */
+export async function createFixtures(): Promise<Fixtures> {
+  const [, photo] = await createSeedImages();
   return { photo: photo!, user: USER };
 }
 
-function startWith(metricsPort: number): Promise<ServiceProcess> {
+function startService(metricsPort: number): Promise<ServiceProcess> {
   return startServiceProcess({ ...SETTINGS, VISAGE_METRICS_PORT: String(metricsPort) });
 }
 
-/** What is wrong with a service once all its clients have left. */
-async function faultsAfter(
+/** Checks a service after all clients have disconnected. */
+async function checkAfterwards(
   service: ServiceProcess,
   metricsPort: number,
   workers: readonly number[],
-  { user, photo }: Material,
+  { user, photo }: Fixtures,
 ): Promise<string[]> {
   const faults: string[] = [];
-  const open = await lastValueAbove0(async () =>
+  const open = await pollUntilZero(async () =>
     (await readMetrics(metricsPort)).value("visage_requests_in_flight"),
   );
   if (open !== 0) faults.push(`requests left open: ${open}`);
   const lost = workers.filter((pid) => !service.workers.includes(pid)).length;
   if (lost > 0) faults.push(`workers lost: ${lost}`);
   faults.push(...(await findUnavailable(service.port, user, photo)));
-  if (!service.isAlive) faults.push("the process ended after the last case");
+  if (!service.isAlive) faults.push("the process exited after the last case");
   return faults;
 }
 
-/** Polls until the value is 0; gives the last value, or the error that reading it threw. */
-async function lastValueAbove0(read: () => Promise<number>): Promise<number | string> {
+/** Polls until the value is 0 or time runs out. Resolves to the last value, or to the error of a failed read. */
+async function pollUntilZero(read: () => Promise<number>): Promise<number | string> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
     const value = await read().catch(String);
@@ -125,11 +126,11 @@ async function lastValueAbove0(read: () => Promise<number>): Promise<number | st
   }
 }
 
-/** Counts successful requests, and notes the range of cases in which requests ended with an internal error. */
+/** Watches the metrics: counts successful requests and reports the range of cases with internal errors. */
 function watchOutcomes(metricsPort: number, tried: () => number, faults: string[]) {
   let [seen, from, succeeded] = [0, 0, 0];
   const stopping = new AbortController();
-  const look = async () => {
+  const readOutcomes = async () => {
     const to = tried();
     const metrics = await readMetrics(metricsPort);
     succeeded = metrics.value("visage_requests_total", { outcome: "ok" });
@@ -138,12 +139,12 @@ function watchOutcomes(metricsPort: number, tried: () => number, faults: string[
       faults.push(`${count - seen} internal errors within cases ${Math.max(0, from - PARALLEL)} to ${to}`);
     [seen, from] = [count, to];
   };
-  // A service that has died is reported by the run; one whose metrics fail is reported at the end.
-  const tryLook = () => look().catch(() => {});
+  // The run reports a service that has exited, and the final check reports failing metrics.
+  const tryRead = () => readOutcomes().catch(() => {});
   const watching = (async () => {
     while (!stopping.signal.aborted) {
       await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {});
-      await tryLook();
+      await tryRead();
     }
   })();
   return {
@@ -155,9 +156,9 @@ function watchOutcomes(metricsPort: number, tried: () => number, faults: string[
   };
 }
 
-/** Replays cases one at a time against a fresh service; gives the one that ends it. */
+/** Replays cases one at a time against a new service. Resolves to the case that makes it exit. */
 async function findFatal(cases: readonly EdgeCase[]): Promise<EdgeCase | undefined> {
-  const service = await startWith(await freePort());
+  const service = await startService(await freePort());
   try {
     for (const one of cases) {
       await edgeFault(service.port, one);

@@ -34,7 +34,7 @@ const FRAME_HEADER_BYTES = 9;
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** Writes one frame. The length field can differ from the payload's real length. */
+/** Encodes one frame. The length field can differ from the actual length of the payload. */
 export function frame(
   type: number,
   flags: number,
@@ -67,7 +67,7 @@ export function headers(stream: number, list: HeaderList, flags: number = FLAG.e
   return frame(FRAME.headers, flags, stream, encodeHeaders(list));
 }
 
-/** Writes DATA frames of at most the default maximum frame size. */
+/** Encodes DATA frames of at most the default maximum frame size. */
 export function data(stream: number, body: Uint8Array, endStream = true): Buffer {
   const frames: Buffer[] = [];
   for (let at = 0; at === 0 || at < body.length; at += MAX_FRAME_BYTES) {
@@ -90,7 +90,7 @@ export function goAway(lastStream: number, code: number = ERROR_CODE.noError): B
   return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code)]));
 }
 
-/** Encodes a header block with HPACK's literals without indexing and without Huffman coding. */
+/** Encodes a header block in HPACK, as literals without indexing and without Huffman coding. */
 export function encodeHeaders(list: HeaderList): Buffer {
   return Buffer.concat(
     list.flatMap(([name, value]) => [Buffer.from([0]), encodeString(name), encodeString(value)]),
@@ -102,17 +102,17 @@ function encodeString(text: string): Buffer {
   return Buffer.concat([encodeInteger(bytes.length, 7), bytes]);
 }
 
-/** Encodes an integer after a prefix of some bits, all other bits of the first byte 0 (RFC 7541, 5.1). */
+/** Encodes an integer with a prefix of the given size (RFC 7541, 5.1). The other bits of the first byte are 0. */
 export function encodeInteger(value: number, prefixBits: number): Buffer {
-  const most = 2 ** prefixBits - 1;
-  if (value < most) return Buffer.from([value]);
-  const bytes = [most];
-  let rest = value - most;
+  const max = 2 ** prefixBits - 1;
+  if (value < max) return Buffer.from([value]);
+  const bytes = [max];
+  let rest = value - max;
   for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push(128 + (rest % 128));
   return Buffer.from([...bytes, rest]);
 }
 
-/** Puts a message into a gRPC or Connect envelope. The length field can differ from the real length. */
+/** Wraps a message in a gRPC or Connect envelope. The length field can differ from the actual length. */
 export function envelope(message: Uint8Array, flags = 0, length = message.length): Buffer {
   return Buffer.concat([Buffer.from([flags]), uint32(length), message]);
 }
@@ -125,7 +125,7 @@ export interface ReceivedFrame {
   readonly payload: Buffer;
 }
 
-/** Splits received bytes into their complete frames. An incomplete one at the end is left out. */
+/** Parses received bytes into frames. Omits an incomplete frame at the end. */
 export function parseFrames(bytes: Buffer): ReceivedFrame[] {
   const frames: ReceivedFrame[] = [];
   for (let at = 0; at + FRAME_HEADER_BYTES <= bytes.length; ) {

@@ -1,4 +1,4 @@
-/** Metrics as a service exposed them at one moment. */
+/** The metrics of a service at one point in time. */
 export class MetricsSnapshot {
   readonly #text: string;
 
@@ -6,7 +6,7 @@ export class MetricsSnapshot {
     this.#text = text;
   }
 
-  /** The value of a metric, summed over all series that carry the labels. Throws if there is no such metric. */
+  /** The value of a metric, summed over all series with the given labels. Throws if the metric does not exist. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const lines = this.#text.split("\n");
     if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))
@@ -19,14 +19,9 @@ export class MetricsSnapshot {
   }
 }
 
-/** Reads the metrics of the service whose metrics port this is. */
+/** Reads the metrics from a metrics port. */
 export async function readMetrics(port: number): Promise<MetricsSnapshot> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(10_000) });
-  if (!response.ok) throw new Error(`The metrics port answered ${response.status}.`);
+  if (!response.ok) throw new Error(`The metrics port responded with status ${response.status}.`);
   return new MetricsSnapshot(await response.text());
-}
-
-/** Requests between their head and the end of their answer. */
-export async function requestsInFlight(port: number): Promise<number> {
-  return (await readMetrics(port)).value("visage_requests_in_flight");
 }

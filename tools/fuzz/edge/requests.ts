@@ -9,8 +9,8 @@ import {
 const imageOf = (value: Uint8Array) => ({ source: { case: "content" as const, value } });
 
 /**
- * The operations, each with its REST path, its RPC path, its image fields and a Protobuf request. Requests take the
- * whole photo as a face, because a detector may find none in a small one.
+ * The operations with their REST path, RPC path, image fields and a Protobuf request. Requests take the whole photo as a
+ * face, because detection may fail on a small photo.
  */
 export const OPERATIONS = [
   {
@@ -60,7 +60,7 @@ export const HEALTH_CHECK = "/grpc.health.v1.Health/Check";
 export const HEALTH_WATCH = "/grpc.health.v1.Health/Watch";
 export const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 
-/** Every path that the service has a handler for, and some that it has none for. */
+/** Every path that the service handles, and some unknown ones. */
 export const PATHS: readonly string[] = [
   ...OPERATIONS.flatMap(({ path, rpcPath }) => [path, rpcPath]),
   HEALTH_CHECK,
@@ -110,14 +110,14 @@ export const TIMEOUTS = [
 
 export const MULTIPART_TYPE = "multipart/form-data; boundary=X";
 
-/** A form with the photo in each image field. By default it takes the whole photo as a face. */
-export function multipart({ fields }: Operation, photo: Uint8Array, hasDetection = false): Buffer {
+/** A multipart form with the photo in each image field. By default it takes the whole photo as a face. */
+export function multipart({ fields }: Operation, photo: Uint8Array, detectsFaces = false): Buffer {
   const parts = fields.flatMap((name) => [
     Buffer.from(`--X\r\nContent-Disposition: form-data; name="${name}"; filename="a.jpg"\r\n\r\n`),
     photo,
     Buffer.from("\r\n"),
   ]);
-  const option = hasDetection ? "" : '--X\r\nContent-Disposition: form-data; name="face_det"\r\n\r\n0\r\n';
+  const option = detectsFaces ? "" : '--X\r\nContent-Disposition: form-data; name="face_det"\r\n\r\n0\r\n';
   return Buffer.concat([...parts, Buffer.from(`${option}--X--\r\n`)]);
 }
 

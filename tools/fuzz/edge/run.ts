@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { http1Fault, http2Fault } from "./answers.ts";
 import { FRAME, parseFrames } from "./http2-frames.ts";
+import { http1Fault, http2Fault } from "./response-faults.ts";
 import type { EdgeCase, Step } from "./script.ts";
 
 /** How long a case waits for the server after its last step. */
-const TAIL_MS = 150;
-/** How long a server may take to accept a connection. */
+const FINAL_WAIT_MS = 150;
+/** How long the server may take to accept a connection. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A case whose answer is wrong. */
+/** A case with a faulty response. */
 export interface EdgeFailure {
   readonly failed: EdgeCase;
   readonly fault: string;
@@ -32,9 +32,9 @@ export async function runEdgeCases(
 ): Promise<EdgeRun> {
   let tried = 0;
   const running = new Set<EdgeCase>();
-  const aborted: EdgeCase[] = [];
-  signal?.addEventListener("abort", () => aborted.push(...running), { once: true });
-  const lane = async () => {
+  const inProgress: EdgeCase[] = [];
+  signal?.addEventListener("abort", () => inProgress.push(...running), { once: true });
+  const runLane = async () => {
     for (let next = cases.next(); !next.done && !signal?.aborted; next = cases.next()) {
       running.add(next.value);
       const fault = await edgeFault(port, next.value);
@@ -44,28 +44,28 @@ export async function runEdgeCases(
       if (fault) onFailure({ failed: next.value, fault });
     }
   };
-  await Promise.all(Array.from({ length: parallel }, lane));
-  return { tried, inProgress: aborted };
+  await Promise.all(Array.from({ length: parallel }, runLane));
+  return { tried, inProgress };
 }
 
-/** Plays one case on a connection of its own; names what is wrong with the answer. */
+/** Runs one case on its own connection. Resolves to a description of the fault, if there is one. */
 export async function edgeFault(port: number, { steps, protocol }: EdgeCase): Promise<string | undefined> {
   const connection = new Connection(port);
   try {
-    if (!(await connection.open())) return "the connection was not accepted";
+    if (!(await connection.open())) return "connection not accepted";
     for (const step of steps) {
       if (connection.isClosed) break;
       await connection.play(step, protocol);
     }
     const last = steps.at(-1);
-    if (last !== "reset" && last !== "close") await connection.closedWithin(TAIL_MS);
+    if (last !== "reset" && last !== "close") await connection.closedWithin(FINAL_WAIT_MS);
   } finally {
     connection.destroy();
   }
   return protocol === "http1" ? http1Fault(connection.received) : http2Fault(connection.received);
 }
 
-/** A client's TCP connection that keeps what it receives. */
+/** A client connection over TCP that records the bytes it receives. */
 class Connection {
   readonly #socket: Socket;
   readonly #chunks: Buffer[] = [];
@@ -79,7 +79,7 @@ class Connection {
       this.#chunks.push(chunk);
       this.#notify?.();
     });
-    // A reset by the server is one way to reject a case.
+    // The server may reject a case by a reset.
     this.#socket.on("error", () => {});
     this.#socket.on("end", () => this.#socket.end());
     this.#closed = new Promise((resolve) => {
@@ -105,7 +105,7 @@ class Connection {
     const timeout = sleep(CONNECT_TIMEOUT_MS, undefined, waiting).catch(() => {});
     await Promise.race([opened, this.#closed, timeout]);
     waiting.abort();
-    // After a pause of this process the timer ends first, although the connection is there.
+    // If this process was paused, the timer may fire first although the connection is open.
     await sleep(0);
     return isOpen;
   }
@@ -115,7 +115,7 @@ class Connection {
     else if (step === "close") this.#socket.destroy();
     else if (step === "halfClose") this.#socket.end();
     else if ("waitMs" in step) await sleep(step.waitMs);
-    else if ("awaitAnswerMs" in step) await this.#answerWithin(step.awaitAnswerMs, protocol);
+    else if ("awaitResponseMs" in step) await this.#responseWithin(step.awaitResponseMs, protocol);
     else if (this.#socket.writable) this.#socket.write(step.write);
   }
 
@@ -130,9 +130,9 @@ class Connection {
     this.#socket.destroy();
   }
 
-  async #answerWithin(ms: number, protocol: EdgeCase["protocol"]): Promise<void> {
+  async #responseWithin(ms: number, protocol: EdgeCase["protocol"]): Promise<void> {
     const deadline = performance.now() + ms;
-    while (!this.isClosed && !this.#hasAnswer(protocol) && performance.now() < deadline) {
+    while (!this.isClosed && !this.#hasResponse(protocol) && performance.now() < deadline) {
       const changed = new Promise<void>((resolve) => {
         this.#notify = resolve;
       });
@@ -140,7 +140,7 @@ class Connection {
     }
   }
 
-  #hasAnswer(protocol: EdgeCase["protocol"]): boolean {
+  #hasResponse(protocol: EdgeCase["protocol"]): boolean {
     if (protocol === "http1") return this.#chunks.length > 0;
     return parseFrames(this.received).some(({ type }) => type === FRAME.headers);
   }

@@ -1,19 +1,19 @@
-import type { Random } from "../random.ts";
+import type { Random } from "../../support/random.ts";
 
 /** One action of a client on its connection. */
 export type Step =
   | { readonly write: Buffer }
   | { readonly waitMs: number }
-  /** Waits for the beginning of an answer: the first byte over HTTP/1.1, a HEADERS frame over HTTP/2. */
-  | { readonly awaitAnswerMs: number }
-  /** Sends FIN and continues to read. */
+  /** Waits for the start of a response: the first byte over HTTP/1.1, a HEADERS frame over HTTP/2. */
+  | { readonly awaitResponseMs: number }
+  /** Sends FIN and keeps reading. */
   | "halfClose"
   /** Closes in both directions. */
   | "close"
   /** Sends RST. */
   | "reset";
 
-/** What one client does on one TCP connection. */
+/** The actions of one client on one TCP connection. */
 export interface EdgeCase {
   readonly number: number;
   /** The generator that produced the case. */
@@ -22,26 +22,26 @@ export interface EdgeCase {
   readonly steps: readonly Step[];
 }
 
-/** What the generators need besides a source of randomness. */
-export interface Material {
+/** The inputs of all generators besides a source of randomness. */
+export interface Fixtures {
   /** A small image with a face. */
   readonly photo: Buffer;
-  /** A user that the service admits. */
+  /** A user id that the service accepts. */
   readonly user: string;
 }
 
 /** Produces the steps of one case. */
-export type Generator = (random: Random, material: Material) => Step[];
+export type Generator = (random: Random, fixtures: Fixtures) => Step[];
 
-const MOST_PIECES = 5;
+const MAX_PIECES = 5;
 
-/** Writes bytes in one piece or in several, split at any byte. */
+/** Writes bytes in one piece, or split at random bytes into several. */
 export function write(random: Random, ...parts: readonly (Uint8Array | string)[]): Step[] {
   const bytes = Buffer.concat(
     parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part)),
   );
   if (random.below(3) > 0 || bytes.length < 2) return [{ write: bytes }];
-  const cuts = Array.from({ length: 1 + random.below(MOST_PIECES - 1) }, () => random.below(bytes.length));
+  const cuts = Array.from({ length: 1 + random.below(MAX_PIECES - 1) }, () => random.below(bytes.length));
   const bounds = [0, ...cuts.sort((a, b) => a - b), bytes.length];
   return bounds.slice(1).flatMap((end, i): Step[] => {
     const piece: Step = { write: bytes.subarray(bounds[i], end) };
@@ -49,13 +49,13 @@ export function write(random: Random, ...parts: readonly (Uint8Array | string)[]
   });
 }
 
-/** Ends a connection in one of the ways a client can, or leaves that to the server. */
+/** Closes the connection in one of the ways a client can, or leaves that to the server. */
 export function finish(random: Random): Step[] {
   const end = random.pick<Step | undefined>([undefined, undefined, undefined, "halfClose", "close", "reset"]);
   return end === undefined ? [] : [end];
 }
 
-/** Stops a script at any byte and ends the connection there. */
+/** Stops a script at a random byte and closes the connection there. */
 export function interrupt(random: Random, steps: readonly Step[]): Step[] {
   const bytesIn = (step: Step) => (typeof step === "object" && "write" in step ? step.write.length : 0);
   const total = steps.reduce((sum, step) => sum + bytesIn(step), 0);

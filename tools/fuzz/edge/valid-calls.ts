@@ -13,10 +13,10 @@ import { MULTIPART_TYPE, multipart, OPERATIONS } from "./requests.ts";
 const TIMEOUT_MS = 20_000;
 const VECTOR_LENGTH = 128;
 
-/** Makes a valid call and gives the length of the vector in its answer. Throws where it fails. */
+/** Makes a valid call. Resolves to the length of the vector in the response, and rejects if the call fails. */
 type Call = (baseUrl: string, user: string, photo: Buffer) => Promise<number | undefined>;
 
-/** A valid GetFaceVec over each protocol; it takes the whole photo as the face. */
+/** A valid GetFaceVec call over each protocol. It takes the whole photo as the face. */
 export const VALID_CALLS: Readonly<Record<string, Call>> = {
   "REST over HTTP/1.1": async (baseUrl, user, photo) => {
     const response = await fetch(`${baseUrl}/get_face_vec`, {
@@ -53,27 +53,27 @@ export const VALID_CALLS: Readonly<Record<string, Call>> = {
   },
   gRPC: (baseUrl, user, photo) => {
     const sessionManager = new Http2SessionManager(baseUrl);
-    const call = callBy(createGrpcTransport({ baseUrl, sessionManager }), user, photo);
+    const call = callOver(createGrpcTransport({ baseUrl, sessionManager }), user, photo);
     return call.finally(() => sessionManager.abort());
   },
   "gRPC-Web": (baseUrl, user, photo) =>
-    callBy(createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }), user, photo),
+    callOver(createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }), user, photo),
   "Connect over HTTP/1.1": (baseUrl, user, photo) =>
-    callBy(createConnectTransport({ baseUrl, httpVersion: "1.1" }), user, photo),
+    callOver(createConnectTransport({ baseUrl, httpVersion: "1.1" }), user, photo),
   "Connect over HTTP/2": (baseUrl, user, photo) => {
     const sessionManager = new Http2SessionManager(baseUrl);
-    const call = callBy(createConnectTransport({ baseUrl, httpVersion: "2", sessionManager }), user, photo);
+    const call = callOver(createConnectTransport({ baseUrl, httpVersion: "2", sessionManager }), user, photo);
     return call.finally(() => sessionManager.abort());
   },
 };
 
-/** Makes a valid call over each protocol and asks both probes; names what fails. */
+/** Makes a valid call over each protocol and checks readiness and gRPC health. Resolves to a list of failures. */
 export async function findUnavailable(port: number, user: string, photo: Buffer): Promise<string[]> {
   const baseUrl = `http://127.0.0.1:${port}`;
   const faults: string[] = [];
   const check = async (name: string, run: () => Promise<boolean>) => {
     const fault = await run().then(
-      (isRight) => (isRight ? undefined : "wrong answer"),
+      (isExpected) => (isExpected ? undefined : "unexpected response"),
       (error: unknown) => String(error),
     );
     if (fault) faults.push(`${name}: ${fault}`);
@@ -82,15 +82,15 @@ export async function findUnavailable(port: number, user: string, photo: Buffer)
   await check("gRPC health", async () => {
     const sessionManager = new Http2SessionManager(baseUrl);
     const health = createClient(Health, createGrpcTransport({ baseUrl, sessionManager }));
-    const answer = health.check({}, { timeoutMs: TIMEOUT_MS }).finally(() => sessionManager.abort());
-    return (await answer).status === Status.SERVING;
+    const response = health.check({}, { timeoutMs: TIMEOUT_MS }).finally(() => sessionManager.abort());
+    return (await response).status === Status.SERVING;
   });
   for (const [name, call] of Object.entries(VALID_CALLS))
     await check(name, async () => (await call(baseUrl, user, photo)) === VECTOR_LENGTH);
   return faults;
 }
 
-async function callBy(transport: Transport, user: string, photo: Buffer): Promise<number | undefined> {
+async function callOver(transport: Transport, user: string, photo: Buffer): Promise<number | undefined> {
   const request = { img: { source: { case: "content" as const, value: photo } }, faceDet: false };
   const options = { headers: { user_id: user }, timeoutMs: TIMEOUT_MS };
   const { data } = await createClient(FaceService, transport).getFaceVec(request, options);

@@ -1,18 +1,15 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import sharp from "sharp";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { readSamplePhoto } from "../support/sample-photos.ts";
 
 const SIDE = 48;
 
-/** Most show a wall: a face takes the networks longer, and it is the reading that is tried. */
+/** Most seeds show a wall: the decoders are under test, and faces only cost inference time. */
 const WALL = { left: 0, top: 0, width: 200, height: 200 };
 const FACE = { left: 350, top: 330, width: 320, height: 320 };
 
-/** Makes small JPEG and PNG files of many kinds from a photograph that an npm package brings. */
-export function makeImages(): Promise<Buffer[]> {
-  const file = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
-  const photo = (part = WALL) => sharp(readFileSync(file)).extract(part).resize(SIDE);
+/** Creates small JPEG and PNG files of many variants. */
+export function createSeedImages(): Promise<Buffer[]> {
+  const photo = (part = WALL) => sharp(readSamplePhoto(1)).extract(part).resize(SIDE);
   return Promise.all([
     photo().jpeg().toBuffer(),
     photo(FACE).jpeg({ progressive: true, chromaSubsampling: "4:4:4" }).toBuffer(),

@@ -1,25 +1,25 @@
 import { FRAME, parseFrames } from "./http2-frames.ts";
 
-/** A JavaScript stack trace, or a path of Node's own modules. */
+/** A JavaScript stack trace, or a path of an internal module. */
 const STACK_TRACE = /\n\s+at .+:\d+:\d+|node:internal|node_modules\//;
 
 /** HPACK's indexed field for `:status: 500`, after updates of the table size. */
 const STATUS_500 = /^[\x20-\x3f]*\x8e/;
 
-/** Types whose bodies are not JSON but Protobuf or envelopes. */
+/** Content types of Protobuf bodies and envelopes. */
 const BINARY = /^application\/(grpc|connect|proto)/;
 
-/** Types of pages and their assets, which are served to browsers with 200 only. */
+/** Content types of pages and their assets, which are served with status 200 only. */
 const PAGES = /^(text\/(html|css|javascript|plain)|image\/|application\/javascript)/;
 
-/** Names what is wrong with the bytes that a service sent in answer to an HTTP/1.1 case. */
+/** Checks the bytes that a service sent in response to an HTTP/1.1 case. Returns a description of the fault, if any. */
 export function http1Fault(bytes: Buffer): string | undefined {
   let rest = bytes;
-  // A server that takes the first bytes for HTTP/2 answers with frames, which begin with SETTINGS.
+  // A server that takes the first bytes for an HTTP/2 preface responds with frames.
   if (isHttp2(bytes)) return http2Fault(bytes);
   while (rest.length > 0) {
     const headEnd = rest.indexOf("\r\n\r\n");
-    // The case ended before the head had arrived.
+    // The connection ended before the whole head had arrived.
     if (headEnd < 0)
       return /^HTTP\/1\.1/.test(rest.toString("latin1", 0, 8).padEnd(8)) || rest.length < 8
         ? undefined
@@ -36,10 +36,10 @@ export function http1Fault(bytes: Buffer): string | undefined {
   return undefined;
 }
 
-/** Names what is wrong with the frames that a service sent. */
+/** Checks the frames that a service sent. Returns a description of the fault, if any. */
 export function http2Fault(bytes: Buffer): string | undefined {
   if (bytes.length === 0) return undefined;
-  // Bytes that are no preface get an answer over HTTP/1.1.
+  // Without a valid preface the service responds over HTTP/1.1.
   if (!isHttp2(bytes))
     return bytes.toString("latin1", 0, 5) === "HTTP/" ? http1Fault(bytes) : `not HTTP/2: ${excerpt(bytes)}`;
   for (const { type, payload } of parseFrames(bytes)) {
@@ -62,9 +62,9 @@ function statusFault(status: number, head: string): string | undefined {
 
 interface Body {
   readonly content: Buffer;
-  /** False where the connection ended first. */
+  /** False if the connection ended first. */
   readonly isComplete: boolean;
-  /** What follows on the connection. */
+  /** The following bytes on the connection. */
   readonly rest: Buffer;
 }
 
@@ -74,13 +74,13 @@ function bodyAfter(head: string, status: number, bytes: Buffer): Body {
   if (/^transfer-encoding: chunked$/im.test(head)) return chunkedBody(bytes) ?? nothing;
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];
   if (length === undefined) return { content: bytes, isComplete: false, rest: Buffer.alloc(0) };
-  // The answer to HEAD announces a body that does not come.
+  // A response to HEAD announces a body that does not follow.
   if (bytes.length === 0 || bytes.toString("latin1", 0, 9) === "HTTP/1.1 ") return nothing;
   const size = Number(length);
   return { content: bytes.subarray(0, size), isComplete: bytes.length >= size, rest: bytes.subarray(size) };
 }
 
-/** Undefined for the answer to HEAD, which has no chunks. */
+/** Parses a chunked body. Undefined for a response to HEAD, which has no chunks. */
 function chunkedBody(bytes: Buffer): Body | undefined {
   const chunks: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -88,7 +88,7 @@ function chunkedBody(bytes: Buffer): Body | undefined {
     const size = Number.parseInt(bytes.toString("latin1", at, Math.max(at, lineEnd)), 16);
     if (Number.isNaN(size) && at === 0) return undefined;
     const start = lineEnd + 2;
-    // Behind the last chunk stand trailers, if any, and an empty line.
+    // Optional trailers and an empty line follow the last chunk.
     const end = size === 0 ? trailersEnd(bytes, start) : start + size + 2;
     if (lineEnd < 0 || Number.isNaN(size) || end > bytes.length)
       return { content: Buffer.concat(chunks), isComplete: false, rest: Buffer.alloc(0) };
@@ -111,7 +111,7 @@ function bodyFault(status: number, head: string, body: Buffer): string | undefin
   if (status === 200 && PAGES.test(type)) return undefined;
   if (!/^application\/json/.test(type)) return `status ${status} with a body of type "${type}"`;
   const text = body.toString();
-  // Documentation may contain anything, an error must not.
+  // The OpenAPI document may contain anything; an error must not contain a stack trace.
   if (status !== 200 && STACK_TRACE.test(text)) return "stack trace";
   try {
     JSON.parse(text);

@@ -1,19 +1,19 @@
-// Sends the service requests that are broken in random ways, and checks that each is answered as it should be:
+// Sends mutated images, bodies, queries and HTTP requests to the service, and checks each response:
 // `npm run fuzz [-- --seconds N --seed S]`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServiceProcess } from "../support/service-process.ts";
-import { type Case, casesOf } from "./cases.ts";
-import { makeImages } from "./images.ts";
-import { type Failure, tryCases } from "./run.ts";
+import { type Case, generateCases } from "./cases.ts";
+import { type Failure, runCases } from "./run-cases.ts";
+import { createSeedImages } from "./seed-images.ts";
 
 const HELP = `Usage: npm run fuzz [-- OPTIONS]
 
-  --seconds N    how long to go on (60)
-  --seed S       which cases: the same seed gives the same ones (from the clock)
-  --replay FILE  tries the one case that an earlier run has saved
+  --seconds N    duration of the run (60)
+  --seed S       seed of the cases; the same seed gives the same cases (from the clock)
+  --replay FILE  replays one case that an earlier run has saved
 `;
 
 const { values } = parseArgs({
@@ -34,7 +34,7 @@ if (!(seconds > 0) || !Number.isInteger(seed)) {
   process.exit(1);
 }
 
-const cases = values.replay ? [readCase(values.replay)] : casesOf(seed, await makeImages());
+const cases = values.replay ? [readCase(values.replay)] : generateCases(seed, await createSeedImages());
 const service = await startServiceProcess();
 const { workers } = service;
 let failures = 0;
@@ -43,15 +43,15 @@ console.error(values.replay ? `Replaying ${values.replay}` : `Seed ${seed}, ${se
 const start = performance.now();
 const end = new AbortController();
 const timer = setTimeout(() => end.abort(), seconds * 1000);
-const tried = await tryCases(service.port, counted(cases), report, end.signal);
+const tried = await runCases(service.port, withProgress(cases), report, end.signal);
 clearTimeout(timer);
-// A worker that died was replaced: the others kept their ids.
+// A worker that exited was replaced by one with another process id.
 const lost = workers.filter((pid) => !service.workers.includes(pid)).length;
 console.log(`${tried} cases, ${failures} failed, ${lost} of ${workers.length} workers lost`);
 if (failures > 0 || lost > 0 || !service.isAlive) process.exitCode = 1;
 await service.stop();
 
-function* counted(source: Iterable<Case>): Generator<Case> {
+function* withProgress(source: Iterable<Case>): Generator<Case> {
   let count = 0;
   for (const one of source) {
     yield one;

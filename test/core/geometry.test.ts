@@ -18,8 +18,8 @@ import type { Point } from "../../src/core/types.ts";
 import { boxOf } from "../support/faces.ts";
 import { randomFloats } from "../support/numbers.ts";
 
-/** Turns clockwise by 30 degrees, doubles and shifts. */
-const MAP: SimilarityTransform = {
+/** Rotates clockwise by 30 degrees, scales by 2 and translates. */
+const TRANSFORM: SimilarityTransform = {
   a: 2 * Math.cos(Math.PI / 6),
   b: 2 * Math.sin(Math.PI / 6),
   dx: 7,
@@ -38,36 +38,36 @@ function expectPoint(actual: Point, x: number, y: number): void {
   expect(actual.y).toBeCloseTo(y, 9);
 }
 
-describe("a similarity", () => {
-  test("turns clockwise on screen, where y points down", () => {
+describe("a similarity transform", () => {
+  test("rotates clockwise on screen, where y points down", () => {
     const quarter: SimilarityTransform = { a: 0, b: 1, dx: 0, dy: 0 };
     expectPoint(transformPoint(quarter, { x: 1, y: 0 }), 0, 1);
     expectPoint(transformPoint(quarter, { x: 0, y: 1 }), -1, 0);
   });
 
-  test("is undone by its inverse, on either side", () => {
+  test("is undone by its inverse, applied before or after", () => {
     for (const { x, y } of pointsFrom(randomFloats(40, -100, 100, 1))) {
-      expectPoint(transformPoint(invertTransform(MAP), transformPoint(MAP, { x, y })), x, y);
-      expectPoint(transformPoint(MAP, transformPoint(invertTransform(MAP), { x, y })), x, y);
+      expectPoint(transformPoint(invertTransform(TRANSFORM), transformPoint(TRANSFORM, { x, y })), x, y);
+      expectPoint(transformPoint(TRANSFORM, transformPoint(invertTransform(TRANSFORM), { x, y })), x, y);
     }
   });
 });
 
-describe("the fitted similarity", () => {
+describe("the fitted similarity transform", () => {
   const from = pointsFrom(randomFloats(10, -50, 50, 2));
 
-  test("is the one that moved the points", () => {
+  test("is the one that the points were moved by", () => {
     const fitted = fitSimilarity(
       from,
-      from.map((point) => transformPoint(MAP, point)),
+      from.map((point) => transformPoint(TRANSFORM, point)),
     );
-    for (const key of ["a", "b", "dx", "dy"] as const) expect(fitted[key]).toBeCloseTo(MAP[key], 9);
+    for (const key of ["a", "b", "dx", "dy"] as const) expect(fitted[key]).toBeCloseTo(TRANSFORM[key], 9);
   });
 
-  test("has the least squared error of all near it", () => {
+  test("has the least squared error: every small change increases it", () => {
     const noise = pointsFrom(randomFloats(10, -5, 5, 3));
     const to = from.map((point, i) => {
-      const { x, y } = transformPoint(MAP, point);
+      const { x, y } = transformPoint(TRANSFORM, point);
       return { x: x + noise[i]!.x, y: y + noise[i]!.y };
     });
     const errorOf = (map: SimilarityTransform) =>
@@ -86,13 +86,13 @@ describe("the fitted similarity", () => {
       from,
       from.map(({ x, y }) => ({ x: -x, y })),
     );
-    // The best turn for mirrored points shrinks them instead.
+    // The best fit without mirroring shrinks the points.
     expect(Math.hypot(a, b)).toBeLessThan(1);
   });
 });
 
-describe("the map of a crop", () => {
-  test("takes its middle to the square's and its corners to the square's corners", () => {
+describe("the transform of a crop", () => {
+  test("maps the crop's centre and corners to the square's", () => {
     const map = cropTransform({ center: { x: 50, y: 40 }, side: 20, radians: 0 }, 100);
     expectPoint(transformPoint(map, { x: 50, y: 50 }), 50, 40);
     expectPoint(transformPoint(map, { x: 0, y: 0 }), 40, 30);
@@ -100,7 +100,7 @@ describe("the map of a crop", () => {
     expectPoint(transformPoint(map, { x: 100, y: 100 }), 60, 50);
   });
 
-  test("turns clockwise with the square", () => {
+  test("rotates clockwise with the square", () => {
     const map = cropTransform({ center: { x: 50, y: 40 }, side: 20, radians: Math.PI / 2 }, 100);
     expectPoint(transformPoint(map, { x: 50, y: 50 }), 50, 40);
     expectPoint(transformPoint(map, { x: 0, y: 0 }), 60, 30);
@@ -112,7 +112,7 @@ describe("the map of a crop", () => {
 describe("boxes", () => {
   const box = boxOf(10, 20, 40, 80);
 
-  test("have a middle, a longer side and an area", () => {
+  test("have a centre, a longer side and an area", () => {
     expect(boxCenter(box)).toEqual({ x: 25, y: 50 });
     expect(longerSide(box)).toBe(60);
     expect(boxArea(box)).toBe(1800);
@@ -124,7 +124,7 @@ describe("boxes", () => {
     expect(boxArea(boxOf(40, 80, 10, 20))).toBe(0);
   });
 
-  test("overlap by shared over joint area", () => {
+  test("have an intersection over union", () => {
     expect(iou(box, box)).toBe(1);
     expect(iou(box, boxOf(25, 20, 55, 80))).toBeCloseTo(1 / 3, 9);
     expect(iou(boxOf(25, 20, 55, 80), box)).toBeCloseTo(1 / 3, 9);
@@ -133,16 +133,16 @@ describe("boxes", () => {
     expect(iou(box, boxOf(100, 200, 110, 210))).toBe(0);
   });
 
-  test("are cut at each other's edges", () => {
+  test("intersect", () => {
     expect(intersectBoxes(box, boxOf(0, 30, 30, 100))).toEqual(boxOf(10, 30, 30, 80));
   });
 
-  test("scale by their edges, each axis on its own", () => {
+  test("are scaled on each axis", () => {
     expect(scaleBox(box, 2, 0.5)).toEqual(boxOf(20, 10, 80, 40));
   });
 });
 
-test("points have bounds and a mean", () => {
+test("points have a bounding box and a centroid", () => {
   const points = [
     { x: 3, y: -1 },
     { x: -2, y: 8 },

@@ -16,7 +16,7 @@ import {
   type RankedFace,
 } from "./partial-work.ts";
 import { align } from "./steps/align.ts";
-import { readAttributes } from "./steps/attributes.ts";
+import { estimateAttributes } from "./steps/attributes.ts";
 import { type ChosenFace, type ChosenFaces, chooseFaces } from "./steps/choose.ts";
 import { embed, embeddingIdentity } from "./steps/embed.ts";
 import type { FoundFace } from "./steps/find.ts";
@@ -103,7 +103,7 @@ async function measureFaces(
 ): Promise<RankedFace[]> {
   const meshes = chosen.map(({ mesh }) => mesh.points);
   const attributes = await timed("attributes", options, () =>
-    readAttributes(networks.attributes, photo.pixels, meshes),
+    estimateAttributes(networks.attributes, photo.pixels, meshes),
   );
   const vectors = options.vectors ? await embedFaces(networks, photo, chosen, options) : [];
   return chosen.map((face, i) => {

@@ -6,7 +6,7 @@ import { decode } from "../../src/core/image/decode.ts";
 import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
 import { wholeView } from "../../src/core/steps/detect.ts";
-import { type Candidate, look } from "../../src/core/steps/find.ts";
+import { type Candidate, findCandidates } from "../../src/core/steps/find.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { readDatasetsFromArguments, splitOfFile } from "../support/datasets.ts";
 import { countTruePositives } from "../support/evaluation.ts";
@@ -14,7 +14,7 @@ import { formatTable } from "../support/format.ts";
 import { mapWithProgress } from "../support/progress.ts";
 import { sum } from "../support/statistics.ts";
 
-const SURE_SCORES = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8];
+const CONFIDENT_SCORES = [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8];
 const PRESENCES = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 const { detection } = readDatasetsFromArguments();
@@ -24,12 +24,12 @@ const scenes = await mapWithProgress(
   detection.filter(({ file }) => splitOfFile(file) === "fit"),
   async ({ file, boxes }) => {
     const { pixels } = await decode(readFileSync(file), DEFAULT_LIMITS);
-    return { boxes, candidates: await look(networks, pixels, [wholeView(pixels)]) };
+    return { boxes, candidates: await findCandidates(networks, pixels, [wholeView(pixels)]) };
   },
 );
 await networks.close();
 
-const rows = SURE_SCORES.map((score) => [
+const rows = CONFIDENT_SCORES.map((score) => [
   score,
   ...PRESENCES.map((presence) => {
     const isFace = (candidate: Candidate) => candidate.score >= score || candidate.mesh.presence >= presence;

@@ -2,7 +2,7 @@
 // Each landmark is interpolated between two mesh points. The table is symmetric: the right half mirrors the left.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { turnOf } from "../../src/core/steps/landmarks68.ts";
+import { clampedYawSine } from "../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../src/core/steps/mesh-mirror.ts";
 import type { Point } from "../../src/core/types.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
@@ -145,7 +145,7 @@ function solveWeights(from: number, to: number, landmark: number, isOnMidline: b
     const projection =
       dx * (landmarks[landmark]!.x - mesh[from]!.x) + dy * (landmarks[landmark]!.y - mesh[from]!.y);
     const square = dx * dx + dy * dy;
-    const sine = turnOf(yawDegrees);
+    const sine = clampedYawSine(yawDegrees);
     rhsWeight += projection;
     rhsTurn += projection * sine;
     weightWeight += square;
@@ -164,7 +164,7 @@ function solveWeights(from: number, to: number, landmark: number, isOnMidline: b
 function errorOf([from, to, weight, turn]: Row, landmark: number): number {
   let sum = 0;
   for (const { mesh, landmarks, yawDegrees } of samples) {
-    const position = weight + turn * turnOf(yawDegrees);
+    const position = weight + turn * clampedYawSine(yawDegrees);
     const x = mesh[from]!.x + position * (mesh[to]!.x - mesh[from]!.x);
     const y = mesh[from]!.y + position * (mesh[to]!.y - mesh[from]!.y);
     sum += Math.hypot(landmarks[landmark]!.x - x, landmarks[landmark]!.y - y);

@@ -7,7 +7,7 @@ import type { Pixels, Point } from "../types.ts";
 const SIDE = 112;
 const RANGE = { scale: 1, offset: 0 };
 
-/** Where the embedding network expects both eyes, the tip of the nose and both corners of the mouth. */
+/** Where the embedding network expects the eyes, the tip of the nose and the corners of the mouth. */
 const TEMPLATE: readonly Point[] = [
   { x: 38.2946, y: 51.6963 },
   { x: 73.5318, y: 51.5014 },
@@ -17,8 +17,8 @@ const TEMPLATE: readonly Point[] = [
 ];
 
 /**
- * The mesh points whose middle stands for each of the five: around each eye, on the tip of the
- * nose, at each corner of the mouth. More points an eye than its two corners hold the crop steadier.
+ * The mesh points whose centroid is used for each point of the template. Eight points per eye make the crop more
+ * stable than the two corners alone.
  */
 const LANDMARKS: readonly (readonly number[])[] = [
   [33, 133, 159, 145, 160, 158, 144, 153],
@@ -28,7 +28,7 @@ const LANDMARKS: readonly (readonly number[])[] = [
   [291],
 ];
 
-/** Cuts a face out so that its eyes, nose and mouth come to lie where the embedding network expects them. */
+/** Crops a face, aligned to the template by a similarity transform. */
 export function align(image: Pixels, points: readonly Point[]): TensorWriter {
   const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
   return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);

@@ -5,52 +5,52 @@ import { type Checkpoint, type PartLimits, packMesh, unpackMesh } from "../parti
 import type { Box, Photo, Pixels } from "../types.ts";
 import { detect } from "./detect.ts";
 import {
+  CONFIDENT_SCORE,
   continueSearch,
   type FoundFace,
-  LEAST_PRESENCE,
-  placedFace,
+  MIN_PRESENCE,
+  placeFace,
   refineFaces,
-  SURE_SCORE,
   type UnrefinedFace,
 } from "./find.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 import { type Rank, sortByRank } from "./rank.ts";
 import { MAX_FACES, type Selection } from "./selection.ts";
 
-/** A caller's box may be tight around a face or wide around a head: the mesh is tried as drawn, then closer. */
+/** Scales of a caller's box to try the mesh at: the box may be tight around a face or wide around a head. */
 const BOX_SCALES = [1, 0.7];
 
-/** A mesh lies still when it overlaps where it lay before by this much; it is given so many passes. */
-const STILL_OVERLAP = 0.9;
-const MOST_PASSES = 6;
+/** A mesh has converged once its IoU with the previous fit reaches this value. */
+const CONVERGED_IOU = 0.9;
+const MAX_FITS = 6;
 
-/** Where the mesh finds no face in a box, one is looked for in a region this much larger. */
-const WIDER_REGION = 1.6;
+/** Size of the region to search for a face, in relation to a box in which the mesh network sees none. */
+const SEARCH_REGION_SCALE = 1.6;
 
-/** A face that is meant, and its place in the order of all. */
+/** A chosen face and its rank. */
 export interface ChosenFace extends FoundFace {
   readonly rank: Rank;
 }
 
-/** What a turn of choosing gave. */
+/** The result of one part of choosing. */
 export interface ChosenFaces {
-  /** The faces of this turn. */
+  /** The faces of this part. */
   readonly faces: readonly ChosenFace[];
-  /** Number of faces in the image, also of those that are too many to be processed; 0 while they are searched for. */
+  /** Number of faces in the image, including those above MAX_FACES; 0 until the search is complete. */
   readonly facesFound: number;
-  /** Where to continue; missing if this was the last turn. */
+  /** Where to resume; missing in the last part. */
   readonly checkpoint?: Checkpoint;
 }
 
-/** Every face in a caller's box is as prominent as any other: they stay in the order of the boxes. */
-const IN_BOX: Rank = { isConfident: true, prominence: 0 };
+/** Rank of every face in a caller's box, so that these faces keep the order of the boxes. */
+const BOX_RANK: Rank = { isConfident: true, prominence: 0 };
 
 /**
- * Gives the faces that are meant for one turn, from the beginning or from where the work stood after the last turn:
- * those in the caller's boxes, in their order, or all that are found, of which the rank tells the order.
+ * Chooses the faces of one part, from the start or from a checkpoint: the faces in the caller's boxes, in the order of
+ * the boxes, or all detected faces, to be ordered by rank.
  *
- * Throws FaceError `badBox` for a box that is empty or outside, before any face is looked for, and `noFaceInBox` for
- * the first box without a face.
+ * Throws FaceError `badBox` for a box that is empty or outside the image, before any network runs, and `noFaceInBox`
+ * for the first box without a face.
  */
 export async function chooseFaces(
   networks: Networks,
@@ -61,78 +61,87 @@ export async function chooseFaces(
 ): Promise<ChosenFaces> {
   const { boxes = [], detect: mayDetect = true } = selection;
   const { pixels: image } = photo;
-  const frame: Box = { x1: 0, y1: 0, x2: image.width, y2: image.height };
+  const frame = frameOf(image);
   if (boxes.length > 0) {
-    const done = checkpoint?.phase === "boxes" ? checkpoint.boxesDone : 0;
-    return facesInBoxes(networks, photo, { boxes, detect: mayDetect }, { done, limits }, signal);
+    const boxesDone = checkpoint?.phase === "boxes" ? checkpoint.boxesDone : 0;
+    return chooseFromBoxes(
+      networks,
+      photo,
+      { boxes, detect: mayDetect },
+      { boxesDone, maxFaces: limits.maxFaces },
+      signal,
+    );
   }
   if (!mayDetect) {
-    const face = await faceOfBox(networks, image, frame, signal);
-    return face ? { faces: [{ ...face, rank: IN_BOX }], facesFound: 1 } : { faces: [], facesFound: 0 };
+    const face = await fitFaceToBox(networks, image, frame, signal);
+    return face ? { faces: [{ ...face, rank: BOX_RANK }], facesFound: 1 } : { faces: [], facesFound: 0 };
   }
-  const found = await unrefinedFaces(networks, image, checkpoint, limits, signal);
-  if ("checkpoint" in found) return { faces: [], facesFound: 0, checkpoint: found.checkpoint };
-  const { left, facesFound } = found;
-  const faces = await refineFaces(networks, image, left.slice(0, limits.maxFaces));
-  const ranked = faces.map((face) => ({ ...face, rank: rankOf(face, frame) }));
-  const later = left
+  const search = await findUnrefinedFaces(networks, image, checkpoint, limits, signal);
+  if ("checkpoint" in search) return { faces: [], facesFound: 0, checkpoint: search.checkpoint };
+  const { unrefined, facesFound } = search;
+  const faces = await refineFaces(networks, image, unrefined.slice(0, limits.maxFaces));
+  const ranked = faces.map((face) => ({ ...face, rank: rankFace(face, frame) }));
+  const remaining = unrefined
     .slice(limits.maxFaces)
     .map(({ box, score, mesh }) => ({ box, score, mesh: packMesh(mesh) }));
   return {
     faces: ranked,
     facesFound,
-    ...(later.length > 0 && { checkpoint: { phase: "faces", facesFound, remaining: later } }),
+    ...(remaining.length > 0 && { checkpoint: { phase: "faces", facesFound, remaining } }),
   };
 }
 
-/** The faces that were found and are not refined, the most prominent ones if there are too many to be processed. */
-async function unrefinedFaces(
+/** Finds the faces to be refined: those of the checkpoint, or the search's MAX_FACES most prominent. */
+async function findUnrefinedFaces(
   networks: Networks,
   image: Pixels,
   checkpoint: Checkpoint | undefined,
   limits: PartLimits,
   signal?: AbortSignal,
-): Promise<{ left: readonly UnrefinedFace[]; facesFound: number } | { checkpoint: Checkpoint }> {
+): Promise<{ unrefined: readonly UnrefinedFace[]; facesFound: number } | { checkpoint: Checkpoint }> {
   if (checkpoint?.phase === "faces") {
-    const left = checkpoint.remaining.map(({ mesh, ...face }) => ({ ...face, mesh: unpackMesh(mesh) }));
-    return { left, facesFound: checkpoint.facesFound };
+    const unrefined = checkpoint.remaining.map(({ mesh, ...face }) => ({ ...face, mesh: unpackMesh(mesh) }));
+    return { unrefined, facesFound: checkpoint.facesFound };
   }
-  const search = checkpoint?.phase === "search" ? checkpoint : undefined;
-  const result = await continueSearch(networks, image, search, limits, signal);
+  const searchCheckpoint = checkpoint?.phase === "search" ? checkpoint : undefined;
+  const result = await continueSearch(networks, image, searchCheckpoint, limits, signal);
   if ("checkpoint" in result) return result;
   const facesFound = result.found.length;
-  return { left: facesFound > MAX_FACES ? mostProminent(result.found, image) : result.found, facesFound };
+  return {
+    unrefined: facesFound > MAX_FACES ? keepMostProminent(result.found, image) : result.found,
+    facesFound,
+  };
 }
 
-function mostProminent(faces: readonly UnrefinedFace[], { width, height }: Pixels): UnrefinedFace[] {
-  const frame: Box = { x1: 0, y1: 0, x2: width, y2: height };
-  const ranked = faces.map((face) => {
-    const { box, score, mesh } = face;
-    return { face, rank: rankOf(placedFace(box, score, mesh), frame) };
-  });
+function keepMostProminent(faces: readonly UnrefinedFace[], image: Pixels): UnrefinedFace[] {
+  const frame = frameOf(image);
+  const ranked = faces.map((face) => ({
+    face,
+    rank: rankFace(placeFace(face.box, face.score, face.mesh), frame),
+  }));
   return sortByRank(ranked)
     .slice(0, MAX_FACES)
     .map(({ face }) => face);
 }
 
-/** The faces in the next boxes. */
-async function facesInBoxes(
+/** Chooses the faces in the next boxes. */
+async function chooseFromBoxes(
   networks: Networks,
   photo: Photo,
   { boxes, detect: mayDetect }: { readonly boxes: readonly Box[]; readonly detect: boolean },
-  { done, limits }: { readonly done: number; readonly limits: PartLimits },
+  { boxesDone, maxFaces }: { readonly boxesDone: number; readonly maxFaces: number },
   signal?: AbortSignal,
 ): Promise<ChosenFaces> {
   const { pixels: image } = photo;
-  const places = boxes.map((box) => placeOf(box, photo));
-  const end = Math.min(boxes.length, done + limits.maxFaces);
+  const workingBoxes = boxes.map((box) => toWorkingSize(box, photo));
+  const end = Math.min(boxes.length, boxesDone + maxFaces);
   const faces: ChosenFace[] = [];
-  for (const [i, place] of places.slice(done, end).entries()) {
+  for (let i = boxesDone; i < end; i++) {
     const face =
-      (await faceOfBox(networks, image, place, signal)) ??
-      (mayDetect ? await faceNearBox(networks, image, place, signal) : undefined);
-    if (!face) throw noFaceIn(boxes[done + i]!);
-    faces.push({ ...face, rank: IN_BOX });
+      (await fitFaceToBox(networks, image, workingBoxes[i]!, signal)) ??
+      (mayDetect ? await detectFaceNearBox(networks, image, workingBoxes[i]!, signal) : undefined);
+    if (!face) throw noFaceInBox(boxes[i]!);
+    faces.push({ ...face, rank: BOX_RANK });
   }
   return {
     faces,
@@ -141,56 +150,59 @@ async function facesInBoxes(
   };
 }
 
-function rankOf({ box, score = 1 }: FoundFace, frame: Box): Rank {
-  return { isConfident: score >= SURE_SCORE, prominence: prominenceOf(box, frame) };
+function frameOf({ width, height }: Pixels): Box {
+  return { x1: 0, y1: 0, x2: width, y2: height };
 }
 
-/** Size of a face as it counts for the order: what lies outside the photo counts against it. */
-function prominenceOf(box: Box, frame: Box): number {
+function rankFace({ box, score = 1 }: FoundFace, frame: Box): Rank {
+  return { isConfident: score >= CONFIDENT_SCORE, prominence: measureProminence(box, frame) };
+}
+
+/** Visible area, weighted by the visible share: a face cut off by the edge of the photo counts less. */
+function measureProminence(box: Box, frame: Box): number {
   return boxArea(intersectBoxes(box, frame)) ** 2 / boxArea(box);
 }
 
-/** Where a caller's box lies in the pixels that are worked on, without what is outside the image. */
-function placeOf(box: Box, { pixels, width, height }: Photo): Box {
-  const frame: Box = { x1: 0, y1: 0, x2: pixels.width, y2: pixels.height };
-  const place = scaleBox(box, pixels.width / width, pixels.height / height);
-  const inside = intersectBoxes(place, frame);
-  if (!(boxArea(place) > 0)) throw new FaceError("badBox", `The box ${textOf(box)} is empty.`, { box });
-  if (!(boxArea(inside) > 0))
-    throw new FaceError("badBox", `The box ${textOf(box)} lies outside the image.`, { box });
-  return inside;
+/** Scales a caller's box to the decoded pixels and clips it to the image. */
+function toWorkingSize(box: Box, { pixels, width, height }: Photo): Box {
+  const scaled = scaleBox(box, pixels.width / width, pixels.height / height);
+  const clipped = intersectBoxes(scaled, frameOf(pixels));
+  if (!(boxArea(scaled) > 0)) throw new FaceError("badBox", `The box ${formatBox(box)} is empty.`, { box });
+  if (!(boxArea(clipped) > 0))
+    throw new FaceError("badBox", `The box ${formatBox(box)} lies outside the image.`, { box });
+  return clipped;
 }
 
-function noFaceIn(box: Box): FaceError {
-  return new FaceError("noFaceInBox", `No face was found in the box ${textOf(box)}.`, { box });
+function noFaceInBox(box: Box): FaceError {
+  return new FaceError("noFaceInBox", `No face was found in the box ${formatBox(box)}.`, { box });
 }
 
-function textOf({ x1, y1, x2, y2 }: Box): string {
+function formatBox({ x1, y1, x2, y2 }: Box): string {
   return `from ${x1} ${y1} to ${x2} ${y2}`;
 }
 
-/** The face that fills a box, if the mesh sees one. */
-async function faceOfBox(
+/** Fits a mesh to the face that fills a box, if there is one. */
+async function fitFaceToBox(
   networks: Networks,
   image: Pixels,
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
   const squares = BOX_SCALES.map((scale) => squareFor(boxCenter(box), longerSide(box) * scale));
-  const tried = await fitMeshes(networks.mesh, image, squares);
+  const meshes = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
-  const best = tried.find(({ presence }) => presence >= LEAST_PRESENCE) ?? tried[0]!;
-  return refined(networks, image, best, signal);
+  const best = meshes.find(({ presence }) => presence >= MIN_PRESENCE) ?? meshes[0]!;
+  return convergeMesh(networks, image, best, signal);
 }
 
-/** The face that a loose box means, found by the detector. */
-async function faceNearBox(
+/** Detects the face that a loose box is meant for: the one with the largest IoU. */
+async function detectFaceNearBox(
   networks: Networks,
   image: Pixels,
   box: Box,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
-  const region = { center: boxCenter(box), side: longerSide(box) * WIDER_REGION, radians: 0 };
+  const region = { center: boxCenter(box), side: longerSide(box) * SEARCH_REGION_SCALE, radians: 0 };
   const detections = await detect(networks.detect, image, [region]);
   signal?.throwIfAborted();
   const [best] = detections
@@ -198,26 +210,28 @@ async function faceNearBox(
     .toSorted((one, other) => iou(other.box, box) - iou(one.box, box));
   if (!best) return undefined;
   const square = squareFor(boxCenter(best.box), longerSide(best.box), best.eyes);
-  const [rough] = await fitMeshes(networks.mesh, image, [square]);
+  const [mesh] = await fitMeshes(networks.mesh, image, [square]);
   signal?.throwIfAborted();
-  return refined(networks, image, rough!, signal);
+  return convergeMesh(networks, image, mesh!, signal);
 }
 
-/** Lays a mesh again until it lies still, as the first guess came from a box, and once more for precision. */
-async function refined(
+/** Repeats the fit until it converges, then refines it. Returns undefined if the mesh does not end up on a face. */
+async function convergeMesh(
   networks: Networks,
   image: Pixels,
-  guess: Mesh,
+  first: Mesh,
   signal?: AbortSignal,
 ): Promise<FoundFace | undefined> {
-  let settled = guess;
-  for (let pass = 0, stillness = 0; pass < MOST_PASSES && stillness < STILL_OVERLAP; pass++) {
-    const [next] = await fitMeshes(networks.mesh, image, [squareAround(settled)]);
+  let mesh = first;
+  for (let fits = 0, overlap = 0; fits < MAX_FITS && overlap < CONVERGED_IOU; fits++) {
+    const [next] = await fitMeshes(networks.mesh, image, [squareAround(mesh)]);
     signal?.throwIfAborted();
-    stillness = iou(boundingBox(settled.points), boundingBox(next!.points));
-    settled = next!;
+    overlap = iou(boundingBox(mesh.points), boundingBox(next!.points));
+    mesh = next!;
   }
-  const [mesh] = await refineMeshes(networks.mesh, image, [settled]);
+  const [refined] = await refineMeshes(networks.mesh, image, [mesh]);
   signal?.throwIfAborted();
-  return mesh!.presence >= LEAST_PRESENCE ? { box: boundingBox(mesh!.points), mesh: mesh! } : undefined;
+  return refined!.presence >= MIN_PRESENCE
+    ? { box: boundingBox(refined!.points), mesh: refined! }
+    : undefined;
 }

@@ -17,59 +17,65 @@ import {
   unpackMesh,
 } from "../partial-work.ts";
 import type { Box, Pixels } from "../types.ts";
-import { type Detection, detect, SAME_FACE_OVERLAP, wholeView } from "./detect.ts";
+import { type Detection, detect, SAME_FACE_IOU, wholeView } from "./detect.ts";
 import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
 
-/** A face that was found, with its surface. */
+/** A face with its mesh. */
 export interface FoundFace {
   readonly box: Box;
-  /** The detector's score, 0 to 1; a face that the caller pointed at has none. */
+  /** Detection score, 0 to 1; missing if the caller gave the box. */
   readonly score?: number;
   readonly mesh: Mesh;
 }
 
-/** From this score on a detection is a face even where the mesh is not sure: profiles, covered faces. */
-export const SURE_SCORE = 0.6;
+/** From this score on, a detection is a face even if the mesh network sees none, as with profiles and covered faces. */
+export const CONFIDENT_SCORE = 0.6;
 
-/** From this probability on the mesh lies on a face. */
-export const LEAST_PRESENCE = 0.5;
+/** From this presence on, a mesh lies on a face. */
+export const MIN_PRESENCE = 0.5;
 
-/** What a second look must reach: enlarged texture resembles faces more often. */
-const SECOND_LOOK = { score: 0.3, presence: 0.8 };
+/** Thresholds of the second pass. They are stricter because enlarged texture resembles faces more often. */
+const SECOND_PASS = { minScore: 0.3, minPresence: 0.8 };
 
-/** A face narrower than this part of the photo's longer side may have neighbours that are too small to see at once. */
+/** A face narrower than this share of the photo's longer side may have neighbours too small for the first pass. */
 const SMALL_FACE = 1 / 14;
-const SMALL_FACE_SCORE = 0.3;
+const SMALL_FACE_MIN_SCORE = 0.3;
 
-/** A tile is this many times as large as the smallest face to be seen in it, within limits in pixels. */
+/** Side of a tile in relation to the smallest face expected in it, and the limits of that side in pixels. */
 const TILE_TO_FACE = 10;
-const TILE_SIDE = { least: 256, most: 427 };
+const TILE_SIDE = { min: 256, max: 427 };
 
-/** The limits hold for photos up to this longer side, and grow with larger ones, so that the number of tiles does not. */
+/** Photos with a longer side above this get proportionally larger tiles, so that the number of tiles stays the same. */
 const TILED_SIDE = 1024;
 
-/** Distance of two tiles to their side: a face on the border of one is whole in the next. */
+/** Distance of two tiles in relation to their side. A face on the border of one tile is whole in the next. */
 const TILE_STEP = 0.8;
 
-/** Black around the photo that lets the detector see a face that fills it. */
+/** Size of the letterbox in relation to the photo when looking for a face that fills the photo. */
 const CLOSE_UP_MARGIN = 2;
 
-/** Two meshes of which one shares more than this part of its own area are one face. */
-const NESTED_FACE_OVERLAP = 0.5;
+/** Two meshes are the same face if their intersection is more than this share of the smaller one. */
+const NESTED_FACE_SHARE = 0.5;
 
-/** A look follows up the best detections only. There are more in a crowd of far more faces than are processed. */
-const MOST_DETECTIONS = 512;
+/** Maximum detections that a pass follows up, best score first. Only crowds far beyond MAX_FACES have more. */
+const MAX_DETECTIONS = 512;
 
-/** A detection with the mesh that was laid on it. */
+/** A detection with the mesh fitted to it. */
 export interface Candidate extends Detection {
   readonly mesh: Mesh;
 }
 
-/**
- * Finds every face of an image, in no particular order. A first look takes the whole image; a
- * second takes tiles where the first suggests small faces, and tiles and a wider frame where it
- * found nothing.
- */
+/** A face whose mesh is not refined yet. */
+export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
+
+/** The faces of a completed search, or the checkpoint of one to be resumed. */
+export type SearchResult =
+  | { readonly found: readonly UnrefinedFace[] }
+  | { readonly checkpoint: SearchCheckpoint };
+
+type SearchCheckpoint = Extract<Checkpoint, { phase: "search" }>;
+
+/** Finds every face of an image, in no particular order. */
 export async function findFaces(
   networks: Networks,
   image: Pixels,
@@ -79,17 +85,10 @@ export async function findFaces(
   return refineFaces(networks, image, "found" in search ? search.found : []);
 }
 
-/** A search that is over, with a mesh that is not refined yet for each face, or one that goes on in the next turn. */
-export type SearchResult =
-  | { readonly found: readonly UnrefinedFace[] }
-  | { readonly checkpoint: SearchCheckpoint };
-
-type SearchCheckpoint = Extract<Checkpoint, { phase: "search" }>;
-
-/** A face whose place and mesh are known roughly. */
-export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
-
-/** Looks for faces for one turn, from the beginning or from where the search stood after the last turn. */
+/**
+ * Does one part of the search for faces, from the start or from a checkpoint. The first pass looks at the whole image.
+ * The second pass looks at tiles if the first suggests small faces, or at tiles and a wider frame if it found none.
+ */
 export async function continueSearch(
   networks: Networks,
   image: Pixels,
@@ -97,26 +96,26 @@ export async function continueSearch(
   limits: PartLimits,
   signal?: AbortSignal,
 ): Promise<SearchResult> {
-  const beginning = checkpoint
-    ? unpackLook(checkpoint.firstPass)
-    : await beginLook(networks, image, [wholeView(image)]);
+  const firstStarted = checkpoint
+    ? unpackPass(checkpoint.firstPass)
+    : await startPass(networks, image, [wholeView(image)]);
   signal?.throwIfAborted();
-  const first = await continueLook(networks, image, beginning, limits, signal);
-  if (!isOver(first)) return { checkpoint: { phase: "search", firstPass: packLook(first) } };
-  const candidates = candidatesOf(first);
+  const first = await continuePass(networks, image, firstStarted, limits, signal);
+  if (!isComplete(first)) return { checkpoint: { phase: "search", firstPass: packPass(first) } };
+  const candidates = candidatesFromPass(first);
   const faces = candidates.filter(isFace);
 
-  const going = checkpoint?.secondPass
-    ? unpackLook(checkpoint.secondPass)
-    : await beginLook(networks, image, furtherViews(image, candidates, faces));
+  const secondStarted = checkpoint?.secondPass
+    ? unpackPass(checkpoint.secondPass)
+    : await startPass(networks, image, chooseFurtherViews(image, candidates, faces));
   signal?.throwIfAborted();
-  const second = await continueLook(networks, image, going, limits, signal);
-  if (!isOver(second))
-    return { checkpoint: { phase: "search", firstPass: packLook(first), secondPass: packLook(second) } };
-  return { found: distinct([...faces, ...candidatesOf(second).filter(isFaceAtSecondLook)]) };
+  const second = await continuePass(networks, image, secondStarted, limits, signal);
+  if (!isComplete(second))
+    return { checkpoint: { phase: "search", firstPass: packPass(first), secondPass: packPass(second) } };
+  return { found: removeDuplicates([...faces, ...candidatesFromPass(second).filter(isFaceInSecondPass)]) };
 }
 
-/** Refines the meshes of faces that were found, and places the faces by them. */
+/** Refines the meshes of faces and places the faces by them. */
 export async function refineFaces(
   networks: Networks,
   image: Pixels,
@@ -127,138 +126,136 @@ export async function refineFaces(
     image,
     faces.map(({ mesh }) => mesh),
   );
-  return faces.map(({ box, score, mesh }, i) => placedFace(box, score, betterOf(mesh, meshes[i]!)));
+  return faces.map(({ box, score, mesh }, i) => placeFace(box, score, chooseMesh(mesh, meshes[i]!)));
 }
 
-/** What a look at some views shows, faces or not. */
-export async function look(
+/** Runs one pass over some views and returns all its candidates, faces or not. */
+export async function findCandidates(
   networks: Networks,
   image: Pixels,
   views: readonly Square[],
   signal?: AbortSignal,
 ): Promise<Candidate[]> {
-  const begun = await beginLook(networks, image, views);
+  const started = await startPass(networks, image, views);
   signal?.throwIfAborted();
-  return candidatesOf(await continueLook(networks, image, begun, NO_PART_LIMITS, signal));
+  return candidatesFromPass(await continuePass(networks, image, started, NO_PART_LIMITS, signal));
 }
 
-/** A look at some views of an image: what was detected, and the meshes of the first detections. */
-interface Look {
+/** A detection pass: its detections, and the meshes fitted to the first of them so far. */
+interface Pass {
   readonly detections: readonly Detection[];
   readonly meshes: readonly Mesh[];
 }
 
-async function beginLook(networks: Networks, image: Pixels, views: readonly Square[]): Promise<Look> {
+async function startPass(networks: Networks, image: Pixels, views: readonly Square[]): Promise<Pass> {
   if (views.length === 0) return { detections: [], meshes: [] };
   const detections = await detect(networks.detect, image, views);
-  return { detections: detections.slice(0, MOST_DETECTIONS), meshes: [] };
+  return { detections: detections.slice(0, MAX_DETECTIONS), meshes: [] };
 }
 
-/** Lays the meshes of the next detections. */
-async function continueLook(
+/** Fits meshes to the next detections. Each mesh is fitted twice, since the first fit improves its square. */
+async function continuePass(
   networks: Networks,
   image: Pixels,
-  { detections, meshes }: Look,
+  { detections, meshes }: Pass,
   limits: PartLimits,
   signal?: AbortSignal,
-): Promise<Look> {
+): Promise<Pass> {
   const next = detections.slice(meshes.length, meshes.length + limits.maxDetections);
   const squares = next.map(({ box, eyes }) => squareFor(boxCenter(box), longerSide(box), eyes));
   const first = await fitMeshes(networks.mesh, image, squares);
   signal?.throwIfAborted();
   const second = await fitMeshes(networks.mesh, image, first.map(squareAround));
   signal?.throwIfAborted();
-  return { detections, meshes: [...meshes, ...first.map((mesh, i) => betterOf(mesh, second[i]!))] };
+  return { detections, meshes: [...meshes, ...first.map((mesh, i) => chooseMesh(mesh, second[i]!))] };
 }
 
-function isOver({ detections, meshes }: Look): boolean {
+function isComplete({ detections, meshes }: Pass): boolean {
   return meshes.length === detections.length;
 }
 
-function candidatesOf({ detections, meshes }: Look): Candidate[] {
+function candidatesFromPass({ detections, meshes }: Pass): Candidate[] {
   return detections.map((detection, i) => ({ ...detection, mesh: meshes[i]! }));
 }
 
-function packLook({ detections, meshes }: Look): PackedPass {
+function packPass({ detections, meshes }: Pass): PackedPass {
   return { detections, meshes: meshes.map(packMesh) };
 }
 
-function unpackLook({ detections, meshes }: PackedPass): Look {
+function unpackPass({ detections, meshes }: PackedPass): Pass {
   return { detections, meshes: meshes.map(unpackMesh) };
 }
 
-/** The later of two meshes, unless it slid off a face that the earlier one was on. */
-function betterOf(earlier: Mesh, later: Mesh): Mesh {
-  return earlier.presence >= LEAST_PRESENCE && later.presence < LEAST_PRESENCE ? earlier : later;
+/** Chooses the later of two fits, unless it slid off a face that the earlier one was on. */
+function chooseMesh(earlier: Mesh, later: Mesh): Mesh {
+  return earlier.presence >= MIN_PRESENCE && later.presence < MIN_PRESENCE ? earlier : later;
 }
 
-/** A face is where its mesh is; where the mesh is not sure, it is where the detector saw it. */
-export function placedFace(box: Box, score: number, mesh: Mesh): FoundFace {
-  return { box: mesh.presence >= LEAST_PRESENCE ? boundingBox(mesh.points) : box, score, mesh };
+/** Places a face at its mesh, or at its detection if the mesh does not lie on a face. */
+export function placeFace(box: Box, score: number, mesh: Mesh): FoundFace {
+  return { box: mesh.presence >= MIN_PRESENCE ? boundingBox(mesh.points) : box, score, mesh };
 }
 
 function isFace({ score, mesh }: Candidate): boolean {
-  return score >= SURE_SCORE || mesh.presence >= LEAST_PRESENCE;
+  return score >= CONFIDENT_SCORE || mesh.presence >= MIN_PRESENCE;
 }
 
-function isFaceAtSecondLook({ score, mesh }: Candidate): boolean {
-  return score >= SECOND_LOOK.score && mesh.presence >= SECOND_LOOK.presence;
+function isFaceInSecondPass({ score, mesh }: Candidate): boolean {
+  return score >= SECOND_PASS.minScore && mesh.presence >= SECOND_PASS.minPresence;
 }
 
-function furtherViews(
+function chooseFurtherViews(
   image: Pixels,
   candidates: readonly Candidate[],
   faces: readonly Candidate[],
 ): Square[] {
-  const longer = Math.max(image.width, image.height);
-  const unit = Math.max(1, longer / TILED_SIDE);
-  const [least, most] = [TILE_SIDE.least * unit, TILE_SIDE.most * unit];
-  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...tilesOf(image, most)];
-  const hints = candidates
-    .filter((candidate) => candidate.score >= SMALL_FACE_SCORE || isFace(candidate))
+  const imageSide = Math.max(image.width, image.height);
+  const scale = Math.max(1, imageSide / TILED_SIDE);
+  const [minSide, maxSide] = [TILE_SIDE.min * scale, TILE_SIDE.max * scale];
+  if (faces.length === 0) return [wholeView(image, CLOSE_UP_MARGIN), ...createTiles(image, maxSide)];
+  const faceSides = candidates
+    .filter((candidate) => candidate.score >= SMALL_FACE_MIN_SCORE || isFace(candidate))
     .map(({ box }) => longerSide(box));
-  const smallest = Math.min(...hints);
-  if (smallest >= SMALL_FACE * longer) return [];
-  return tilesOf(image, Math.min(most, Math.max(least, smallest * TILE_TO_FACE)));
+  const smallest = Math.min(...faceSides);
+  if (smallest >= SMALL_FACE * imageSide) return [];
+  return createTiles(image, Math.min(maxSide, Math.max(minSide, smallest * TILE_TO_FACE)));
 }
 
-/** Overlapping squares that cover the image; none if it is no larger than one. */
-function tilesOf(image: Pixels, side: number): Square[] {
+/** Covers an image with overlapping squares. Returns none if one would cover it all. */
+function createTiles(image: Pixels, side: number): Square[] {
   const { width, height } = image;
   if (Math.max(width, height) <= side) return [];
-  return centersAlong(height, side).flatMap((y) =>
-    centersAlong(width, side).map((x) => ({ center: { x, y }, side, radians: 0 })),
+  return tileCenters(height, side).flatMap((y) =>
+    tileCenters(width, side).map((x) => ({ center: { x, y }, side, radians: 0 })),
   );
 }
 
-function centersAlong(length: number, side: number): number[] {
+function tileCenters(length: number, side: number): number[] {
   const room = length - side;
   if (room <= 0) return [length / 2];
   const steps = Math.ceil(room / (side * TILE_STEP));
   return Array.from({ length: steps + 1 }, (_, i) => side / 2 + (room * i) / steps);
 }
 
-/** Each face once, the best detection of it: tiles see a face twice, or half of it beside the whole. */
-function distinct(candidates: readonly Candidate[]): Candidate[] {
-  const kept: Bounded[] = [];
+interface BoundedCandidate {
+  readonly candidate: Candidate;
+  /** Bounding box of the mesh. */
+  readonly bounds: Box;
+}
+
+/** Keeps the best detection of each face. Neighbouring tiles show a face twice, or a part of it beside the whole. */
+function removeDuplicates(candidates: readonly Candidate[]): Candidate[] {
+  const kept: BoundedCandidate[] = [];
   for (const candidate of candidates.toSorted((one, other) => other.score - one.score)) {
-    const bounds = boundingBox(candidate.mesh.points);
-    if (!kept.some((other) => isSameFace({ candidate, bounds }, other))) kept.push({ candidate, bounds });
+    const bounded = { candidate, bounds: boundingBox(candidate.mesh.points) };
+    if (!kept.some((other) => isSameFace(bounded, other))) kept.push(bounded);
   }
   return kept.map(({ candidate }) => candidate);
 }
 
-interface Bounded {
-  readonly candidate: Candidate;
-  /** Of the mesh. */
-  readonly bounds: Box;
-}
-
-/** Boxes that overlap are one face, and so are meshes of which one lies in the other: a part beside the whole. */
-function isSameFace(
-  { candidate: one, bounds: here }: Bounded,
-  { candidate: other, bounds: there }: Bounded,
-): boolean {
-  const nested = boxArea(intersectBoxes(here, there)) / Math.min(boxArea(here), boxArea(there));
-  return nested > NESTED_FACE_OVERLAP || iou(one.box, other.box) > SAME_FACE_OVERLAP;
+/** Two candidates are the same face if their boxes overlap, or if one mesh lies within the other. */
+function isSameFace(one: BoundedCandidate, other: BoundedCandidate): boolean {
+  const intersection = boxArea(intersectBoxes(one.bounds, other.bounds));
+  const nestedShare = intersection / Math.min(boxArea(one.bounds), boxArea(other.bounds));
+  return nestedShare > NESTED_FACE_SHARE || iou(one.candidate.box, other.candidate.box) > SAME_FACE_IOU;
 }

@@ -1,22 +1,22 @@
 import type { Point } from "../types.ts";
 import { LANDMARKS_68 } from "./landmarks68-table.ts";
 
-/** Faces turned farther than this were too few to fit on: beyond it the table stays as it is here. */
-const FARTHEST_YAW_DEGREES = 40;
+/** The table is fitted up to this yaw. Beyond it there were too few faces, so the yaw is clamped. */
+const MAX_YAW_DEGREES = 40;
 
-/** The 68 landmarks of a face, in the spec's numbering (2.6), from its mesh and how far it is turned. */
+/** Computes the 68 landmarks of a face in the spec's numbering (2.6) from its mesh and yaw. */
 export function landmarks68(mesh: readonly Point[], yawDegrees: number): Point[] {
-  const sine = turnOf(yawDegrees);
+  const yawSine = clampedYawSine(yawDegrees);
   return LANDMARKS_68.map(([from, to, weight, turn = 0]) => {
     const start = mesh[from]!;
     const end = mesh[to]!;
-    const share = weight + turn * sine;
+    const share = weight + turn * yawSine;
     return { x: start.x + share * (end.x - start.x), y: start.y + share * (end.y - start.y) };
   });
 }
 
-/** The sine of the yaw as the table counts it. */
-export function turnOf(yawDegrees: number): number {
-  const degrees = Math.min(FARTHEST_YAW_DEGREES, Math.max(-FARTHEST_YAW_DEGREES, yawDegrees));
+/** Returns the sine of the yaw, clamped to the range of the table. */
+export function clampedYawSine(yawDegrees: number): number {
+  const degrees = Math.min(MAX_YAW_DEGREES, Math.max(-MAX_YAW_DEGREES, yawDegrees));
   return Math.sin((degrees * Math.PI) / 180);
 }

@@ -1,21 +1,21 @@
 import { boxCenter, longerSide } from "../geometry.ts";
 import type { Box, Pixels } from "../types.ts";
 
-/** Share of red, green and blue in how bright a pixel looks (ITU-R BT.601). */
+/** Luma coefficients (ITU-R BT.601). */
 const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };
 
-/** Of a face larger than this, so many rows and so many pixels of a row are enough for a mean. */
-const SAMPLES = 64;
+/** Large faces are sampled at 64 to 127 rows and columns, which is enough for a mean. */
+const MIN_SAMPLES_PER_SIDE = 64;
 
 /**
- * Mean luma, 0 to 255, of the ellipse that fills a face's box; the part outside the image does
- * not count. Of a large face, one of a few rows and columns is looked at. A box with no pixel inside gives 0.
+ * Measures the mean luma, 0 to 255, of the ellipse inscribed in a face's box. Only the part inside the image counts;
+ * if there is none, the result is 0. Large faces are subsampled.
  */
 export function measureLight({ width, height, data }: Pixels, box: Box): number {
   const center = boxCenter(box);
   const radiusX = (box.x2 - box.x1) / 2;
   const radiusY = (box.y2 - box.y1) / 2;
-  const step = Math.max(1, Math.floor(longerSide(box) / SAMPLES));
+  const step = Math.max(1, Math.floor(longerSide(box) / MIN_SAMPLES_PER_SIDE));
   let [red, green, blue, count] = [0, 0, 0, 0];
   for (let row = Math.max(0, Math.floor(box.y1)); row < Math.min(height, box.y2); row += step) {
     const y = (row + 0.5 - center.y) / radiusY;

@@ -1,25 +1,25 @@
-/** Number of points of the mesh. */
+/** Number of mesh points. */
 const POINTS = 468;
 
-/** The points on the middle line of the face, from forehead to chin or inside the lips; mirroring leaves them. */
-const MIDDLE_LINE = [
+/** Points on the midline of the face, from forehead to chin and inside the lips. Mirroring maps each to itself. */
+const MIDLINE = [
   0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 94, 151, 152, 164, 168, 175, 195, 197, 199,
   200,
 ];
 
-/** The points are numbered so that those of the right half follow, from here on, in the order of the left half's. */
-const FIRST_OF_RIGHT_HALF = 248;
+/** First point of the right half. The points of the right half have the same order as those of the left. */
+const FIRST_RIGHT_POINT = 248;
 
-/** The point that each of the 468 becomes when the face is mirrored. */
-export const MIRRORED: readonly number[] = twinsOf(POINTS);
+/** The counterpart of each of the 468 points in the mirrored face. */
+export const MIRRORED: readonly number[] = pairPoints();
 
-function twinsOf(points: number): number[] {
-  const twins = Array.from({ length: points }, (_, point) => point);
-  let right = FIRST_OF_RIGHT_HALF;
-  for (let left = 0; left < FIRST_OF_RIGHT_HALF; left++) {
-    if (MIDDLE_LINE.includes(left)) continue;
-    twins[left] = right;
-    twins[right++] = left;
+function pairPoints(): number[] {
+  const pairs = Array.from({ length: POINTS }, (_, point) => point);
+  let right = FIRST_RIGHT_POINT;
+  for (let left = 0; left < FIRST_RIGHT_POINT; left++) {
+    if (MIDLINE.includes(left)) continue;
+    pairs[left] = right;
+    pairs[right++] = left;
   }
-  return twins;
+  return pairs;
 }

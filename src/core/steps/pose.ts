@@ -1,7 +1,7 @@
 import type { MeshPoint } from "./mesh.ts";
 import { MIRRORED } from "./mesh-mirror.ts";
 
-/** How a head is turned, in degrees; 0, 0, 0 looks straight into the camera. */
+/** Head pose in degrees. All angles are 0 for a face that looks straight into the camera. */
 export interface Pose {
   /** Positive when turned towards the right side of the image. */
   readonly yawDegrees: number;
@@ -13,31 +13,31 @@ export interface Pose {
 
 type Vector3 = MeshPoint;
 
-const NOWHERE: Vector3 = { x: 0, y: 0, z: 0 };
+const ORIGIN: Vector3 = { x: 0, y: 0, z: 0 };
 
 /** Top of the forehead and tip of the chin. */
 const FOREHEAD = 10;
 const CHIN = 152;
 
-/** The line between them leans by this much on a face that looks straight ahead (median of 290 portraits). */
-const LEAN_DEGREES = -7;
+/** Pitch of the line between them on a face that looks straight ahead (median of 290 portraits). */
+const NEUTRAL_PITCH_DEGREES = -7;
 
-/** Reads the pose off the mesh: one axis joins the face's two halves, another runs down its middle. */
+/** Measures the pose of a mesh. One axis joins the mirrored points of both halves, another runs from forehead to chin. */
 export function measurePose(points: readonly MeshPoint[]): Pose {
-  const betweenHalves = points.reduce((total: Vector3, point, i) => {
+  const acrossSum = points.reduce((total: Vector3, point, i) => {
     const other = MIRRORED[i]!;
-    return other > i ? sum(total, fromTo(point, points[other]!)) : total;
-  }, NOWHERE);
-  const across = unit(betweenHalves);
-  const away = unit(cross(across, fromTo(points[FOREHEAD]!, points[CHIN]!)));
+    return other > i ? sum(total, difference(point, points[other]!)) : total;
+  }, ORIGIN);
+  const across = normalize(acrossSum);
+  const forward = normalize(cross(across, difference(points[FOREHEAD]!, points[CHIN]!)));
   return {
-    yawDegrees: degrees(Math.atan2(-away.x, away.z)),
-    pitchDegrees: degrees(Math.asin(away.y)) - LEAN_DEGREES,
+    yawDegrees: degrees(Math.atan2(-forward.x, forward.z)),
+    pitchDegrees: degrees(Math.asin(forward.y)) - NEUTRAL_PITCH_DEGREES,
     rollDegrees: degrees(Math.atan2(across.y, across.x)),
   };
 }
 
-function fromTo(from: Vector3, to: Vector3): Vector3 {
+function difference(from: Vector3, to: Vector3): Vector3 {
   return { x: to.x - from.x, y: to.y - from.y, z: to.z - from.z };
 }
 
@@ -53,7 +53,7 @@ function cross(one: Vector3, other: Vector3): Vector3 {
   };
 }
 
-function unit({ x, y, z }: Vector3): Vector3 {
+function normalize({ x, y, z }: Vector3): Vector3 {
   const length = Math.hypot(x, y, z);
   return { x: x / length, y: y / length, z: z / length };
 }

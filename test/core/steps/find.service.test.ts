@@ -23,7 +23,7 @@ import {
 import { photograph } from "../../support/images.ts";
 import { randomFloats } from "../../support/numbers.ts";
 
-const SURE_SCORE = 0.65;
+const CONFIDENT_SCORE = 0.65;
 
 let analyzer: Analyzer;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
   });
 
   test("gives sure faces first and then the larger ones", () => {
-    const rank = ({ score = 0, box }: Face) => (score >= SURE_SCORE ? 1e9 : 0) + boxArea(box);
+    const rank = ({ score = 0, box }: Face) => (score >= CONFIDENT_SCORE ? 1e9 : 0) + boxArea(box);
     expect(faces.map(rank)).toEqual(faces.map(rank).toSorted((one, other) => other - one));
   });
 });
@@ -80,8 +80,8 @@ describe("the first face", () => {
     );
     expect(faces).toHaveLength(2);
     expect(boxArea(faces[1]!.box)).toBeGreaterThan(boxArea(faces[0]!.box));
-    expect(faces[1]!.score).toBeLessThan(SURE_SCORE);
-    expect(faces[0]!.score).toBeGreaterThanOrEqual(SURE_SCORE);
+    expect(faces[1]!.score).toBeLessThan(CONFIDENT_SCORE);
+    expect(faces[0]!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
   });
 
   test("is the one that shows most, where a larger face reaches out of the photograph", async () => {
@@ -98,7 +98,7 @@ describe("the first face", () => {
     const [first, second] = await find(await encoded(sharp(picture).extract(frame)));
     expect(second!.box.x1).toBe(0);
     expect(second!.box.x2).toBeLessThan(first!.box.x1);
-    expect(second!.score).toBeGreaterThanOrEqual(SURE_SCORE);
+    expect(second!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
   });
 });
 

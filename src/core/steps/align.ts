@@ -5,7 +5,7 @@ import type { Pixels, Point } from "../types.ts";
 
 /** Side of the aligned crop in pixels. */
 const SIDE = 112;
-const RANGE = { scale: 1, offset: 0 };
+const NORMALIZATION = { scale: 1, offset: 0 };
 
 /** Where the embedding network expects the eyes, the tip of the nose and the corners of the mouth. */
 const TEMPLATE: readonly Point[] = [
@@ -31,5 +31,5 @@ const LANDMARKS: readonly (readonly number[])[] = [
 /** Crops a face, aligned to the template by a similarity transform. */
 export function align(image: Pixels, points: readonly Point[]): TensorWriter {
   const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
-  return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, RANGE);
+  return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, NORMALIZATION);
 }

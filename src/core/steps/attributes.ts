@@ -5,7 +5,7 @@ import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } f
 import { levelSquare } from "./mesh.ts";
 
 const SIDE = 96;
-const RANGE = { scale: 1, offset: 0 };
+const NORMALIZATION = { scale: 1, offset: 0 };
 
 /** Size of the network's square in relation to the mesh, as in its training. */
 const MARGIN = 1.114;
@@ -22,7 +22,7 @@ export async function estimateAttributes(
   faces: readonly (readonly Point[])[],
 ): Promise<Attributes[]> {
   const transforms = faces.map((points) => cropTransform(levelSquare(points, MARGIN), SIDE));
-  const crops = transforms.map((transform) => cropAndMirror(image, transform, SIDE, RANGE));
+  const crops = transforms.map((transform) => cropAndMirror(image, transform, SIDE, NORMALIZATION));
   const { age, male } = await network.run(crops);
   return faces.map((_, i) => {
     const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;

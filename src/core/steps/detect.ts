@@ -13,7 +13,7 @@ export interface Detection {
 }
 
 const SIDE = 256;
-const RANGE = { scale: 1 / 127.5, offset: -1 };
+const NORMALIZATION = { scale: 1 / 127.5, offset: -1 };
 
 /** Candidates below this score are noise; any photo has hundreds of them. */
 const MIN_SCORE = 0.2;
@@ -43,7 +43,7 @@ export async function detect(
 ): Promise<Detection[]> {
   const transforms = views.map((view) => cropTransform(view, SIDE));
   const { scores, boxes } = await network.run(
-    transforms.map((transform) => crop(image, transform, SIDE, RANGE)),
+    transforms.map((transform) => crop(image, transform, SIDE, NORMALIZATION)),
   );
   return suppressNonMaxima(
     transforms.flatMap((transform, i) => decodeDetections(transform, scores![i]!, boxes![i]!)),

@@ -27,7 +27,7 @@ export interface Mesh {
 }
 
 const SIDE = 192;
-const RANGE = { scale: 1 / 255, offset: 0 };
+const NORMALIZATION = { scale: 1 / 255, offset: 0 };
 
 /** Size of the network's square in relation to the face, as in its training. */
 const MARGIN = 1.5;
@@ -49,7 +49,7 @@ export async function fitMeshes(
   squares: readonly Square[],
 ): Promise<Mesh[]> {
   const transforms = squares.map((square) => cropTransform(square, SIDE));
-  const crops = transforms.map((transform) => crop(image, transform, SIDE, RANGE));
+  const crops = transforms.map((transform) => crop(image, transform, SIDE, NORMALIZATION));
   const { points, presence } = await network.run(crops);
   return transforms.map((transform, i) => ({
     points: decodePoints(transform, points![i]!),
@@ -67,7 +67,7 @@ export async function refineMeshes(
   meshes: readonly Mesh[],
 ): Promise<Mesh[]> {
   const transforms = meshes.map(({ points }) => cropTransform(levelSquare(points, REFINED_MARGIN), SIDE));
-  const crops = transforms.map((transform) => cropAndMirror(image, transform, SIDE, RANGE));
+  const crops = transforms.map((transform) => cropAndMirror(image, transform, SIDE, NORMALIZATION));
   const { points, presence } = await network.run(crops);
   return transforms.map((transform, i) => ({
     points: decodePoints(transform, averageWithMirrored(points![2 * i]!, points![2 * i + 1]!)),

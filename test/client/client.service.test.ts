@@ -23,7 +23,7 @@ const PATH = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample3.
 const PHOTO = photograph(3);
 
 let service: RunningService;
-/** The same accounts as the service has. */
+/** The accounts of the service, opened a second time. */
 let store: AccountStore;
 const dataDir = mkdtempSync(join(tmpdir(), "visage-client-"));
 beforeAll(async () => {
@@ -36,14 +36,15 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-function clientOf(options: Partial<VisageClientOptions> = {}): VisageClient {
+function openClient(options: Partial<VisageClientOptions> = {}): VisageClient {
   const address = `http://127.0.0.1:${service.port}`;
   const client = createVisageClient({ address, userId: USER, ...options });
   onTestFinished(() => client.close());
   return client;
 }
 
-async function errorOf(call: Promise<unknown>): Promise<VisageError> {
+/** Waits until a call fails and returns its error. */
+async function rejectionOf(call: Promise<unknown>): Promise<VisageError> {
   const fault = await call.then(
     () => undefined,
     (error: unknown) => error,
@@ -52,40 +53,40 @@ async function errorOf(call: Promise<unknown>): Promise<VisageError> {
   return fault as VisageError;
 }
 
-describe("an image", () => {
+describe("an image input", () => {
   test.each<[string, () => ImageInput | Promise<ImageInput>]>([
     ["a path", () => ({ path: PATH })],
     ["bytes", () => new Uint8Array(PHOTO)],
     ["a Blob", () => new Blob([new Uint8Array(PHOTO)])],
-    ["a stream of Node", () => createReadStream(PATH)],
-    ["a stream of the web", () => new Blob([new Uint8Array(PHOTO)]).stream()],
+    ["a Node stream", () => createReadStream(PATH)],
+    ["a web stream", () => new Blob([new Uint8Array(PHOTO)]).stream()],
     [
-      "an address",
+      "a URL",
       async () => {
         const { port } = await startImageServer((_, response) => response.end(PHOTO));
         return { url: new URL(`http://127.0.0.1:${port}/photo.jpg`) };
       },
     ],
-  ])("may be %s", async (_, input) => {
-    const client = clientOf();
+  ])("can be %s", async (_, input) => {
+    const client = openClient();
     const { vector, model } = await client.getFaceVec(await input(), { quality: true });
     const { data } = await client.raw.getFaceVec({ img: { source: { case: "content", value: PHOTO } } });
     expect([...vector]).toEqual(data!.vector);
     expect(model).not.toBe("");
   });
 
-  test("is not text alone, which may be a path or an address", async () => {
-    // @ts-expect-error The types say so too.
-    await expect(clientOf().getFaceVec(PATH)).rejects.toThrow(TypeError);
+  test("cannot be a plain string, which could be a path or a URL", async () => {
+    // @ts-expect-error The types reject it too.
+    await expect(openClient().getFaceVec(PATH)).rejects.toThrow(TypeError);
   });
 
-  test("that cannot be read fails as reading it does", async () => {
-    await expect(clientOf().getFaceVec({ path: "no-such.jpg" })).rejects.toMatchObject({ code: "ENOENT" });
+  test("that cannot be read rejects with the error of reading it", async () => {
+    await expect(openClient().getFaceVec({ path: "no-such.jpg" })).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
 
-test("two photographs match or do not, by the faces that boxes select", async () => {
-  const client = clientOf();
+test("matchFaces compares the faces that the boxes select", async () => {
+  const client = openClient();
   const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
   const same = await client.matchFaces(PHOTO, { path: PATH }, { box1: left, box2: left });
   expect(same).toEqual({ distance: 0, isMatch: true });
@@ -94,17 +95,17 @@ test("two photographs match or do not, by the faces that boxes select", async ()
   expect(others.distance).toBeGreaterThan(0.5);
 });
 
-test("every face is told, the most prominent first", async () => {
-  const { width, height, faces } = await clientOf().getImageAttr(PHOTO);
+test("getImageAttr returns every face, the most prominent first", async () => {
+  const { width, height, faces } = await openClient().getImageAttr(PHOTO);
   expect({ width, height, count: faces.length }).toEqual({ width: 1920, height: 1350, count: 3 });
   expect(Object.keys(faces[0]!.landmarks)).toHaveLength(68);
-  const [again] = (await clientOf().getImageAttr(PHOTO, { boxes: [faces[0]!.box], detect: false })).faces;
+  const [again] = (await openClient().getImageAttr(PHOTO, { boxes: [faces[0]!.box], detect: false })).faces;
   expect(again!.gender).toBe(faces[0]!.gender);
 });
 
 describe("an error", () => {
-  test("of an image tells which and where", async () => {
-    const error = await errorOf(clientOf().matchFaces(PHOTO, Buffer.from("no image")));
+  test("about an image names the image and the stage", async () => {
+    const error = await rejectionOf(openClient().matchFaces(PHOTO, Buffer.from("no image")));
     expect(error).toMatchObject({
       kind: "UNSUPPORTED_FORMAT",
       code: "2004",
@@ -115,122 +116,113 @@ describe("an error", () => {
     });
   });
 
-  test("of a user tells so", async () => {
-    const error = await errorOf(clientOf({ userId: "unknown-user-of-tests" }).getFaceVec(PHOTO));
+  test("about the user names the kind", async () => {
+    const error = await rejectionOf(openClient({ userId: "unknown-user-of-tests" }).getFaceVec(PHOTO));
     expect(error).toMatchObject({ kind: "UNKNOWN_USER", code: "4002", retryable: false });
   });
 
-  test("of a deadline comes in time", async () => {
-    expect(await errorOf(clientOf({ timeoutMs: 1 }).getFaceVec(PHOTO))).toMatchObject({
+  test("is reported when the deadline passes", async () => {
+    expect(await rejectionOf(openClient({ timeoutMs: 1 }).getFaceVec(PHOTO))).toMatchObject({
       kind: "DEADLINE_PASSED",
     });
   });
 
-  test("of a caller who gave up is no reason to try again", async () => {
-    const call = clientOf().getFaceVec(PHOTO, { signal: AbortSignal.abort() });
-    expect(await errorOf(call)).toMatchObject({ kind: "CANCELLED", retryable: false });
+  test("after an abort is not retryable", async () => {
+    const call = openClient().getFaceVec(PHOTO, { signal: AbortSignal.abort() });
+    expect(await rejectionOf(call)).toMatchObject({ kind: "CANCELLED", retryable: false });
   });
 });
 
-describe("a call that fails in a way that may pass", () => {
-  const timed = async <T>(call: Promise<T>) => {
-    const start = performance.now();
-    return { outcome: await call, milliseconds: performance.now() - start };
-  };
-
-  test("is made again after the wait that the service asks for", async () => {
+describe("a call that fails for a temporary reason", () => {
+  test("is retried after the delay that the service asks for", async () => {
     await addTestUser(store, "one-a-second", { requestsPerSecond: 1 });
-    const client = clientOf({ userId: "one-a-second" });
+    const client = openClient({ userId: "one-a-second" });
     await client.getFaceVec(PHOTO);
-    const calls = [1, 2].map(() => client.getFaceVec(PHOTO));
-    const { milliseconds } = await timed(Promise.all(calls));
-    expect(milliseconds).toBeGreaterThan(1000);
+    const startMs = performance.now();
+    await Promise.all([1, 2].map(() => client.getFaceVec(PHOTO)));
+    expect(performance.now() - startMs).toBeGreaterThan(1000);
   });
 
-  test("fails at once where the wait would last beyond the deadline", async () => {
+  test("is not retried if the delay would pass the deadline", async () => {
     await addTestUser(store, "nothing-left", { requestsPerMonth: 0 });
-    const { outcome, milliseconds } = await timed(
-      errorOf(clientOf({ userId: "nothing-left" }).getFaceVec(PHOTO)),
-    );
-    expect(outcome).toMatchObject({ kind: "QUOTA_SPENT", code: "4004", retryable: true });
-    expect(outcome.retryAfterMs).toBeGreaterThan(30_000);
-    expect(milliseconds).toBeLessThan(5_000);
+    const error = await rejectionOf(openClient({ userId: "nothing-left" }).getFaceVec(PHOTO));
+    expect(error).toMatchObject({ kind: "QUOTA_SPENT", code: "4004", retryable: true });
+    expect(error.retryAfterMs).toBeGreaterThan(30_000);
   });
 
-  test("is made no more often than it may be", async () => {
+  test("is not retried more often than configured", async () => {
     await addTestUser(store, "hurried", { requestsPerSecond: 0.01 });
-    const client = clientOf({ userId: "hurried", retries: 0 });
+    const client = openClient({ userId: "hurried", retries: 0 });
     await client.getFaceVec(PHOTO);
-    expect(await errorOf(client.getFaceVec(PHOTO))).toMatchObject({
+    expect(await rejectionOf(client.getFaceVec(PHOTO))).toMatchObject({
       kind: "TOO_MANY_REQUESTS",
       retryable: true,
     });
   });
 
-  test("ends when its caller gives up while it waits", async () => {
+  test("ends when it is aborted during the delay", async () => {
     await addTestUser(store, "giving-up", { requestsPerSecond: 0.1 });
-    const client = clientOf({ userId: "giving-up" });
+    const client = openClient({ userId: "giving-up" });
     await client.getFaceVec(PHOTO);
     const controller = new AbortController();
-    const call = errorOf(client.getFaceVec(PHOTO, { signal: controller.signal }));
+    const call = rejectionOf(client.getFaceVec(PHOTO, { signal: controller.signal }));
     setTimeout(() => controller.abort(), 500);
-    const { outcome, milliseconds } = await timed(call);
-    expect(outcome).toMatchObject({ kind: "CANCELLED" });
-    expect(milliseconds).toBeLessThan(5_000);
+    // Without the abort it would succeed after ten seconds.
+    expect(await call).toMatchObject({ kind: "CANCELLED" });
   });
 
-  describe("by a fault of the service's own", () => {
-    /** Kills this many workers, each while it is at work. */
+  describe("because a worker died", () => {
+    /** Kills up to `count` workers, each while it runs a job. Returns the ids of the killed processes. */
     const killWorkers = ({ pool }: RunningService, count: number) => {
       const killed = new Set<number>();
-      const clock = setInterval(() => {
+      const timer = setInterval(() => {
         const [pid] = pool.pids;
         if (pool.busy === 0 || pid === undefined || killed.has(pid) || killed.size === count) return;
         killed.add(pid);
         process.kill(pid, "SIGKILL");
       }, 2);
-      onTestFinished(() => clearInterval(clock));
+      onTestFinished(() => clearInterval(timer));
       return killed;
     };
 
-    test("is made once more", async () => {
+    test("is retried once", async () => {
       const killed = killWorkers(service, 1);
-      expect((await clientOf().getFaceVec(PHOTO)).vector).toHaveLength(128);
+      expect((await openClient().getFaceVec(PHOTO)).vector).toHaveLength(128);
       expect(killed.size).toBe(1);
     });
 
-    test("is not made a third time", async () => {
+    test("is not retried a second time", async () => {
       const killed = killWorkers(service, 3);
-      const error = await errorOf(clientOf({ retries: 5 }).getFaceVec(PHOTO));
+      const error = await rejectionOf(openClient({ retries: 5 }).getFaceVec(PHOTO));
       expect(error).toMatchObject({ kind: "INTERNAL", code: "5000", retryable: true });
       expect(killed.size).toBe(2);
     });
   });
 
-  test("gets through to an overloaded service", async () => {
+  test("succeeds at an overloaded service", async () => {
     const small = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1" });
     onTestFinished(() => small.close());
     const address = `http://127.0.0.1:${small.port}`;
     const burst = (retries: number) =>
-      Promise.allSettled(Array.from({ length: 6 }, () => clientOf({ address, retries }).getFaceVec(PHOTO)));
-    const refused = (await burst(0)).filter(({ status }) => status === "rejected");
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({
+      Promise.allSettled(Array.from({ length: 6 }, () => openClient({ address, retries }).getFaceVec(PHOTO)));
+    const rejected = (await burst(0)).filter(({ status }) => status === "rejected");
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected[0]).toMatchObject({
       reason: { kind: "OVERLOADED", code: "5001", retryAfterMs: expect.any(Number) },
     });
     expect((await burst(15)).filter(({ status }) => status === "rejected")).toEqual([]);
   });
 
-  test("finds a service that starts meanwhile", async () => {
+  test("succeeds once the service has started", async () => {
     const before = await startTestService();
     await before.close();
     const address = `http://127.0.0.1:${before.port}`;
-    expect(await errorOf(clientOf({ address, retries: 0 }).getFaceVec(PHOTO))).toMatchObject({
+    expect(await rejectionOf(openClient({ address, retries: 0 }).getFaceVec(PHOTO))).toMatchObject({
       kind: "UNREACHABLE",
       code: undefined,
       retryable: true,
     });
-    const call = clientOf({ address, retries: 8 }).getFaceVec(PHOTO);
+    const call = openClient({ address, retries: 8 }).getFaceVec(PHOTO);
     const after = await startTestService({ VISAGE_PORT: String(before.port) });
     onTestFinished(() => after.close());
     expect((await call).vector).toHaveLength(128);

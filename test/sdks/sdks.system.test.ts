@@ -12,11 +12,11 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
-/** The first run on a machine downloads and compiles what each SDK depends on. */
+/** The first run on a machine downloads and compiles the dependencies of each SDK. */
 const TIMEOUT_MS = 15 * 60_000;
 const PHOTOS = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
 const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
-// CI must not pass because a tool is missing.
+// In CI a missing program must fail the tests.
 const isCi = process.env.CI === "true";
 
 let service: RunningService;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Runs a program in a folder, gives what it prints, and fails with it where the program does. */
+/** Runs a program in a folder and returns its output. Throws an error with the output if the program fails. */
 async function run(folder: string, program: string, ...args: string[]): Promise<string> {
   const env = {
     ...process.env,
@@ -38,11 +38,11 @@ async function run(folder: string, program: string, ...args: string[]): Promise<
     return (await promisify(execFile)(program, args, { cwd: join(PACKAGE_ROOT, folder), env })).stdout;
   } catch (fault) {
     const { stdout, stderr } = fault as { stdout: string; stderr: string };
-    throw new Error(`${program} ${args.join(" ")} fails:\n${stdout}${stderr}`, { cause: fault });
+    throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: fault });
   }
 }
 
-/** Arguments that make an example compare two photographs of one woman. */
+/** Arguments for an example, which compares two photographs of one woman. */
 function exampleArguments(): string[] {
   return [`127.0.0.1:${service.port}`, USER, join(PHOTOS, "sample1.jpg"), join(PHOTOS, "sample3.jpg")];
 }
@@ -50,12 +50,12 @@ function exampleArguments(): string[] {
 function hasTools(tools: Readonly<Record<string, string>>): boolean {
   const missing = Object.entries(tools).filter(([tool, flag]) => spawnSync(tool, [flag]).status !== 0);
   if (missing.length > 0 && !isCi)
-    console.warn(`Tests of an SDK are skipped for want of ${missing.map(([tool]) => tool).join(", ")}.`);
+    console.warn(`Tests of an SDK are skipped. Not installed: ${missing.map(([tool]) => tool).join(", ")}.`);
   return missing.length === 0 || isCi;
 }
 
 describe("the SDK in TypeScript", () => {
-  test("talks to the service by its example", async () => {
+  test("calls the service in its example", async () => {
     const example = (...args: string[]) =>
       run(".", process.execPath, "dist/sdks/typescript/example.js", ...args);
     expect(await example(...exampleArguments())).toMatch(/^match: 0\.\d{4}$/m);
@@ -63,7 +63,7 @@ describe("the SDK in TypeScript", () => {
     await expect(example(address!, "nobody", ...photos)).rejects.toThrow(/^UNKNOWN_USER The user id/m);
   });
 
-  test("is a part of the package", async () => {
+  test("is exported by the package", async () => {
     const program = 'console.log((await import("visage/gen/face/v1/face_pb")).FaceService.typeName)';
     expect(await run(".", process.execPath, "--input-type=module", "--eval", program)).toBe(
       "face.v1.FaceService\n",
@@ -96,12 +96,12 @@ describe("the SDK in TypeScript", () => {
       });
     });
 
-    test("turns a face into a vector", async () => {
+    test("returns the vector of a face", async () => {
       const { data } = await client().getFaceVec({ img: content(photograph(1)) }, call);
       expect(data!.vector).toHaveLength(128);
     });
 
-    test("tells every face", async () => {
+    test("returns every face", async () => {
       const { data } = await client().getImageAttr({ imageAttr: content(photograph(1)) }, call);
       const { faces, imageSize } = data!.attributes!;
       expect(imageSize).toEqual([1280, 1920]);
@@ -109,7 +109,7 @@ describe("the SDK in TypeScript", () => {
       expect(Object.keys(faces.face_id_0!.landmarks!.faceLandMark)).toHaveLength(68);
     });
 
-    test("reads why a request failed", async () => {
+    test("returns the reason of an error", async () => {
       const noImage = content(Buffer.from("no image"));
       const error = await client()
         .getFaceVec({ img: noImage }, call)
@@ -128,7 +128,7 @@ describe("the SDK in TypeScript", () => {
 });
 
 describe.skipIf(!hasTools({ python3: "--version" }))("the SDK in Python", { timeout: TIMEOUT_MS }, () => {
-  test("talks to the service", async () => {
+  test("calls the service", async () => {
     await run(".", process.execPath, "tools/install-sdk-tools.mjs", "python");
     await run("sdks/python", PYTHON, "test_client.py");
     expect(await run("sdks/python", PYTHON, "example.py", ...exampleArguments())).toMatch(
@@ -138,8 +138,8 @@ describe.skipIf(!hasTools({ python3: "--version" }))("the SDK in Python", { time
 });
 
 describe.skipIf(!hasTools({ go: "version" }))("the SDK in Go", { timeout: TIMEOUT_MS }, () => {
-  test("talks to the service, over gRPC and Connect", async () => {
-    // What was tested against another server says nothing about this one.
+  test("calls the service over gRPC and Connect", async () => {
+    // Go would reuse results of a run against another server.
     await run("sdks/go", "go", "test", "-count=1", "./...");
     expect(await run("sdks/go", "go", "run", "./example", ...exampleArguments())).toMatch(
       /^match: 0\.\d{4}$/m,
@@ -151,7 +151,7 @@ describe.skipIf(!hasTools({ javac: "-version", mvn: "-v" }))(
   "the SDK in Java",
   { timeout: TIMEOUT_MS },
   () => {
-    test("talks to the service", async () => {
+    test("calls the service", async () => {
       const example = `-Dexec.args=${exampleArguments().join(" ")}`;
       expect(await run("sdks/java", "mvn", "-q", "-B", "test", "exec:java", example)).toMatch(
         /match: 0\.\d{4}$/m,

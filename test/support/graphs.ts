@@ -1,4 +1,4 @@
-// The parts of small hand-made ONNX graphs.
+// Builders of small ONNX graphs.
 import { create } from "@bufbuild/protobuf";
 import { type Attribute, AttributeSchema, AttributeType } from "../../gen/ts/onnx/v1/onnx_pb.ts";
 import {
@@ -12,14 +12,14 @@ import {
 } from "../../tools/models/onnx.ts";
 import { randomFloats } from "./numbers.ts";
 
-/** Some nodes with the weights that they read. */
+/** Nodes and the weights that they read. */
 export interface Part {
   readonly nodes: Node[];
   readonly weights: Tensor[];
 }
 
-/** A graph that reads `data`, a batch of the given shape, and computes the parts one after the other. */
-export function graphOf(
+/** Builds a graph from parts in order. Its input is `data`, a batch of the given shape. */
+export function buildGraph(
   shape: readonly number[],
   parts: readonly Part[],
   outputs: readonly string[] = ["y"],
@@ -38,7 +38,7 @@ export function conv(x: string, y: string, channels: number, hasBias: boolean): 
   return { nodes: [createNode("Conv", [x, ...weights.map(({ name }) => name)], y)], weights };
 }
 
-/** A 2 by 2 convolution that makes two channels of each of three. */
+/** A 2 by 2 depthwise convolution from three channels to six. */
 export function depthwise(x: string, y: string): Part {
   return {
     nodes: [createNode("Conv", [x, `${y}/w`], y, { group: 3 })],
@@ -46,7 +46,7 @@ export function depthwise(x: string, y: string): Part {
   };
 }
 
-/** A convolution of single pixels. */
+/** A 1 by 1 convolution. */
 export function pointwise(x: string, y: string, channels: number, from = 3): Part {
   return {
     nodes: [createNode("Conv", [x, `${y}/w`], y)],
@@ -54,7 +54,7 @@ export function pointwise(x: string, y: string, channels: number, from = 3): Par
   };
 }
 
-/** The largest of each 2 by 2 pixels. */
+/** A 2 by 2 max pooling with stride 2. */
 export function pool(x: string, y: string): Part {
   return { nodes: [createNode("MaxPool", [x], y, { kernel_shape: [2, 2], strides: [2, 2] })], weights: [] };
 }
@@ -64,7 +64,7 @@ export function add(one: string, other: string): Part {
   return { nodes: [createNode("Add", [one, other], "y")], weights: [] };
 }
 
-/** A prelu with random slopes up to a highest one. */
+/** A PRelu with random slopes up to `highest`. */
 export function prelu(x: string, y: string, dims: readonly number[], highest: number): Part {
   return {
     nodes: [createNode("PRelu", [x, `${y}/a`], y)],
@@ -72,18 +72,18 @@ export function prelu(x: string, y: string, dims: readonly number[], highest: nu
   };
 }
 
-/** A matrix product with a row of weights for each output. */
+/** A Gemm with transposed weights: one row per output. */
 export function gemm(x: string, y: string, inputs: number, outputs: number, hasBias = true): Part {
   const weights = [weight(`${y}/w`, [outputs, inputs]), ...(hasBias ? [weight(`${y}/b`, [outputs])] : [])];
   return { nodes: [createNode("Gemm", [x, ...weights.map(({ name }) => name)], y, { transB: 1 })], weights };
 }
 
-/** All numbers of an image in one row. */
+/** Flattens an image to one row. */
 export function flatten(x: string, y: string): Part {
   return { nodes: [createNode("Flatten", [x], y)], weights: [] };
 }
 
-/** A batch norm with an epsilon of its own, so large that the usual one would show. */
+/** A batch normalization with an epsilon so large that the default would give other results. */
 export function norm(x: string, y: string, channels: number): Part {
   const weights = [
     ...["gamma", "beta", "mean"].map((name) => weight(`${y}/${name}`, [channels])),
@@ -94,12 +94,12 @@ export function norm(x: string, y: string, channels: number): Part {
   return { nodes: [node], weights };
 }
 
-/** A setting of a node as a float, which `createNode` does not write. */
+/** A float attribute, which `createNode` does not support. */
 export function floatAttribute(name: string, f: number): Attribute {
   return create(AttributeSchema, { name, f, type: AttributeType.FLOAT });
 }
 
-/** A constant of random numbers, the same for the same name. */
+/** A weight tensor of pseudo-random numbers, seeded by its name. */
 export function weight(name: string, dims: readonly number[], low = -1.5, high = 1.5): Tensor {
   const length = dims.reduce((product, size) => product * size, 1);
   const seed = [...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), length);

@@ -1,12 +1,12 @@
 import { USER } from "../../tools/support/service-process.ts";
 
-/** What every answer of plain HTTP is made of. */
+/** The part of a plain HTTP response body that tests read. */
 export interface Envelope {
   readonly code: string;
   readonly data: { readonly attributes: Readonly<Record<string, unknown>> };
 }
 
-/** Asks a service process for the attributes of an image, as a file in multipart. */
+/** Requests the attributes of an image from a service process, as a multipart file. */
 export async function postImage(
   port: number,
   image: Uint8Array,

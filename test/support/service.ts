@@ -7,10 +7,10 @@ import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import type { Log } from "../../src/telemetry/log.ts";
 import { photograph } from "./images.ts";
 
-/** The user id that a service started here admits. */
+/** The user id that the started service accepts. */
 export const USER = "trial-user-of-tests";
 
-/** Starts a real service on a free port of this machine, with one worker, no log and a data folder of its own. */
+/** Starts the service in this process on a free port, with one worker, no log and a temporary data folder. */
 export async function startTestService(env: Environment = {}, log?: Log): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), "visage-data-"));
   const config = readConfig({
@@ -22,7 +22,7 @@ export async function startTestService(env: Environment = {}, log?: Log): Promis
     VISAGE_PORT: "0",
     VISAGE_WORKERS: "1",
     VISAGE_METRICS_PORT: "0",
-    // No test fails because the machine is slow: those about overload set their own limit.
+    // Long, so that tests pass on a slow machine. Tests about overload set their own limit.
     VISAGE_MAX_QUEUE_WAIT_MS: "60000",
     ...env,
   });

@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Where `.ci/install` puts what it installs. */
+/** Where `.ci/install` installs programs. */
 export const TOOLS_DIR = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "visage-tools");
 
-// CI must not pass because a tool is missing.
+// In CI a missing program must fail its tests.
 const isCi = process.env.CI === "true";
 
-/** Programs of other makers by name, as paths. */
+/** Third-party programs that tests run. */
 export interface Tools<Name extends string> {
-  /** Whether their tests are to run: without a tool they are passed over, except in CI, where they fail. */
+  /** Whether to run the tests: false if a program is missing, except in CI, where the tests fail. */
   readonly wanted: boolean;
   readonly paths: Readonly<Record<Name, string>>;
 }
 
-/** Looks for programs in the path and among those installed for tests. */
+/** Finds programs in TOOLS_DIR and PATH. */
 export function findTools<Name extends string>(...names: Name[]): Tools<Name> {
   const folders = [join(TOOLS_DIR, "bin"), ...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   const find = (name: string) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -25,7 +25,7 @@ export function findTools<Name extends string>(...names: Name[]): Tools<Name> {
     console.warn(`Not found: ${missing.join(", ")}. Tests that need them are skipped (see .ci/install).`);
   return {
     wanted: missing.length === 0 || isCi,
-    // A missing one keeps its name, so that in CI its test fails by saying which it is.
+    // The path of a missing program is its name, so that the failure in CI shows it.
     paths: Object.fromEntries(found.map(([name, path]) => [name, path ?? name])) as Record<Name, string>,
   };
 }

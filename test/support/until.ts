@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const INTERVAL_MS = 20;
 
-/** Reads a value until it fulfils a condition or the time is over; gives the last value in either case. */
+/** Polls a value until it meets a condition or the timeout passes. Returns the last value in both cases. */
 export async function until<T>(
   read: () => T | Promise<T>,
   isFulfilled: (value: T) => boolean,

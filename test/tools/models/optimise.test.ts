@@ -14,12 +14,12 @@ import { type Names, optimise } from "../../../tools/models/optimise.ts";
 import { storeHalf } from "../../../tools/models/store-half.ts";
 import {
   add,
+  buildGraph,
   conv,
   depthwise,
   flatten,
   floatAttribute,
   gemm,
-  graphOf,
   norm,
   type Part,
   pointwise,
@@ -36,29 +36,29 @@ const REPLACED = ["BatchNormalization", "PRelu", "Identity", "Dropout", "Constan
 
 describe("optimise computes the same without", () => {
   it("the batch norm after a convolution with a bias", async () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
   it("the batch norm after a convolution without a bias", async () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, false), norm("c", "y", 4)]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, false), norm("c", "y", 4)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
   it("a batch norm that names no epsilon", async () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
     graph.node[1]!.attribute = [];
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
   it("the batch norm after a depthwise convolution", async () => {
-    const graph = graphOf(IMAGE, [depthwise("data", "c"), norm("c", "y", 6)]);
+    const graph = buildGraph(IMAGE, [depthwise("data", "c"), norm("c", "y", 6)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
   it("the batch norms after convolutions that share their weights", async () => {
     const second = createNode("Conv", ["m", "c/w", "c/b"], "d");
-    const graph = graphOf(
+    const graph = buildGraph(
       [3, 6, 6],
       [conv("data", "c", 3, true), norm("c", "m", 3), { nodes: [second], weights: [] }, norm("d", "y", 3)],
     );
@@ -66,28 +66,28 @@ describe("optimise computes the same without", () => {
   });
 
   it("two batch norms after one convolution", async () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "n", 4), norm("n", "y", 4)]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "n", 4), norm("n", "y", 4)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv"]);
   });
 
   it("the batch norm after a matrix product", async () => {
-    const graph = graphOf([5], [gemm("data", "g", 5, 4), norm("g", "y", 4)]);
+    const graph = buildGraph([5], [gemm("data", "g", 5, 4), norm("g", "y", 4)]);
     expect(operators(await optimiseAndCompare(graph, [5]))).toEqual(["Gemm"]);
   });
 
   it("the batch norm before a flattened matrix product", async () => {
-    const graph = graphOf(IMAGE, [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4)]);
+    const graph = buildGraph(IMAGE, [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Flatten", "Gemm"]);
   });
 
   it("the batch norm before a flattened matrix product without a bias", async () => {
-    const graph = graphOf(IMAGE, [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4, false)]);
+    const graph = buildGraph(IMAGE, [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4, false)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Flatten", "Gemm"]);
   });
 
   it("the batch norm before two matrix products that read it flattened", async () => {
     const parts = [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4), gemm("f", "z", 48, 2)];
-    const optimised = await optimiseAndCompare(graphOf(IMAGE, parts, ["y", "z"]), IMAGE, {
+    const optimised = await optimiseAndCompare(buildGraph(IMAGE, parts, ["y", "z"]), IMAGE, {
       y: ["y"],
       z: ["z"],
     });
@@ -102,12 +102,12 @@ describe("optimise computes the same without", () => {
   ];
 
   it.each(SLOPES)("a prelu with a slope %s", async (_, shape, dims) => {
-    const optimised = await optimiseAndCompare(graphOf(shape, [prelu("data", "y", dims, 1)]), shape);
+    const optimised = await optimiseAndCompare(buildGraph(shape, [prelu("data", "y", dims, 1)]), shape);
     expect(operators(optimised)).toEqual(["Mul", "Relu", "Mul", "Add"]);
   });
 
   it.each(SLOPES)("a prelu with a slope above 1 %s", async (_, shape, dims) => {
-    const optimised = await optimiseAndCompare(graphOf(shape, [prelu("data", "y", dims, 3)]), shape);
+    const optimised = await optimiseAndCompare(buildGraph(shape, [prelu("data", "y", dims, 3)]), shape);
     expect(operators(optimised)).toEqual(["Mul", "Relu", "Mul", "Add"]);
   });
 
@@ -115,19 +115,19 @@ describe("optimise computes the same without", () => {
     ["for each channel", [6, 1, 1]],
     ["for all channels", [1]],
   ])("a prelu with a slope %s after a depthwise convolution", async (_, dims) => {
-    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "y", dims, 1)]);
+    const graph = buildGraph(IMAGE, [depthwise("data", "c"), prelu("c", "y", dims, 1)]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv", "Relu", "Conv", "Add"]);
   });
 
   it("a prelu with a slope for each place after a depthwise convolution", async () => {
-    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "y", [6, 3, 3], 1)]);
+    const graph = buildGraph(IMAGE, [depthwise("data", "c"), prelu("c", "y", [6, 3, 3], 1)]);
     const expected = ["Conv", "Mul", "Relu", "Mul", "Add"];
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(expected);
   });
 
   it("a prelu after a depthwise convolution that another node reads too", async () => {
     const sum: Part = { nodes: [createNode("Add", ["c", "p"], "y")], weights: [] };
-    const graph = graphOf(IMAGE, [depthwise("data", "c"), prelu("c", "p", [6, 1, 1], 1), sum]);
+    const graph = buildGraph(IMAGE, [depthwise("data", "c"), prelu("c", "p", [6, 1, 1], 1), sum]);
     const expected = ["Conv", "Mul", "Relu", "Mul", "Add", "Add"];
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(expected);
   });
@@ -135,18 +135,18 @@ describe("optimise computes the same without", () => {
   it("the padding of what a residual block adds to its result", async () => {
     const pads = intTensor("pads", [0, 0, 0, 0, 0, 1, 0, 0]);
     const pad: Part = { nodes: [createNode("Pad", ["data", "pads"], "p")], weights: [pads] };
-    const graph = graphOf(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")]);
+    const graph = buildGraph(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["Conv", "Conv", "Add"]);
   });
 
   it("pooled channels that fill no block and are added to the result of a residual block", async () => {
-    const graph = graphOf(IMAGE, [pool("data", "p"), pointwise("p", "c", 3), add("c", "p")]);
+    const graph = buildGraph(IMAGE, [pool("data", "p"), pointwise("p", "c", 3), add("c", "p")]);
     expect(operators(await optimiseAndCompare(graph, IMAGE))).toEqual(["MaxPool", "Conv", "Conv", "Add"]);
   });
 
   it("pooled channels that fill blocks and are added, which stay as they are", async () => {
     const parts = [pointwise("data", "w", 16), pool("w", "p"), pointwise("p", "c", 16, 16), add("c", "p")];
-    const optimised = await optimiseAndCompare(graphOf(IMAGE, parts), IMAGE);
+    const optimised = await optimiseAndCompare(buildGraph(IMAGE, parts), IMAGE);
     expect(operators(optimised)).toEqual(["Conv", "MaxPool", "Conv", "Add"]);
   });
 
@@ -160,7 +160,7 @@ describe("optimise computes the same without", () => {
       createNode("Sigmoid", ["e"], "f"),
       createNode("Dropout", ["f"], "y"),
     ];
-    const optimised = await optimiseAndCompare(graphOf(IMAGE, [{ nodes, weights: [] }]), IMAGE);
+    const optimised = await optimiseAndCompare(buildGraph(IMAGE, [{ nodes, weights: [] }]), IMAGE);
     expect(operators(optimised)).toEqual(["Relu", "Sigmoid"]);
   });
 
@@ -172,14 +172,14 @@ describe("optimise computes the same without", () => {
     });
     const node = createNode("Constant", [], "k");
     node.attribute.push(constant);
-    const graph = graphOf(IMAGE, [{ nodes: [node, createNode("Mul", ["data", "k"], "y")], weights: [] }]);
+    const graph = buildGraph(IMAGE, [{ nodes: [node, createNode("Mul", ["data", "k"], "y")], weights: [] }]);
     const optimised = await optimiseAndCompare(graph, IMAGE);
     expect(operators(optimised)).toEqual(["Mul"]);
     expect(weightNames(optimised)).toEqual(["k"]);
   });
 
   it("casts of weights in half precision", async () => {
-    const graph = storeHalf(graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]));
+    const graph = storeHalf(buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]));
     expect(operators(graph)).toContain("Cast");
     const optimised = await optimiseAndCompare(graph, IMAGE);
     expect(operators(optimised)).toEqual(["Conv"]);
@@ -187,7 +187,7 @@ describe("optimise computes the same without", () => {
   });
 
   it("weights among the inputs", async () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)]);
     // Files from before 2019 list every weight as an input, and not always the image first.
     graph.input.unshift(...graph.initializer.map(({ name, dims }) => floatValue(name, dims.map(Number))));
     const optimised = await optimiseAndCompare(graph, IMAGE);
@@ -196,7 +196,7 @@ describe("optimise computes the same without", () => {
 
   it("outputs that nobody asks for, and what only they read", async () => {
     const parts = [conv("data", "y", 4, true), conv("data", "u", 5, true), norm("u", "v", 5)];
-    const optimised = await optimiseAndCompare(graphOf(IMAGE, parts, ["y", "v"]), IMAGE);
+    const optimised = await optimiseAndCompare(buildGraph(IMAGE, parts, ["y", "v"]), IMAGE);
     expect(operators(optimised)).toEqual(["Conv"]);
     expect(weightNames(optimised)).toEqual(["y/w", "y/b"]);
     expect(optimised.output.map(({ name }) => name)).toEqual(["y"]);
@@ -208,12 +208,12 @@ describe("optimise names outputs", () => {
 
   it("that join several values, image by image", async () => {
     const names = { all: ["c", "a"], one: ["b"] };
-    const optimised = await optimiseAndCompare(graphOf([5], parts, ["a", "b", "c"]), [5], names);
+    const optimised = await optimiseAndCompare(buildGraph([5], parts, ["a", "b", "c"]), [5], names);
     expect(operators(optimised)).toEqual(["Gemm", "Gemm", "Gemm", "Concat"]);
   });
 
   it("that other nodes read", async () => {
-    const optimised = await optimiseAndCompare(graphOf([5], parts, ["a", "c"]), [5], {
+    const optimised = await optimiseAndCompare(buildGraph([5], parts, ["a", "c"]), [5], {
       inner: ["a"],
       last: ["c"],
     });
@@ -221,7 +221,7 @@ describe("optimise names outputs", () => {
   });
 
   it("that are one value under two names", async () => {
-    const graph = graphOf([5], parts, ["c"]);
+    const graph = buildGraph([5], parts, ["c"]);
     await optimiseAndCompare(graph, [5], { first: ["c"], second: ["c"] }, ["BatchNormalization", "PRelu"]);
   });
 });
@@ -231,7 +231,7 @@ describe("optimise refuses", () => {
     expect(() => optimise(graph, { input: "data", outputs }));
 
   it("another input than the one it is told", () => {
-    const graph = graphOf(IMAGE, [conv("data", "y", 4, true)]);
+    const graph = buildGraph(IMAGE, [conv("data", "y", 4, true)]);
     expect(() => optimise(graph, { input: "image", outputs: { y: ["y"] } })).toThrow(
       "the input is data, not image",
     );
@@ -240,51 +240,51 @@ describe("optimise refuses", () => {
   it("to replace a padding of a residual block by anything but channels", () => {
     const pads = intTensor("pads", [0, 0, 0, 0, 0, 1, 1, 0]);
     const pad: Part = { nodes: [createNode("Pad", ["data", "pads"], "p")], weights: [pads] };
-    refuse(graphOf(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")])).toThrow(
+    refuse(buildGraph(IMAGE, [pad, pointwise("data", "c", 4), add("p", "c")])).toThrow(
       "p pads more than channels",
     );
   });
 
   it("a batch norm with nothing to fold into", () => {
     const relu: Part = { nodes: [createNode("Relu", ["data"], "r")], weights: [] };
-    refuse(graphOf(IMAGE, [relu, norm("r", "y", 3)])).toThrow("cannot fold y");
+    refuse(buildGraph(IMAGE, [relu, norm("r", "y", 3)])).toThrow("cannot fold y");
   });
 
   it("a batch norm after a convolution that another node reads too", () => {
     const sum: Part = { nodes: [createNode("Add", ["c", "n"], "y")], weights: [] };
-    refuse(graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "n", 4), sum])).toThrow("cannot fold n");
+    refuse(buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "n", 4), sum])).toThrow("cannot fold n");
   });
 
   it("a batch norm after a convolution that is an output too", () => {
-    const graph = graphOf(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)], ["c", "y"]);
+    const graph = buildGraph(IMAGE, [conv("data", "c", 4, true), norm("c", "y", 4)], ["c", "y"]);
     refuse(graph, { raw: ["c"], y: ["y"] }).toThrow("cannot fold y");
   });
 
   it("a batch norm before a flattened value that is read by more than matrix products", () => {
     const relu: Part = { nodes: [createNode("Relu", ["f"], "z")], weights: [] };
     const parts = [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4), relu];
-    refuse(graphOf(IMAGE, parts, ["y", "z"]), { y: ["y"], z: ["z"] }).toThrow("cannot fold n");
+    refuse(buildGraph(IMAGE, parts, ["y", "z"]), { y: ["y"], z: ["z"] }).toThrow("cannot fold n");
   });
 
   it("a batch norm before a flattened value that is an output too", () => {
     const parts = [norm("data", "n", 3), flatten("n", "f"), gemm("f", "y", 48, 4)];
-    refuse(graphOf(IMAGE, parts, ["y", "f"]), { y: ["y"], f: ["f"] }).toThrow("cannot fold n");
+    refuse(buildGraph(IMAGE, parts, ["y", "f"]), { y: ["y"], f: ["f"] }).toThrow("cannot fold n");
   });
 
   it.each([["alpha"], ["beta"]])("to fold into a matrix product with another %s than 1", (name) => {
     const product = gemm("data", "g", 5, 4);
     product.nodes[0]!.attribute.push(floatAttribute(name, 0.5));
-    refuse(graphOf([5], [product, norm("g", "y", 4)])).toThrow("g is scaled");
+    refuse(buildGraph([5], [product, norm("g", "y", 4)])).toThrow("g is scaled");
   });
 
   it("to fold into a matrix product with a column for each output", () => {
     const product: Part = { nodes: [createNode("Gemm", ["data", "w"], "g")], weights: [weight("w", [5, 4])] };
-    refuse(graphOf([5], [product, norm("g", "y", 4)])).toThrow("g is not transposed");
+    refuse(buildGraph([5], [product, norm("g", "y", 4)])).toThrow("g is not transposed");
   });
 });
 
 it("leaves the batch open and the other sizes as they are", () => {
-  const graph = graphOf(IMAGE, [conv("data", "y", 4, true)]);
+  const graph = buildGraph(IMAGE, [conv("data", "y", 4, true)]);
   graph.input = [floatValue("data", [1, ...IMAGE])];
   const { input } = optimise(graph, { input: "data", outputs: { y: ["y"] } });
   expect(input[0]!.type?.tensorType?.shape?.dim.map(({ size }) => size.value)).toEqual(["N", 3n, 4n, 4n]);

@@ -47,8 +47,9 @@ export async function startService(
         limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
-        onLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
-        onOutput: (text) => log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
+        onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
+        onWorkerOutput: (text) =>
+          log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
       }),
     );
     const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsPort, startServer } =

@@ -1,114 +1,112 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { QueueError } from "./queue-error.ts";
-import type { Answer, Reply, Request, Task } from "./worker-messages.ts";
+import type { Task, TaskResult, WorkerRequest, WorkerResponse } from "./worker-messages.ts";
 
-/** How long a process may take to come to the end of a step that it was told to leave, before it counts as stuck. */
-const ABORT_GRACE_MS = 5000;
+/** How long a worker may take to reach the end of a step after a cancellation. After that it is killed. */
+const CANCEL_GRACE_MS = 5000;
 
-/** How long a process that does nothing may take to end. */
+/** How long an idle worker may take to exit. After that it is killed. */
 const STOP_GRACE_MS = 3000;
 
 /**
- * A worker decodes one image at a time, so one thread of libuv's pool is enough, and two of glibc's arenas: each has
- * memory of its own that it keeps, and images that wander between many make a worker grow for hours.
+ * A worker decodes one image at a time, so one thread of libuv's pool and two arenas of glibc are enough. Each arena
+ * keeps its own memory, and with many of them a worker grows for hours.
  */
-const ONE_THREAD = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
+const MEMORY_VARIABLES = { UV_THREADPOOL_SIZE: "1", MALLOC_ARENA_MAX: "2" };
 
-/** Variables of this process that Node and the dynamic loader of a worker may need. No settings, no secrets. */
-const PASSED_VARIABLES = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_[A-Z]+|LD_LIBRARY_PATH)$/;
+/** Variables that Node and the dynamic loader of a worker may need. Workers get no settings and no secrets. */
+const INHERITED_VARIABLES = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_[A-Z]+|LD_LIBRARY_PATH)$/;
 
 /**
- * A quarter of what Node lets the heap's young part grow to, in MiB. Pixels that are no longer needed stay in memory
- * until it is collected, and so fewer of them do.
+ * Limits the young generation of the heap to a quarter of Node's default. Pixels that are no longer needed stay in
+ * memory until the next scavenge, so a smaller heap holds fewer of them.
  */
-const YOUNG_HEAP = ["--max-semi-space-size=4"];
+const HEAP_OPTIONS = ["--max-semi-space-size=4"];
 
-/** A task that a process was asked to do. */
-interface Asked {
+/** A task that was sent to a worker. */
+export interface Execution {
   /**
-   * What it replies; nothing where it never began, as the task was taken back or the process died at the one before.
-   * Rejects with the signal's reason as soon as that is aborted.
+   * The result; undefined if the task never started, because it was revoked or the worker exited before. Rejects with
+   * the signal's reason as soon as the signal is aborted, and with QueueError `workerLost` if the worker exits.
    */
-  readonly reply: Promise<Reply | undefined>;
-  /** Resolved when the process has finished, which after an abort is later: it has to come to the end of a step. */
-  readonly over: Promise<void>;
+  readonly result: Promise<TaskResult | undefined>;
+  /** Resolves when the worker has finished the task. After an abort it first completes the current step. */
+  readonly finished: Promise<void>;
 }
 
-/** Who waits for an answer. */
-interface Asking {
-  readonly number: number;
-  resolve(reply?: Reply): void;
+interface PendingTask {
+  readonly id: number;
+  resolve(result?: TaskResult): void;
   reject(error: Error): void;
 }
 
-/** A worker process. It does one thing after another, in the order in which it is asked. */
+/** A worker process. It runs one task at a time, in the order in which they are sent. */
 export class WorkerProcess {
-  /** Resolved when the process has ended, for whatever reason, with how it ended. */
-  readonly gone: Promise<string>;
+  /** Resolves with the exit code, the signal or the error when the process has ended for any reason. */
+  readonly exited: Promise<string>;
   readonly #process: ChildProcess;
-  #alive = true;
+  #isAlive = true;
   /**
-   * What it has not answered; only the first can have begun. No map: one that is filled and emptied all the time moves
-   * from table to table, and a table that has grown old keeps those that came after it, with all that was in them,
-   * from being collected as young garbage.
+   * Tasks without a response; only the first can have started. An array, because a map that is filled and emptied all
+   * the time keeps removed entries alive across scavenges.
    */
-  #asked: readonly Asking[] = [];
-  #askedCount = 0;
+  #pending: readonly PendingTask[] = [];
+  #lastId = 0;
 
-  /** `onOutput` gets what the process prints on standard error. */
+  /** Starts the process. `onOutput` gets what it prints on standard error. */
   constructor(onOutput: (text: string) => void) {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
-      execArgv: YOUNG_HEAP,
+      execArgv: HEAP_OPTIONS,
       // biome-ignore lint/style/noProcessEnv: passes on a few variables, no settings
-      env: { ...passedVariables(process.env), ...ONE_THREAD },
-      // Read here: a process that shared our standard error would block when nobody reads that.
+      env: { ...inheritedVariables(process.env), ...MEMORY_VARIABLES },
+      // Piped: a worker that shared our standard error would block if nobody reads it.
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#process.stderr?.setEncoding("utf8").on("data", onOutput);
-    this.#process.on("message", ({ number, reply }: Answer) => this.#askingOf(number)?.resolve(reply));
-    this.gone = new Promise((resolve) => {
-      const end = (how: string) => {
-        this.#alive = false;
-        const [begun, ...others] = this.#asked;
-        begun?.reject(lostError());
+    this.#process.on("message", ({ id, result }: WorkerResponse) => this.#find(id)?.resolve(result));
+    this.exited = new Promise((resolve) => {
+      const end = (cause: string) => {
+        this.#isAlive = false;
+        const [started, ...others] = this.#pending;
+        started?.reject(workerLostError());
         for (const other of others) other.resolve();
-        resolve(how);
+        resolve(cause);
       };
       this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
-      // A process that could not be started does not exit either.
+      // A process that could not be started emits no `exit`.
       this.#process.once("error", ({ message }) => end(message));
     });
   }
 
-  get alive(): boolean {
-    return this.#alive;
+  get isAlive(): boolean {
+    return this.#isAlive;
   }
 
   get pid(): number | undefined {
     return this.#process.pid;
   }
 
-  /** Asks for a task. Aborting the signal hurries it, and ends a process that is stuck. */
-  ask(task: Task, signal?: AbortSignal): Asked {
-    if (!this.#alive) return { reply: Promise.reject(lostError()), over: Promise.resolve() };
-    const number = ++this.#askedCount;
-    let end = () => {};
-    const over = new Promise<void>((resolve) => {
-      end = resolve;
+  /** Sends a task. Aborting the signal cancels it, and kills the worker if that takes too long. */
+  run(task: Task, signal?: AbortSignal): Execution {
+    if (!this.#isAlive) return { result: Promise.reject(workerLostError()), finished: Promise.resolve() };
+    const id = ++this.#lastId;
+    let markFinished = () => {};
+    const finished = new Promise<void>((resolve) => {
+      markFinished = resolve;
     });
-    const reply = new Promise<Reply | undefined>((resolve, reject) => {
+    const result = new Promise<TaskResult | undefined>((resolve, reject) => {
       let stopListening = () => {};
-      let stuck: NodeJS.Timeout | undefined;
+      let killTimer: NodeJS.Timeout | undefined;
       const finish = () => {
-        this.#asked = this.#asked.filter((one) => one !== asking);
+        this.#pending = this.#pending.filter((other) => other !== pending);
         stopListening();
-        clearTimeout(stuck);
-        end();
+        clearTimeout(killTimer);
+        markFinished();
       };
-      const asking: Asking = {
-        number,
-        resolve: (value?: Reply) => {
+      const pending: PendingTask = {
+        id,
+        resolve: (value?: TaskResult) => {
           finish();
           resolve(value);
         },
@@ -117,76 +115,76 @@ export class WorkerProcess {
           reject(error);
         },
       };
-      this.#asked = [...this.#asked, asking];
+      this.#pending = [...this.#pending, pending];
       try {
-        this.#send({ number, ...task });
-      } catch (fault) {
-        // It holds something of which no message can be made.
-        asking.reject(fault as Error);
+        this.#send({ id, ...task });
+      } catch (error) {
+        // The task has a value that cannot be serialized.
+        pending.reject(error as Error);
         return;
       }
       stopListening = onAbort(signal, () => {
         reject(signal?.reason);
-        if (this.#isFirst(number)) stuck = this.#killAfter(ABORT_GRACE_MS);
-        this.#leave(number);
+        if (this.#isFirst(id)) killTimer = this.#killAfter(CANCEL_GRACE_MS);
+        this.#cancel(id);
       });
     });
-    return { reply, over };
+    return { result, finished };
   }
 
-  /** Takes back what was asked last, unless it has begun: also from a process that is stuck. */
-  takeBackLast(): void {
-    const last = this.#asked.at(-1)?.number;
-    if (last !== undefined && !this.#isFirst(last)) this.#leave(last);
+  /** Revokes the task that was sent last, unless it is the only one. It works even if the worker is stuck. */
+  revokeLast(): void {
+    const last = this.#pending.at(-1)?.id;
+    if (last !== undefined && !this.#isFirst(last)) this.#cancel(last);
   }
 
-  #askingOf(number: number): Asking | undefined {
-    return this.#asked.find((one) => one.number === number);
+  #find(id: number): PendingTask | undefined {
+    return this.#pending.find((pending) => pending.id === id);
   }
 
-  #isFirst(number: number): boolean {
-    return number === this.#asked[0]?.number;
+  #isFirst(id: number): boolean {
+    return id === this.#pending[0]?.id;
   }
 
-  /** If it has just begun, unheard of as yet, some of it was done for nothing. */
-  #leave(number: number): void {
-    this.#send({ number, type: "leave" });
-    if (!this.#isFirst(number)) this.#askingOf(number)?.resolve();
+  /** Cancels a task. One that has just started without our knowledge is cancelled at the end of a step. */
+  #cancel(id: number): void {
+    this.#send({ id, type: "cancel" });
+    if (!this.#isFirst(id)) this.#find(id)?.resolve();
   }
 
-  /** Lets the process end, kills it if it does not, and waits until it has ended. */
+  /** Lets the process exit, kills it if it does not, and waits until it has ended. */
   async stop(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
-    const stuck = this.#killAfter(STOP_GRACE_MS);
-    await this.gone;
-    clearTimeout(stuck);
+    const killTimer = this.#killAfter(STOP_GRACE_MS);
+    await this.exited;
+    clearTimeout(killTimer);
   }
 
-  #killAfter(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => this.#process.kill("SIGKILL"), milliseconds).unref();
+  #killAfter(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#process.kill("SIGKILL"), delayMs).unref();
   }
 
-  #send(message: Request): void {
-    // What cannot be sent was meant for a process that is dying, and its exit tells the rest.
+  #send(message: WorkerRequest): void {
+    // Sending fails asynchronously only if the process is ending, and then `exit` follows.
     this.#process.send(message, () => {});
   }
 }
 
-function passedVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_VARIABLES.test(name)));
+function inheritedVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED_VARIABLES.test(name)));
 }
 
-/** The program of a worker. Node runs only what is compiled: from source, as in tests, it is the one in dist/. */
+/** The compiled program of a worker, also when this file runs from source, as in tests. */
 function workerProgram(): URL {
   const isSource = import.meta.url.endsWith(".ts");
   return new URL(isSource ? "../../dist/src/workers/worker.js" : "./worker.js", import.meta.url);
 }
 
-function lostError(): QueueError {
-  return new QueueError("workerLost", "The worker process has died.");
+function workerLostError(): QueueError {
+  return new QueueError("workerLost", "The worker process has ended.");
 }
 
-/** Calls back once the signal is aborted, or now if it is; gives a function that ends the listening. */
+/** Calls back when the signal is aborted, or now if it already is. Returns a function that stops listening. */
 function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (signal?.aborted) callback();
   signal?.addEventListener("abort", callback, { once: true });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Analyzer, FaceError, type Stage } from "../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
@@ -11,9 +11,9 @@ import { openPool, type Pool, type WorkerLoss } from "../../src/workers/pool.ts"
 import { boxOf, FACES, openRealAnalyzer, SAMPLES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
-const REASON = new Error("the caller has gone");
+const REASON = new Error("cancelled");
 const ROOT = join(import.meta.dirname, "../..");
-/** A wait limit that is out of reach however slow the machine is. */
+/** A wait limit that no test reaches, however slow the machine is. */
 const LONG_MS = 600_000;
 const WAIT = { timeout: 20_000, interval: 20 };
 
@@ -30,8 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([pool.close(), analyzer.close()]));
 
-/** What a promise is rejected with. */
-function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+/** Returns the error that a promise is rejected with. */
+function errorFrom(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => expect.fail("nothing was thrown"),
     (error: unknown) => error,
@@ -59,22 +59,22 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** How many workers this process has, by what the system says. */
-function workersOfThisProcess(): number {
+/** Counts the worker processes of this process. */
+function countWorkerProcesses(): number {
   const processes = execFileSync("ps", ["-A", "-o", "ppid=,args="], { encoding: "utf8" }).split("\n");
   return processes.filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes("worker.js"))
     .length;
 }
 
-describe("a pool answers as an analyzer in this process does", () => {
-  test("with the same identity", () => {
+describe("a pool gives the same results as an analyzer in this process", () => {
+  test("has the same identity", () => {
     expect(pool.identity).toBe(analyzer.identity);
     expect(pool.size).toBe(2);
     expect(new Set(pool.pids).size).toBe(2);
     expect(pool.pids).not.toContain(process.pid);
   });
 
-  test("to the last bit, also when asked several things at once", async () => {
+  test("is equal to the last bit, also for concurrent calls", async () => {
     const bytes = SAMPLES.slice(0, 4).map(photograph);
     const theirs = Promise.all(bytes.map((image) => pool.analyze(image, { vectors: true })));
     expect(pool.busy).toBe(2);
@@ -84,7 +84,7 @@ describe("a pool answers as an analyzer in this process does", () => {
     expect(ours.flatMap(({ faces }) => faces)).toHaveLength(13);
   });
 
-  test("with and without vectors, detection and boxes", async () => {
+  test("supports boxes with and without detection", async () => {
     const box = FACES[3][1]!;
     for (const options of [{}, { boxes: [box] }, { boxes: [box], detect: false }, { detect: false }]) {
       const ours = await analyzer.analyze(photograph(3), options);
@@ -96,21 +96,21 @@ describe("a pool answers as an analyzer in this process does", () => {
     expect(theirs.vector).toBeInstanceOf(Float32Array);
   });
 
-  test("with vectors in memory of their own", async () => {
+  test("returns vectors that own their memory", async () => {
     const { vector } = await pool.embed(photograph(3));
     expect(vector.buffer.byteLength).toBe(vector.byteLength);
     const { faces } = await pool.analyze(photograph(3), { vectors: true });
     for (const face of faces) expect(face.vector?.buffer.byteLength).toBe(512);
   });
 
-  test("about bytes that are a part of a larger memory", async () => {
+  test("accepts bytes that are a view of a larger buffer", async () => {
     const bytes = photograph(3);
     const pooled = Buffer.concat([Buffer.alloc(5), bytes, Buffer.alloc(50_000_000)]);
     const theirs = await pool.embed(pooled.subarray(5, 5 + bytes.length));
     expect(theirs).toStrictEqual(await analyzer.embed(bytes));
   });
 
-  test("and tells the stages before it answers", async () => {
+  test("reports the stages before the result", async () => {
     const stages: [Stage, number][] = [];
     await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
     expect(stages.map(([stage]) => stage)).toEqual([
@@ -124,23 +124,23 @@ describe("a pool answers as an analyzer in this process does", () => {
     for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
   });
 
-  test("and tells the stages before a failure", async () => {
+  test("reports the stages before an error", async () => {
     const stages: Stage[] = [];
     const options = { boxes: [boxOf(5, 5, 5, 5)], onStage: (stage: Stage) => stages.push(stage) };
-    await thrownBy(pool.analyze(photograph(3), options));
+    await errorFrom(pool.analyze(photograph(3), options));
     expect(stages).toEqual(["queue", "decode"]);
   });
 });
 
-describe("errors cross the border", () => {
+describe("errors of a worker", () => {
   test.each([
     ["badBox", photograph(3), { boxes: [boxOf(9000, 9000, 9100, 9100)] }],
     ["noFaceInBox", photograph(3), { boxes: [boxOf(0, 0, 40, 40)], detect: false }],
     ["unsupportedFormat", Buffer.from("no image"), {}],
     ["unreadableImage", photograph(3).subarray(0, 5000), {}],
-  ] as const)("FaceError %s with all that it holds", async (kind, image, options) => {
-    const ours = (await thrownBy(analyzer.analyze(image, options))) as FaceError;
-    const theirs = (await thrownBy(pool.analyze(image, options))) as FaceError;
+  ] as const)("are restored: FaceError %s", async (kind, image, options) => {
+    const ours = (await errorFrom(analyzer.analyze(image, options))) as FaceError;
+    const theirs = (await errorFrom(pool.analyze(image, options))) as FaceError;
     expect(theirs).toBeInstanceOf(FaceError);
     expect(theirs.kind).toBe(kind);
     expect(theirs.message).toBe(ours.message);
@@ -148,14 +148,16 @@ describe("errors cross the border", () => {
     expect((theirs.cause as Error | undefined)?.message).toBe((ours.cause as Error | undefined)?.message);
   });
 
-  test("any other as an Error with its message", async () => {
+  test("are restored: other errors with their message", async () => {
     const nothing = undefined as unknown as Uint8Array;
-    const theirs = await thrownBy(pool.analyze(nothing));
+    const theirs = await errorFrom(pool.analyze(nothing));
     expect(theirs).toBeInstanceOf(Error);
-    expect(theirs).toMatchObject({ message: ((await thrownBy(analyzer.analyze(nothing))) as Error).message });
+    expect(theirs).toMatchObject({
+      message: ((await errorFrom(analyzer.analyze(nothing))) as Error).message,
+    });
   });
 
-  test("and what cannot be sent fails alone", async () => {
+  test("a call that cannot be serialized fails alone", async () => {
     const boxes = [{ ...FACES[3][0]!, extra: () => {} }];
     await expect(pool.analyze(photograph(3), { boxes })).rejects.toThrow("could not be cloned");
     expect(pool.busy).toBe(0);
@@ -164,13 +166,13 @@ describe("errors cross the border", () => {
 });
 
 describe("when all workers are busy", () => {
-  test("a call that would wait for longer than the limit is rejected at once", async () => {
+  test("a call whose estimated wait exceeds the limit is rejected immediately", async () => {
     const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: 1 });
-    // Until a few calls have ended, nothing is known about the wait.
+    // The wait is estimated from the calls that have ended.
     await Promise.all(Array.from({ length: 8 }, () => own.embed(photograph(3))));
     expect(own.rejectionFor("caller")).toBeUndefined();
     const running = own.embed(photograph(3));
-    const rejected = thrownBy(own.embed(photograph(3)));
+    const rejected = errorFrom(own.embed(photograph(3)));
     expect(own.rejectionFor("caller")?.retryAfterMs).toBeGreaterThanOrEqual(100);
     expect(await rejected).toMatchObject({
       name: "QueueError",
@@ -181,7 +183,7 @@ describe("when all workers are busy", () => {
     await own.close();
   });
 
-  test("a waiting call leaves as soon as its signal is aborted", async () => {
+  test("a waiting call leaves the queue as soon as its signal is aborted", async () => {
     const end = occupy(2);
     const controller = new AbortController();
     const call = pool.embed(photograph(3), { signal: controller.signal });
@@ -194,40 +196,41 @@ describe("when all workers are busy", () => {
 });
 
 describe("a call that was assigned to a busy worker in advance", () => {
-  /** A pool whose first worker is stopped in a call, and so many others that one is assigned to it in advance. */
-  async function inAdvance(workers: number, others: number) {
+  /** Opens a pool, suspends the first worker and starts calls, one of which is assigned to it in advance. */
+  async function openPoolWithSuspendedWorker(workers: number, others: number) {
     const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
-    const [stopped] = own.pids as [number];
-    process.kill(stopped, "SIGSTOP");
-    const held = own.embed(photograph(3)).catch((fault: unknown) => fault);
-    const leaving = new AbortController();
+    const [suspended] = own.pids as [number];
+    process.kill(suspended, "SIGSTOP");
+    const held = own.embed(photograph(3)).catch((error: unknown) => error);
+    const controller = new AbortController();
     const calls = Array.from({ length: others }, (_, i) =>
-      own.embed(photograph(3), i === 0 ? { signal: leaving.signal } : {}).catch((fault: unknown) => fault),
+      own.embed(photograph(3), i === 0 ? { signal: controller.signal } : {}).catch((error: unknown) => error),
     );
-    await sleep(50);
+    // Promises are settled, so all jobs that can be assigned have been sent.
+    await setImmediate();
     return {
       own,
       calls,
       held,
-      leave: () => leaving.abort(REASON),
+      cancelFirst: () => controller.abort(REASON),
       end: async () => {
-        if (own.pids.includes(stopped)) process.kill(stopped, "SIGCONT");
+        if (own.pids.includes(suspended)) process.kill(suspended, "SIGCONT");
         await Promise.all([held, ...calls]);
         await own.close();
       },
     };
   }
 
-  test("is done by another worker that is idle", async () => {
-    const { own, calls, end } = await inAdvance(2, 6);
+  test("is run by another worker that is idle", async () => {
+    const { own, calls, end } = await openPoolWithSuspendedWorker(2, 6);
     const expected = await analyzer.embed(photograph(3));
     expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
     expect([own.busy, own.waiting]).toEqual([1, 0]);
     await end();
   });
 
-  test("is done by another worker when its own dies", async () => {
-    const { own, calls, held, end } = await inAdvance(1, 3);
+  test("is run by another worker if its own exits", async () => {
+    const { own, calls, held, end } = await openPoolWithSuspendedWorker(1, 3);
     expect(own.waiting).toBe(3);
     process.kill(own.pids[0]!, "SIGKILL");
     expect(await held).toMatchObject({ name: "QueueError", kind: "workerLost" });
@@ -237,15 +240,15 @@ describe("a call that was assigned to a busy worker in advance", () => {
     await end();
   });
 
-  test("is dropped when its signal is aborted, and costs nothing", async () => {
-    const { own, calls, leave, end } = await inAdvance(1, 3);
-    leave();
+  test("is dropped when its signal is aborted", async () => {
+    const { own, calls, cancelFirst, end } = await openPoolWithSuspendedWorker(1, 3);
+    cancelFirst();
     expect(await calls[0]).toBe(REASON);
     expect([own.busy, own.waiting]).toEqual([1, 2]);
     await end();
   });
 
-  test("tells how long it waited until it began", async () => {
+  test("reports how long it waited until it started", async () => {
     const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
     const waits: number[] = [];
     const onStage = (stage: Stage, milliseconds: number) => {
@@ -259,12 +262,19 @@ describe("a call that was assigned to a busy worker in advance", () => {
   });
 });
 
-describe("a running call whose signal is aborted", () => {
-  test("ends at once, and its worker goes on at the end of a step", async () => {
+describe("cancellation", () => {
+  test("rejects a running call immediately and frees its worker at the end of a step", async () => {
     const endOther = occupy(1);
     const controller = new AbortController();
-    const call = thrownBy(pool.analyze(photograph(3), { ...LONG_CALL, signal: controller.signal }));
-    await sleep(20);
+    let onFirstPart = () => {};
+    const firstPart = new Promise<void>((resolve) => {
+      onFirstPart = resolve;
+    });
+    const options = { ...LONG_CALL, signal: controller.signal, onStage: onFirstPart };
+    const call = errorFrom(pool.analyze(photograph(3), options));
+    await firstPart;
+    // Now the second part has been sent.
+    await setImmediate();
     const next = pool.embed(photograph(3));
     controller.abort(REASON);
     expect(await call).toBe(REASON);
@@ -274,7 +284,7 @@ describe("a running call whose signal is aborted", () => {
     expect(pool.restarts).toBe(0);
   });
 
-  test("is never begun if the signal was aborted before", async () => {
+  test("does not start a call whose signal is already aborted", async () => {
     const call = pool.embed(photograph(3), { signal: AbortSignal.abort(REASON) });
     expect(pool.busy).toBe(0);
     await expect(call).rejects.toBe(REASON);
@@ -282,20 +292,19 @@ describe("a running call whose signal is aborted", () => {
 });
 
 describe("a worker", () => {
-  test("survives the signals of the terminal and of a service manager", async () => {
+  test("ignores SIGINT and SIGTERM", async () => {
     const before = pool.pids;
     for (const pid of before) for (const signal of ["SIGINT", "SIGTERM"]) process.kill(pid, signal);
-    await sleep(100);
     await Promise.all([pool.embed(photograph(3)), pool.embed(photograph(3))]);
     expect(pool.pids).toEqual(before);
   });
 
-  test("that dies takes its own job along, and another takes its place", async () => {
+  test("that exits fails its running job only and is replaced", async () => {
     const expected = await analyzer.embed(photograph(3));
     const [killed, spared] = pool.pids as [number, number];
     // A worker that is stopped stays busy with its job.
     for (const pid of [killed, spared]) process.kill(pid, "SIGSTOP");
-    const calls = [1, 2].map(() => thrownBy(pool.embed(photograph(3))));
+    const calls = [1, 2].map(() => errorFrom(pool.embed(photograph(3))));
     const waiting = pool.embed(photograph(3));
     process.kill(killed, "SIGKILL");
     expect(await Promise.race(calls)).toMatchObject({ name: "QueueError", kind: "workerLost" });
@@ -313,7 +322,7 @@ describe("a worker", () => {
     expect([pool.restarts, pool.busy]).toEqual([2, 0]);
   });
 
-  test("that dies idle is replaced, and no call is lost", async () => {
+  test("that exits while it is idle is replaced, and no call fails", async () => {
     for (const pid of pool.pids) process.kill(pid, "SIGKILL");
     await vi.waitFor(() => expect(pool.pids).toHaveLength(0), WAIT);
     const calls = [pool.embed(photograph(3)), pool.embed(photograph(3))];
@@ -322,19 +331,19 @@ describe("a worker", () => {
     expect(one).toStrictEqual(other);
   });
 
-  test("that is stuck is ended some time after its caller's deadline, and others are untouched", async () => {
+  test("that is stuck is killed after the deadline of its call, and others are not affected", async () => {
     const losses: WorkerLoss[] = [];
     const own = await openPool({
       modelsDir: DEFAULT_MODELS_DIR,
       workers: 2,
       maxQueueWaitMs: LONG_MS,
-      onLoss: (one) => losses.push(one),
+      onWorkerLoss: (loss) => losses.push(loss),
     });
     const [stuck] = own.pids as [number];
     process.kill(stuck, "SIGSTOP");
     const deadline = AbortSignal.timeout(500);
     const calls = [1, 2, 3, 4].map(() =>
-      own.embed(photograph(3), { signal: deadline }).catch((fault) => fault),
+      own.embed(photograph(3), { signal: deadline }).catch((error) => error),
     );
     expect(await Promise.all(calls)).toContainEqual(expect.objectContaining({ name: "TimeoutError" }));
     expect((await own.embed(photograph(3))).facesFound).toBe(3);
@@ -344,13 +353,13 @@ describe("a worker", () => {
     expect(own.pids).not.toContain(stuck);
     expect(own.restarts).toBe(1);
 
-    // Also one that does not end when it should.
+    // Closing kills a worker that does not exit.
     process.kill(own.pids[0]!, "SIGSTOP");
     await own.close();
     expect(losses).toHaveLength(1);
   });
 
-  test("ends when the process that started it is gone, even in the middle of a job", async () => {
+  test("exits when its parent process is killed, even in the middle of a job", async () => {
     const script = `
       import { readFileSync } from "node:fs";
       import { openPool } from "./dist/src/workers/pool.js";
@@ -399,31 +408,31 @@ test.runIf(process.platform === "linux")(
 );
 
 describe("opening a pool", () => {
-  test("without models says so and leaves no process behind", async () => {
-    const before = workersOfThisProcess();
+  test("without models throws an error and leaves no process behind", async () => {
+    const before = countWorkerProcesses();
     expect(before).toBe(2);
     const opening = openPool({ modelsDir: "/nowhere", workers: 2 });
     await expect(opening).rejects.toThrow(/^no network at \/nowhere\/\w+\.onnx: run "visage models" first$/);
-    expect(workersOfThisProcess()).toBe(before);
+    expect(countWorkerProcesses()).toBe(before);
   });
 
-  test("with limits that its own warm-up would not keep to is possible", async () => {
+  test("works with limits that the image of the warm-up exceeds", async () => {
     const limits = { maxBytes: 200, maxPixels: 100 };
     const strict = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, limits });
     await expect(strict.embed(photograph(3))).rejects.toMatchObject({ kind: "imageTooLarge" });
     await strict.close();
   });
 
-  test.each([{ workers: 0 }, { workers: 1.5 }, { maxQueueWaitMs: 0 }])("refuses %o", async (wrong) => {
+  test.each([{ workers: 0 }, { workers: 1.5 }, { maxQueueWaitMs: 0 }])("rejects %o", async (wrong) => {
     const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, ...wrong };
     await expect(openPool(options)).rejects.toThrow(RangeError);
   });
 });
 
-test("a pool tries again until a worker starts, and closes in good order", async () => {
+test("a pool retries until a worker starts, and waits for running calls when it closes", async () => {
   const folder = await mkdtemp(join(tmpdir(), "visage-pool-"));
   const modelsDir = join(folder, "models");
-  const others = workersOfThisProcess();
+  const others = countWorkerProcesses();
   try {
     await symlink(DEFAULT_MODELS_DIR, modelsDir);
     const small = await openPool({ modelsDir, workers: 1, maxQueueWaitMs: LONG_MS });
@@ -436,7 +445,7 @@ test("a pool tries again until a worker starts, and closes in good order", async
     expect((await delayed).facesFound).toBe(3);
 
     const running = small.embed(photograph(3));
-    const waiting = thrownBy(small.embed(photograph(3)));
+    const waiting = errorFrom(small.embed(photograph(3)));
     const closing = small.close();
     expect(await waiting).toMatchObject({ name: "QueueError", kind: "closed" });
     expect((await running).facesFound).toBe(3);
@@ -444,7 +453,7 @@ test("a pool tries again until a worker starts, and closes in good order", async
     await small.close();
     await expect(small.embed(photograph(3))).rejects.toMatchObject({ kind: "closed" });
     expect([small.busy, small.waiting, small.pids.length]).toEqual([0, 0, 0]);
-    expect(workersOfThisProcess()).toBe(others);
+    expect(countWorkerProcesses()).toBe(others);
   } finally {
     await rm(folder, { recursive: true });
   }

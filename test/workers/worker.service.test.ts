@@ -2,42 +2,42 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
-import type { Answer, Request } from "../../src/workers/worker-messages.ts";
+import type { WorkerRequest, WorkerResponse } from "../../src/workers/worker-messages.ts";
 import { FACES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 const PROGRAM = new URL("../../dist/src/workers/worker.js", import.meta.url);
 
-/** Starts a worker as the pool does; returns how to send to it, and its answers so far. */
+/** Starts a worker process. Returns functions to talk to it, and its responses so far. */
 function startWorker() {
   const worker = fork(PROGRAM, { serialization: "advanced" });
   onTestFinished(async () => {
     worker.disconnect();
     await once(worker, "exit");
   });
-  const answers: Answer[] = [];
-  worker.on("message", (answer: Answer) => answers.push(answer));
+  const responses: WorkerResponse[] = [];
+  worker.on("message", (response: WorkerResponse) => responses.push(response));
   return {
-    answers,
-    send: (request: Request) => worker.send(request),
-    untilAnswers: async (count: number) => {
-      while (answers.length < count) await once(worker, "message");
+    responses,
+    send: (request: WorkerRequest) => worker.send(request),
+    waitForResponses: async (count: number) => {
+      while (responses.length < count) await once(worker, "message");
     },
   };
 }
 
-test("a worker answers for every task in its order, but at once for one that it leaves before it has begun", async () => {
-  const { answers, send, untilAnswers } = startWorker();
+test("a worker responds to tasks in order, but at once to one that is cancelled before it starts", async () => {
+  const { responses, send, waitForResponses } = startWorker();
   const job = { operation: "embed", image: photograph(3), options: {} } as const;
 
-  send({ number: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
-  for (const number of [2, 3, 4]) send({ number, type: "run", job });
-  send({ number: 3, type: "leave" });
-  // Left already: there is nothing more to say of it.
-  send({ number: 3, type: "leave" });
-  await untilAnswers(4);
+  send({ id: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
+  for (const id of [2, 3, 4]) send({ id, type: "run", job });
+  send({ id: 3, type: "cancel" });
+  // The second cancellation has no effect.
+  send({ id: 3, type: "cancel" });
+  await waitForResponses(4);
 
-  expect(answers.map(({ number, reply }) => [number, reply?.ok])).toEqual([
+  expect(responses.map(({ id, result }) => [id, result?.ok])).toEqual([
     [3, undefined],
     [1, true],
     [2, true],
@@ -45,13 +45,13 @@ test("a worker answers for every task in its order, but at once for one that it 
   ]);
 });
 
-test("a worker leaves a task that it has begun at the end of a step", async () => {
-  const { answers, send, untilAnswers } = startWorker();
-  send({ number: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
-  await untilAnswers(1);
+test("a worker cancels a running task at the end of a step", async () => {
+  const { responses, send, waitForResponses } = startWorker();
+  send({ id: 1, type: "open", options: { modelsDir: DEFAULT_MODELS_DIR } });
+  await waitForResponses(1);
   const options = { boxes: Array.from({ length: 16 }, () => FACES[3][0]!) };
-  send({ number: 2, type: "run", job: { operation: "analyze", image: photograph(3), options } });
-  send({ number: 2, type: "leave" });
-  await untilAnswers(2);
-  expect(answers[1]).toMatchObject({ number: 2, reply: { ok: false, error: { face: undefined } } });
+  send({ id: 2, type: "run", job: { operation: "analyze", image: photograph(3), options } });
+  send({ id: 2, type: "cancel" });
+  await waitForResponses(2);
+  expect(responses[1]).toMatchObject({ id: 2, result: { ok: false, error: { face: undefined } } });
 });

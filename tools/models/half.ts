@@ -1,6 +1,6 @@
 const view = new DataView(new ArrayBuffer(4));
 
-/** The number that 16 bits of IEEE half precision stand for. */
+/** Decodes an IEEE 754 half precision number. */
 export function floatFromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
@@ -10,7 +10,7 @@ export function floatFromHalf(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** The nearest half precision number, ties to even; too large becomes infinity. */
+/** Encodes a number in IEEE 754 half precision. Rounds to nearest, ties to even; overflow becomes infinity. */
 export function halfFromFloat(value: number): number {
   view.setFloat32(0, value);
   const bits = view.getUint32(0);
@@ -20,7 +20,7 @@ export function halfFromFloat(value: number): number {
   if (magnitude >= 65520) return sign | 0x7c00;
   if (magnitude < 2 ** -14) return sign | roundToEven(magnitude * 2 ** 24);
   const exponent = ((bits >>> 23) & 0xff) - 127;
-  // A fraction that rounds up to 1024 carries into the exponent, which is what it should do.
+  // A fraction that rounds up to 1024 must carry into the exponent, hence the addition.
   return sign | (((exponent + 15) << 10) + roundToEven((magnitude / 2 ** exponent - 1) * 1024));
 }
 

@@ -20,18 +20,18 @@ import { floatFromHalf } from "./half.ts";
 export type { Graph, Node, Tensor } from "../../gen/ts/onnx/v1/onnx_pb.ts";
 export { DataType } from "../../gen/ts/onnx/v1/onnx_pb.ts";
 
-/** The operators this project writes for, and the file version that goes with them. */
+/** The operator set that we write, and the matching IR version. */
 const OPSET = 17n;
 const IR_VERSION = 8n;
 
 /** Reads an ONNX file. */
 export function readOnnx(bytes: Uint8Array): Graph {
   const { graph } = fromBinary(ModelSchema, bytes);
-  if (!graph) throw new Error("the ONNX file holds no graph");
+  if (!graph) throw new Error("The ONNX file has no graph.");
   return graph;
 }
 
-/** Writes an ONNX file; the same graph always gives the same bytes. */
+/** Writes an ONNX file. The same graph always gives the same bytes. */
 export function writeOnnx(graph: Graph): Uint8Array {
   const model: Model = create(ModelSchema, {
     irVersion: IR_VERSION,
@@ -42,12 +42,12 @@ export function writeOnnx(graph: Graph): Uint8Array {
   return toBinary(ModelSchema, model);
 }
 
-/** An empty graph with one float input; `null` in the shape stands for the batch. */
+/** Creates an empty graph with one float input. `null` in the shape is the batch dimension. */
 export function createGraph(name: string, inputShape: readonly (number | null)[]): Graph {
   return create(GraphSchema, { name, input: [floatValue("input", inputShape)] });
 }
 
-/** A float input or output of a graph. */
+/** Creates a float input or output of a graph. `null` in the shape is the batch dimension. */
 export function floatValue(name: string, shape?: readonly (number | null)[]): Value {
   const dim = shape?.map((size) => ({
     size:
@@ -63,7 +63,7 @@ export function floatValue(name: string, shape?: readonly (number | null)[]): Va
 
 type AttributeValue = number | string | readonly number[];
 
-/** A node with one output and attributes of whole numbers or text. */
+/** Creates a node with one output. Attributes are integers, lists of integers, or strings. */
 export function createNode(
   opType: string,
   input: string[],
@@ -91,12 +91,12 @@ function createAttribute(name: string, value: AttributeValue): Attribute {
   return create(AttributeSchema, { name, ints: value.map(BigInt), type: AttributeType.INTS });
 }
 
-/** The named attribute of a node, if it has it. */
+/** Finds an attribute of a node by name. */
 export function attributeOf(node: Node, name: string): Attribute | undefined {
   return node.attribute.find((attribute) => attribute.name === name);
 }
 
-/** A constant of 32-bit floats. */
+/** Creates a float32 tensor. */
 export function floatTensor(name: string, dims: readonly number[], values: Float32Array): Tensor {
   const rawData = new Uint8Array(values.length * 4);
   const view = new DataView(rawData.buffer);
@@ -104,7 +104,7 @@ export function floatTensor(name: string, dims: readonly number[], values: Float
   return create(TensorSchema, { name, dims: dims.map(BigInt), dataType: DataType.FLOAT, rawData });
 }
 
-/** A constant list of whole numbers. */
+/** Creates a one-dimensional int64 tensor. */
 export function intTensor(name: string, values: readonly number[]): Tensor {
   const rawData = new Uint8Array(values.length * 8);
   const view = new DataView(rawData.buffer);
@@ -114,27 +114,27 @@ export function intTensor(name: string, values: readonly number[]): Tensor {
   return create(TensorSchema, { name, dims: [BigInt(values.length)], dataType: DataType.INT64, rawData });
 }
 
-/** The whole numbers of a constant list. */
+/** Reads the values of an int64 tensor. */
 export function intsOf({ rawData: { buffer, byteOffset, byteLength } }: Tensor): number[] {
   const view = new DataView(buffer, byteOffset, byteLength);
   return Array.from({ length: byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
 }
 
-/** The numbers of a float or half precision constant. */
+/** Reads the values of a float32 or float16 tensor. */
 export function floatsOf(tensor: Tensor): Float32Array {
   if (tensor.floatData.length > 0) return Float32Array.from(tensor.floatData);
   const { buffer, byteOffset, byteLength } = tensor.rawData;
   const view = new DataView(buffer, byteOffset, byteLength);
-  const half = tensor.dataType === DataType.FLOAT16;
-  if (!half && tensor.dataType !== DataType.FLOAT)
-    throw new Error(`tensor ${tensor.name} holds no floats (type ${tensor.dataType})`);
-  const values = new Float32Array(byteLength / (half ? 2 : 4));
+  const isHalf = tensor.dataType === DataType.FLOAT16;
+  if (!isHalf && tensor.dataType !== DataType.FLOAT)
+    throw new Error(`${tensor.name} is not a float tensor (data type ${tensor.dataType})`);
+  const values = new Float32Array(byteLength / (isHalf ? 2 : 4));
   for (let i = 0; i < values.length; i++)
-    values[i] = half ? floatFromHalf(view.getUint16(i * 2, true)) : view.getFloat32(i * 4, true);
+    values[i] = isHalf ? floatFromHalf(view.getUint16(i * 2, true)) : view.getFloat32(i * 4, true);
   return values;
 }
 
-/** The sizes of a constant along each axis. */
+/** The dimensions of a tensor. */
 export function dimsOf(tensor: Tensor): number[] {
   return tensor.dims.map(Number);
 }

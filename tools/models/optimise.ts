@@ -1,4 +1,4 @@
-import { convolveSkips } from "./convolve-skips.ts";
+import { keepBlockedLayout } from "./keep-blocked-layout.ts";
 import {
   attributeOf,
   createNode,
@@ -29,7 +29,7 @@ export function optimise(graph: Graph, names: Names): Graph {
   liftConstants(graph);
   dropPassThroughs(graph);
   foldBatchNorms(graph);
-  convolveSkips(graph);
+  keepBlockedLayout(graph);
   replacePRelus(graph);
   prune(graph);
   return graph;

@@ -20,19 +20,18 @@ interface TfGraphModel {
 }
 
 /**
- * Reads a tfjs graph model (its JSON and its weights) as an ONNX graph. Images turn from height,
- * width, channels to channels, height, width; values that are reshaped keep their order. The
- * graph's outputs are left for the caller to name.
+ * Converts a tfjs graph model (its JSON and its weights) to an ONNX graph. Image tensors change from NHWC to NCHW;
+ * reshaped tensors keep the NHWC order of their values. The caller names the outputs of the graph.
  */
 export function readTfjsGraph(name: string, json: string, weightBytes: Uint8Array): Graph {
   const model = JSON.parse(json) as TfGraphModel;
-  return new Translation(name, readWeights(model.weightsManifest, weightBytes)).run(model.modelTopology.node);
+  return new Converter(name, readWeights(model.weightsManifest, weightBytes)).run(model.modelTopology.node);
 }
 
-/** Channels, height, width of an image-like value; explicit padding needs it. */
+/** The size of an image tensor, from which explicit padding is computed. */
 type Size = readonly [channels: number, height: number, width: number];
 
-class Translation {
+class Converter {
   private readonly name: string;
   private readonly weights: ReadonlyMap<string, Weight>;
   private readonly sizes = new Map<string, Size>();
@@ -44,8 +43,8 @@ class Translation {
   }
 
   run(nodes: readonly TfNode[]): Graph {
-    for (const node of nodes) if (node.op === "Placeholder") this.openGraph(node);
-    for (const node of inOrder(nodes)) this.translate(node);
+    for (const node of nodes) if (node.op === "Placeholder") this.createGraph(node);
+    for (const node of sortTopologically(nodes)) this.convert(node);
     return this.target;
   }
 
@@ -54,15 +53,15 @@ class Translation {
     return this.graph;
   }
 
-  private openGraph(node: TfNode): void {
+  private createGraph(node: TfNode): void {
     const [, height, width, channels] = node.attr?.shape?.shape?.dim.map(({ size }) => Number(size)) ?? [];
     if (!height || !width || !channels) throw new Error(`${this.name}: the input's size is not fixed`);
     this.graph = createGraph(this.name, [null, channels, height, width]);
     this.sizes.set(node.name, [channels, height, width]);
-    this.emit("Identity", ["input"], node.name);
+    this.addNode("Identity", ["input"], node.name);
   }
 
-  private translate(node: TfNode): void {
+  private convert(node: TfNode): void {
     const [x = "", second = "", third = "", fourth = ""] = node.input ?? [];
     switch (node.op) {
       case "Placeholder":
@@ -91,26 +90,26 @@ class Translation {
         this.elementwise(node.op, [x], node.name);
         break;
       case "Identity":
-        this.emit("Identity", [x], node.name);
+        this.addNode("Identity", [x], node.name);
         break;
       case "Reshape":
         this.reshape(node, x, second);
         break;
       default:
-        throw new Error(`${this.name}: no translation for ${node.op} (${node.name})`);
+        throw new Error(`${this.name}: unsupported operator ${node.op} (${node.name})`);
     }
   }
 
   private elementwise(operator: string, inputs: [string, ...string[]], output: string): void {
-    this.emit(operator, inputs, output);
-    this.remember(output, this.size(inputs[0]));
+    this.addNode(operator, inputs, output);
+    this.setSize(output, this.size(inputs[0]));
   }
 
   private maxPool(node: TfNode, x: string): void {
     const [, height = 1, width = 1] = intsOf(node, "ksize");
     const { strides, pads, size } = this.window(node, x, [height, width]);
-    this.emit("MaxPool", [x], node.name, { kernel_shape: [height, width], strides, pads });
-    this.remember(node.name, [this.size(x)[0], ...size]);
+    this.addNode("MaxPool", [x], node.name, { kernel_shape: [height, width], strides, pads });
+    this.setSize(node.name, [this.size(x)[0], ...size]);
   }
 
   private fusedConvolution(node: TfNode, x: string, filter: string, bias: string, slope: string): void {
@@ -132,7 +131,7 @@ class Translation {
   ): void {
     const { shape, values } = this.weight(filter);
     const [height = 1, width = 1, inputs = 1, outputs = 1] = shape;
-    // A depthwise filter holds `outputs` filters for each of its input channels.
+    // A depthwise filter has `outputs` filters per input channel (the channel multiplier).
     const channels = group === 1 ? outputs : inputs * outputs;
     const perGroup = group === 1 ? inputs : 1;
     const weights = new Float32Array(values.length);
@@ -144,16 +143,23 @@ class Translation {
             const from = group === 1 ? cell + input * outputs + channel : cell + channel;
             weights[((channel * perGroup + input) * height + y) * width + column] = values[from]!;
           }
-    const inputsOfNode = [x, this.constant(`${output}/weight`, [channels, perGroup, height, width], weights)];
-    if (bias) inputsOfNode.push(this.constant(`${output}/bias`, [channels], this.floats(bias)));
+    const nodeInputs = [
+      x,
+      this.addConstant(`${output}/weight`, [channels, perGroup, height, width], weights),
+    ];
+    if (bias) nodeInputs.push(this.addConstant(`${output}/bias`, [channels], this.floats(bias)));
     const { strides, pads, size } = this.window(node, x, [height, width]);
-    this.emit("Conv", inputsOfNode, output, { group, kernel_shape: [height, width], pads, strides });
-    this.remember(output, [channels, ...size]);
+    this.addNode("Conv", nodeInputs, output, { group, kernel_shape: [height, width], pads, strides });
+    this.setSize(output, [channels, ...size]);
   }
 
   private prelu(x: string, alpha: string, output: string): void {
     const values = this.floats(alpha);
-    this.elementwise("PRelu", [x, this.constant(`${output}/alpha`, [values.length, 1, 1], values)], output);
+    this.elementwise(
+      "PRelu",
+      [x, this.addConstant(`${output}/alpha`, [values.length, 1, 1], values)],
+      output,
+    );
   }
 
   private pad(node: TfNode, x: string, paddings: string): void {
@@ -162,9 +168,9 @@ class Translation {
     const after = [nAfter!, cAfter!, hAfter!, wAfter!];
     const pads = `${node.name}/pads`;
     this.target.initializer.push(intTensor(pads, [...before, ...after]));
-    this.emit("Pad", [x, pads], node.name);
+    this.addNode("Pad", [x, pads], node.name);
     const [channels, height, width] = this.size(x);
-    this.remember(node.name, [
+    this.setSize(node.name, [
       channels + cBefore! + cAfter!,
       height + hBefore! + hAfter!,
       width + wBefore! + wAfter!,
@@ -174,19 +180,19 @@ class Translation {
   private reshape(node: TfNode, x: string, shape: string): void {
     const [, ...rest] = this.weight(shape).values;
     const target = `${node.name}/shape`;
-    // 0 keeps the batch as it is.
+    // 0 keeps the batch size.
     this.target.initializer.push(intTensor(target, [0, ...rest]));
-    this.emit("Transpose", [x], `${node.name}/channels-last`, { perm: [0, 2, 3, 1] });
-    this.emit("Reshape", [`${node.name}/channels-last`, target], node.name);
+    this.addNode("Transpose", [x], `${node.name}/channels-last`, { perm: [0, 2, 3, 1] });
+    this.addNode("Reshape", [`${node.name}/channels-last`, target], node.name);
   }
 
-  /** Strides, explicit padding and resulting size of a sliding window. */
+  /** Strides, explicit padding and output size of a sliding window. */
   private window(node: TfNode, x: string, kernel: readonly [number, number]) {
     const [, height, width] = this.size(x);
     const [, strideH = 1, strideW = 1] = intsOf(node, "strides");
-    const same = decodeBase64(node.attr?.padding?.s ?? "") === "SAME";
-    const [top, bottom, outHeight] = slide(height, kernel[0], strideH, same);
-    const [left, right, outWidth] = slide(width, kernel[1], strideW, same);
+    const isSame = decodeBase64(node.attr?.padding?.s ?? "") === "SAME";
+    const [top, bottom, outHeight] = padAxis(height, kernel[0], strideH, isSame);
+    const [left, right, outWidth] = padAxis(width, kernel[1], strideW, isSame);
     return {
       strides: [strideH, strideW],
       pads: [top, left, bottom, right],
@@ -210,31 +216,31 @@ class Translation {
     return size;
   }
 
-  private remember(name: string, size: Size): void {
+  private setSize(name: string, size: Size): void {
     this.sizes.set(name, size);
   }
 
-  private constant(name: string, dims: readonly number[], values: Float32Array): string {
+  private addConstant(name: string, dims: readonly number[], values: Float32Array): string {
     this.target.initializer.push(floatTensor(name, dims, values));
     return name;
   }
 
-  private emit(...node: Parameters<typeof createNode>): void {
+  private addNode(...node: Parameters<typeof createNode>): void {
     this.target.node.push(createNode(...node));
   }
 }
 
-/** Padding before, padding after and number of positions of a window along one axis, by TensorFlow's rule. */
-function slide(length: number, kernel: number, stride: number, same: boolean): [number, number, number] {
-  if (!same) return [0, 0, Math.floor((length - kernel) / stride) + 1];
-  const positions = Math.ceil(length / stride);
-  const padding = Math.max((positions - 1) * stride + kernel - length, 0);
+/** Padding before, padding after and output size along one axis, as TensorFlow defines SAME and VALID padding. */
+function padAxis(length: number, kernel: number, stride: number, isSame: boolean): [number, number, number] {
+  if (!isSame) return [0, 0, Math.floor((length - kernel) / stride) + 1];
+  const outputs = Math.ceil(length / stride);
+  const padding = Math.max((outputs - 1) * stride + kernel - length, 0);
   const before = Math.floor(padding / 2);
-  return [before, padding - before, positions];
+  return [before, padding - before, outputs];
 }
 
-/** The nodes in an order in which each comes after what it reads. */
-function inOrder(nodes: readonly TfNode[]): TfNode[] {
+/** Sorts nodes topologically: each node comes after its inputs. */
+function sortTopologically(nodes: readonly TfNode[]): TfNode[] {
   const byName = new Map(nodes.map((node) => [node.name, node]));
   const ordered = new Set<TfNode>();
   const visit = (node: TfNode) => {

@@ -1,6 +1,6 @@
 import { createNode, dimsOf, floatsOf, floatTensor, type Graph, type Node, type Tensor } from "./onnx.ts";
 
-/** y = x where x is positive, otherwise slope times x. */
+/** PRelu: y = x for positive x, otherwise slope * x. */
 interface PRelu {
   readonly node: Node;
   readonly x: string;
@@ -8,31 +8,32 @@ interface PRelu {
   readonly slope: Tensor;
 }
 
-type Weights = ReadonlyMap<string, Tensor>;
+type Initializers = ReadonlyMap<string, Tensor>;
 
 /**
- * Writes every prelu in operations that onnxruntime joins with the convolutions around them: its own PRelu is
- * slow, and an activation on its own is one more walk over the memory.
+ * Replaces every PRelu by operators that onnxruntime fuses with the neighbouring convolutions. Its own PRelu kernel is
+ * slow, and an unfused activation costs another pass over memory.
  */
 export function replacePRelus(graph: Graph): void {
-  const weights = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]));
+  const initializers = new Map(graph.initializer.map((tensor) => [tensor.name, tensor]));
   const obsolete = new Set<Node>();
   const nodes = graph.node.flatMap((node) => {
     if (node.opType !== "PRelu") return [node];
     const [x, slope] = node.input as [string, string];
-    const prelu = { node, x, y: node.output[0]!, slope: weights.get(slope)! };
-    if (floatsOf(prelu.slope).some((a) => a > 1)) return scaleRelu(graph, prelu);
-    const maker = graph.node.find(({ output }) => output[0] === x);
-    if (!maker || !canConvolveTwice(graph, maker, prelu, weights)) return reluScaled(graph, prelu);
-    obsolete.add(maker);
-    return convolveTwice(graph, maker, prelu, weights);
+    const prelu = { node, x, y: node.output[0]!, slope: initializers.get(slope)! };
+    if (floatsOf(prelu.slope).some((a) => a > 1)) return expandWithScaledRelu(graph, prelu);
+    const producer = graph.node.find(({ output }) => output[0] === x);
+    if (!producer || !canDuplicateConv(graph, producer, prelu, initializers))
+      return expandWithReluOfScaled(graph, prelu);
+    obsolete.add(producer);
+    return duplicateConv(graph, producer, prelu, initializers);
   });
   graph.node = nodes.filter((node) => !obsolete.has(node));
 }
 
-/** prelu(x) = a x + (1 - a) relu(x), for any a. */
-function scaleRelu(graph: Graph, { x, y, slope }: PRelu): Node[] {
-  addFactors(graph, y, slope);
+/** prelu(x) = a x + (1 - a) relu(x), valid for any slope a. */
+function expandWithScaledRelu(graph: Graph, { x, y, slope }: PRelu): Node[] {
+  addSlopeInitializers(graph, y, slope);
   return [
     createNode("Mul", [x, `${y}/slope`], `${y}/sloped`),
     createNode("Relu", [x], `${y}/relu`),
@@ -41,9 +42,9 @@ function scaleRelu(graph: Graph, { x, y, slope }: PRelu): Node[] {
   ];
 }
 
-/** prelu(x) = a x + relu((1 - a) x), where no a is above 1: onnxruntime makes two convolutions of it. */
-function reluScaled(graph: Graph, { x, y, slope }: PRelu): Node[] {
-  addFactors(graph, y, slope);
+/** prelu(x) = a x + relu((1 - a) x), valid for slopes up to 1. onnxruntime turns it into two convolutions. */
+function expandWithReluOfScaled(graph: Graph, { x, y, slope }: PRelu): Node[] {
+  addSlopeInitializers(graph, y, slope);
   return [
     createNode("Mul", [x, `${y}/rest`], `${y}/scaled`),
     createNode("Relu", [`${y}/scaled`], `${y}/positive`),
@@ -52,7 +53,7 @@ function reluScaled(graph: Graph, { x, y, slope }: PRelu): Node[] {
   ];
 }
 
-function addFactors(graph: Graph, y: string, slope: Tensor): void {
+function addSlopeInitializers(graph: Graph, y: string, slope: Tensor): void {
   const values = floatsOf(slope);
   graph.initializer.push(
     floatTensor(`${y}/slope`, dimsOf(slope), values),
@@ -64,13 +65,16 @@ function addFactors(graph: Graph, y: string, slope: Tensor): void {
   );
 }
 
-/** The same with both factors in the weights: a depthwise convolution is quicker done twice than scaled afterwards. */
-function convolveTwice(graph: Graph, maker: Node, { y, slope }: PRelu, weights: Weights): Node[] {
+/**
+ * The same expansion with both factors folded into the weights of the preceding depthwise convolution: running it twice
+ * is faster than scaling its output.
+ */
+function duplicateConv(graph: Graph, conv: Node, { y, slope }: PRelu, initializers: Initializers): Node[] {
   const slopes = floatsOf(slope);
-  const convolve = (output: string, factorOf: (slope: number) => number): Node => {
-    const [x, ...names] = maker.input as [string, ...string[]];
+  const createScaledConv = (output: string, factorOf: (slope: number) => number): Node => {
+    const [x, ...names] = conv.input as [string, ...string[]];
     const scaled = names.map((name) => {
-      const tensor = weights.get(name)!;
+      const tensor = initializers.get(name)!;
       const values = floatsOf(tensor);
       const row = values.length / dimsOf(tensor)[0]!;
       const factorAt = (i: number) => factorOf(slopes[Math.floor(i / row) % slopes.length]!);
@@ -81,24 +85,29 @@ function convolveTwice(graph: Graph, maker: Node, { y, slope }: PRelu, weights: 
       );
     });
     graph.initializer.push(...scaled);
-    const conv = createNode("Conv", [x, ...scaled.map(({ name }) => name)], output);
-    conv.attribute = maker.attribute;
-    return conv;
+    const scaledConv = createNode("Conv", [x, ...scaled.map(({ name }) => name)], output);
+    scaledConv.attribute = conv.attribute;
+    return scaledConv;
   };
   return [
-    convolve(`${y}/scaled`, (a) => 1 - a),
+    createScaledConv(`${y}/scaled`, (a) => 1 - a),
     createNode("Relu", [`${y}/scaled`], `${y}/positive`),
-    convolve(`${y}/sloped`, (a) => a),
+    createScaledConv(`${y}/sloped`, (a) => a),
     createNode("Add", [`${y}/sloped`, `${y}/positive`], y),
   ];
 }
 
-/** Only a depthwise convolution that nobody else reads, and only where a channel has one slope. */
-function canConvolveTwice(graph: Graph, maker: Node, { node, x, slope }: PRelu, weights: Weights): boolean {
-  if (maker.opType !== "Conv") return false;
-  const [channels, inputs] = dimsOf(weights.get(maker.input[1]!)!);
-  const isReadElsewhere =
+/** Whether the producer is a depthwise convolution without other consumers, and the slope is per channel or shared. */
+function canDuplicateConv(
+  graph: Graph,
+  producer: Node,
+  { node, x, slope }: PRelu,
+  initializers: Initializers,
+): boolean {
+  if (producer.opType !== "Conv") return false;
+  const [channels, inputs] = dimsOf(initializers.get(producer.input[1]!)!);
+  const hasOtherConsumers =
     graph.node.some((other) => other !== node && other.input.includes(x)) ||
     graph.output.some(({ name }) => name === x);
-  return inputs === 1 && !isReadElsewhere && [1, channels].includes(floatsOf(slope).length);
+  return inputs === 1 && !hasOtherConsumers && [1, channels].includes(floatsOf(slope).length);
 }

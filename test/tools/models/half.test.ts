@@ -31,18 +31,18 @@ describe("floatFromHalf", () => {
 });
 
 describe("halfFromFloat", () => {
-  it("gives back every half that is a number", () => {
+  it("round-trips every half except NaN", () => {
     const all = Array.from({ length: 0x10000 }, (_, bits) => bits).filter((bits) => !isNaNHalf(bits));
     expect(all).toHaveLength(0x10000 - 2 * 0x3ff);
     expect(all.filter((bits) => halfFromFloat(floatFromHalf(bits)) !== bits)).toEqual([]);
   });
 
-  it("keeps what is not a number", () => {
+  it("keeps NaN", () => {
     const all = Array.from({ length: 0x10000 }, (_, bits) => bits).filter(isNaNHalf);
     expect(all.filter((bits) => !isNaNHalf(halfFromFloat(floatFromHalf(bits))))).toEqual([]);
   });
 
-  it("rounds a number halfway between two halves to the even one", () => {
+  it("rounds ties to even", () => {
     const wrong = Array.from({ length: LARGEST }, (_, bits) => bits).filter((bits) => {
       const halfway = (floatFromHalf(bits) + floatFromHalf(bits + 1)) / 2;
       const even = bits % 2 === 0 ? bits : bits + 1;
@@ -51,7 +51,7 @@ describe("halfFromFloat", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("rounds a number beside the halfway point to the nearer half", () => {
+  it("rounds other numbers to the nearest half", () => {
     const wrong = Array.from({ length: LARGEST }, (_, bits) => bits).filter((bits) => {
       const halfway = (floatFromHalf(bits) + floatFromHalf(bits + 1)) / 2;
       return (
@@ -66,7 +66,7 @@ describe("halfFromFloat", () => {
     ["the number halfway to the next power of two", 65520, INFINITY],
     ["a number far too large", 1e38, INFINITY],
     ["infinity", Number.POSITIVE_INFINITY, INFINITY],
-  ])("makes %s a half of either sign", (_, value, bits) => {
+  ])("encodes %s with either sign", (_, value, bits) => {
     expect(halfFromFloat(value)).toBe(bits);
     expect(halfFromFloat(-value)).toBe(SIGN | bits);
   });

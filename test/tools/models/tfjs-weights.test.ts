@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { readWeights, type WeightsManifest } from "../../../tools/models/tfjs-weights.ts";
 import "../../support/tfjs.ts";
 
-// Two groups, as tfjs writes them when a network has more than one file of weights. The odd number of
-// quantised bytes leaves what follows at an address that no typed array may start at.
+// Two groups, as tfjs writes them for a network with several weight files. The odd number of uint8 values leaves the
+// following values unaligned.
 const MANIFEST: WeightsManifest = [
   {
     weights: [
@@ -40,7 +40,7 @@ const BYTES = Buffer.concat([
 ]);
 
 describe("readWeights", () => {
-  it("reads every way of storing numbers, one weight after the other, across groups", () => {
+  it("reads every storage type, across groups", () => {
     const weights = readWeights(MANIFEST, BYTES);
     expect([...weights.keys()]).toEqual(MANIFEST.flatMap((group) => group.weights.map(({ name }) => name)));
     expect(weights.get("float")).toEqual({ shape: [2, 2], values: Float32Array.of(1.5, -2.25, 3e-7, 1e30) });
@@ -52,11 +52,11 @@ describe("readWeights", () => {
     expect(weights.get("empty")!.values).toHaveLength(0);
   });
 
-  it("rounds quantised whole numbers instead of cutting them off", () => {
+  it("rounds dequantised integers to the nearest", () => {
     expect(readWeights(MANIFEST, BYTES).get("level")!.values).toEqual(Int32Array.of(-70, -1, 1));
   });
 
-  it("reads the numbers that tfjs reads", () => {
+  it("reads the same values as tfjs", () => {
     const specs = MANIFEST.flatMap((group) => group.weights);
     const expected = io.decodeWeights(
       Uint8Array.from(BYTES).buffer,
@@ -68,7 +68,7 @@ describe("readWeights", () => {
     }
   });
 
-  it("reads bytes that stand in the middle of a larger buffer", () => {
+  it("reads from a view of a larger buffer", () => {
     const larger = Buffer.concat([Buffer.of(1, 2, 3), BYTES, Buffer.of(4)]);
     expect(readWeights(MANIFEST, larger.subarray(3, -1))).toEqual(readWeights(MANIFEST, BYTES));
   });
@@ -77,8 +77,8 @@ describe("readWeights", () => {
     ["a byte too many", Buffer.concat([BYTES, Buffer.of(0)])],
     ["a byte too few", BYTES.subarray(0, -1)],
     ["nothing", Buffer.alloc(0)],
-  ])("refuses a file with %s, giving both lengths", (_, bytes) => {
-    const lengths = `weights manifest describes ${BYTES.length} bytes, file has ${bytes.length}`;
+  ])("rejects a file with %s and reports both lengths", (_, bytes) => {
+    const lengths = `The weights manifest describes ${BYTES.length} bytes; the file has ${bytes.length}.`;
     expect(() => readWeights(MANIFEST, bytes)).toThrow(lengths);
   });
 });

@@ -7,17 +7,16 @@ export type FetchErrorKind =
   | "tooLarge"
   | "notAnImage"
   | "tooMany"
-  | "tooManyOfCaller";
+  | "tooManyPerCaller";
 
 /**
- * An image that could not be fetched. The message is fit for the caller: it names no host, address or URL, and
- * has no comma, colon or semicolon, which one of the gRPC implementations shows as percent codes. What truly
- * happened is in the cause, which is for the log alone.
+ * An image that could not be fetched. The message is for the caller: it names no host, address or URL, and has no
+ * comma, colon or semicolon, which grpc-js shows as percent codes. The cause has the details and is for the log only.
  */
 export class FetchError extends Error {
   override readonly name = "FetchError";
   readonly kind: FetchErrorKind;
-  /** What the server answered with, where that is the fault. */
+  /** The HTTP status of the response, for `badStatus`. */
   readonly status?: number;
 
   constructor(kind: FetchErrorKind, message: string, details: { status?: number; cause?: unknown } = {}) {
@@ -28,8 +27,8 @@ export class FetchError extends Error {
 }
 
 /**
- * The error for everything that is wrong on the way to the server. It always says the same, so that a caller
- * cannot tell a refused address from one where nothing listens, and so map a private network.
+ * Makes the error for everything that fails on the way to the server. The message is always the same: a caller must not
+ * be able to distinguish a rejected address from one where nothing listens, and so to map a private network.
  */
 export function unreachableError(cause: unknown): FetchError {
   return new FetchError("unreachable", "The image could not be fetched from its URL.", { cause });

@@ -1,22 +1,22 @@
 import { FetchError } from "./fetch-error.ts";
 
-/** The most fetches in flight, in total. */
+/** The maximum number of fetches in flight. */
 export const MAX_FETCHES = 64;
-/** The most fetches in flight of one caller. */
+/** The maximum number of fetches in flight of one caller. */
 export const MAX_FETCHES_PER_CALLER = 8;
 
-/** Limits how many fetches are in flight, in total and per caller. */
+/** Limits the number of fetches in flight, in total and per caller. */
 export class FetchSlots {
   #taken = 0;
   readonly #takenBy = new Map<string, number>();
 
   /**
    * Takes a slot and returns the function that frees it, which must be called exactly once. Throws FetchError
-   * `tooManyOfCaller` or `tooMany` when there is none. A fetch without a caller counts in the total only.
+   * `tooManyPerCaller` or `tooMany` if there is none. A fetch without a caller counts in the total only.
    */
   take(caller: string | undefined): () => void {
     const taken = (caller !== undefined && this.#takenBy.get(caller)) || 0;
-    if (taken >= MAX_FETCHES_PER_CALLER) throw tooManyOfCallerError();
+    if (taken >= MAX_FETCHES_PER_CALLER) throw tooManyPerCallerError();
     if (this.#taken >= MAX_FETCHES) throw tooManyError();
     this.#taken++;
     if (caller !== undefined) this.#takenBy.set(caller, taken + 1);
@@ -32,9 +32,9 @@ export class FetchSlots {
   }
 }
 
-function tooManyOfCallerError(): FetchError {
+function tooManyPerCallerError(): FetchError {
   return new FetchError(
-    "tooManyOfCaller",
+    "tooManyPerCaller",
     `At most ${MAX_FETCHES_PER_CALLER} images of one user are fetched by URL at the same time.`,
   );
 }

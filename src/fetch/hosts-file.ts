@@ -1,13 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 
-/** Where the system keeps the names that it knows without DNS. */
+/** The host names that the system knows without DNS. */
 const SYSTEM_HOSTS = "/etc/hosts";
 
 /**
- * The names in a hosts file (hosts(5)). It is read again when it changes.
- *
- * It is read synchronously: it is small, and an asynchronous read would wait for libuv's thread pool.
+ * The names in a hosts file (hosts(5)). The file is read again when it changes. It is read synchronously, because it is
+ * small and an asynchronous read would wait for libuv's thread pool.
  */
 export class HostsFile {
   readonly #path: string;
@@ -18,27 +17,27 @@ export class HostsFile {
     this.#path = path;
   }
 
-  /** The addresses of a name, in lower case and without a final dot; IPv4 first. Empty for an unknown name. */
-  addressesOf(name: string): readonly string[] {
+  /** Looks up a name in lower case without a final dot. Returns IPv4 addresses first; none for an unknown name. */
+  lookUp(name: string): readonly string[] {
     this.#reload();
     return this.#addresses.get(name) ?? [];
   }
 
   #reload(): void {
-    const version = versionOf(this.#path);
+    const version = readVersion(this.#path);
     if (version === this.#version) return;
     this.#version = version;
     try {
       this.#addresses = version === undefined ? new Map() : parseHosts(readFileSync(this.#path, "utf8"));
     } catch {
-      // Removed or made unreadable in this moment: treated like a missing file.
+      // Unreadable or just removed: treated like a missing file.
       this.#addresses = new Map();
     }
   }
 }
 
-/** Changes whenever the file does; undefined for a file that does not exist. */
-function versionOf(path: string): string | undefined {
+/** Identifies the version of a file; undefined if the file does not exist. */
+function readVersion(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
 }
@@ -54,6 +53,6 @@ function parseHosts(text: string): Map<string, string[]> {
       else if (!known.includes(address)) known.push(address);
     }
   }
-  for (const list of addresses.values()) list.sort((one, other) => isIP(one) - isIP(other));
+  for (const list of addresses.values()) list.sort((a, b) => isIP(a) - isIP(b));
   return addresses;
 }

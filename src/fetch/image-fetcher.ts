@@ -1,44 +1,43 @@
 import { Agent, type Dispatcher } from "undici";
 import type { AllowList } from "./allow-list.ts";
-import { createDialler } from "./dialler.ts";
+import { createConnector, PendingRequests } from "./connector.ts";
 import { FetchError, unreachableError } from "./fetch-error.ts";
 import { FetchSlots } from "./fetch-slots.ts";
 import { readImage } from "./image-body.ts";
 import { parseImageUrl } from "./image-url.ts";
 import { createNameResolver, type NameResolverOptions, type Resolve } from "./name-resolver.ts";
-import { Waiters } from "./waiters.ts";
 
-const MOST_REDIRECTS = 3;
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const MOST_CONNECTIONS_PER_HOST = 8;
-const MOST_HEADER_BYTES = 16 * 1024;
+const MAX_REDIRECTS = 3;
+const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
+const MAX_CONNECTIONS_PER_HOST = 8;
+const MAX_HEADER_BYTES = 16 * 1024;
 const IDLE_TIMEOUT_MS = 2000;
 const HEADERS = { accept: "image/jpeg, image/png", "accept-encoding": "identity", "user-agent": "visage" };
 
 /** Options of a fetcher. */
 export interface ImageFetcherOptions {
-  /** What may be dialled although it is not public. */
+  /** Hosts and addresses that are allowed although they are not public. */
   readonly allow: AllowList;
-  /** Where names are looked up; as the system does unless given. */
+  /** Options of the name resolver; the system's settings by default. */
   readonly names?: NameResolverOptions | undefined;
-  /** Looks names up in place of `names`. */
+  /** Replaces the name resolver. */
   readonly resolve?: Resolve | undefined;
-  /** The longest that one image may take, from the look-up of its host to its last byte. */
+  /** For one image, from the look-up of its host to its last byte. */
   readonly timeoutMs: number;
-  /** The most bytes of one image. */
+  /** The maximum size of one image. */
   readonly maxBytes: number;
 }
 
 /** Options of one fetch. */
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
-  /** A limit on the image's size, if it is less than the fetcher's own. */
+  /** A lower limit on the image's size than the fetcher's own. */
   readonly maxBytes?: number | undefined;
   /** The user to count the fetch for: the number of fetches in flight is limited in total and per user. */
   readonly caller?: string | undefined;
 }
 
-/** Fetches images from wherever callers say, but not from inside the network that it runs in. */
+/** Fetches images from the public internet, and from the hosts and addresses of the allow list. */
 export interface ImageFetcher {
   /**
    * Returns the bytes of the JPEG or PNG at a URL, through at most three redirects. Throws FetchError, or the
@@ -50,20 +49,20 @@ export interface ImageFetcher {
 }
 
 /**
- * Makes a fetcher with connections of its own, at most eight to a host. Every connection, those after a
- * redirect too, is checked when it is dialled. Proxies of the environment are not used.
+ * Creates a fetcher with its own connections, at most eight per host. Every connection is checked when it is made, also
+ * after a redirect. Does not use the proxies of the environment.
  */
 export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   const { allow, names, resolve = createNameResolver(names), timeoutMs } = options;
   const slots = new FetchSlots();
-  const waiters = new Waiters();
+  const pending = new PendingRequests();
   const agent = new Agent({
-    connect: createDialler({ allow, resolve, signalOf: (origin) => waiters.signalOf(origin) }),
-    connections: MOST_CONNECTIONS_PER_HOST,
-    maxHeaderSize: MOST_HEADER_BYTES,
+    connect: createConnector({ allow, resolve, pending }),
+    connections: MAX_CONNECTIONS_PER_HOST,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
-    // Ours holds for the whole; undici's own are coarse, and might come a little before it under another name.
+    // The fetcher has a timeout of its own. undici's are coarse, and might fire a little earlier as other errors.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -72,39 +71,39 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
     signal.throwIfAborted();
     const { origin, pathname, search } = url;
     const request = { origin, path: pathname + search, method: "GET", headers: HEADERS, signal } as const;
-    const leave = waiters.add(origin);
+    const remove = pending.add(origin);
     try {
-      // undici does not let go of a request before it is connected.
-      const answer = await Promise.race([agent.request(request), rejectionOf(signal)]);
-      // Letting go of a body is an error to its stream, and one that nobody listens to ends the process.
-      answer.body.on("error", () => {});
-      return answer;
+      // The race is needed because undici does not abort a request before it is connected.
+      const response = await Promise.race([agent.request(request), rejectOnAbort(signal)]);
+      // Destroying the body early emits an error, and without a listener it would end the process.
+      response.body.on("error", () => {});
+      return response;
     } finally {
-      leave();
+      remove();
     }
   };
 
   const follow = async (first: URL, signal: AbortSignal, maxBytes: number): Promise<Uint8Array> => {
     let url = first;
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-      const answer = await get(url, signal);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const response = await get(url, signal);
       try {
-        const target = redirectOf(answer, url);
-        if (target === undefined) return await readAnswer(answer, maxBytes);
+        const target = redirectTarget(response, url);
+        if (target === undefined) return await readResponse(response, maxBytes);
         url = parseTarget(target);
       } finally {
-        answer.body.destroy();
+        response.body.destroy();
       }
     }
-    throw new Error(`more than ${MOST_REDIRECTS} redirects, the last to ${url.origin}`);
+    throw new Error(`more than ${MAX_REDIRECTS} redirects, the last to ${url.origin}`);
   };
 
   const parseTarget = (target: string): URL => {
     try {
       return parseImageUrl(target, allow);
     } catch (fault) {
-      // The caller's own URL was fine. Paths and queries may hold secrets, so that the log has neither.
-      const { origin } = URL.canParse(target) ? new URL(target) : { origin: "nonsense" };
+      // Not `badUrl`: the caller's own URL was valid. The log gets the origin only, because the rest may hold secrets.
+      const { origin } = URL.canParse(target) ? new URL(target) : { origin: "a malformed URL" };
       throw new Error(`redirected to ${origin}`, { cause: fault });
     }
   };
@@ -133,23 +132,23 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   };
 }
 
-/** Where an answer leads on to, as an absolute URL if it can be made one. */
-function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL): string | undefined {
+/** The target of a redirect, as an absolute URL if it is well-formed; undefined for any other response. */
+function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData, from: URL): string | undefined {
   const { location } = headers;
-  if (!REDIRECTS.includes(statusCode) || typeof location !== "string") return undefined;
-  // Headers come as Latin-1, but what is beyond ASCII in them is UTF-8.
+  if (!REDIRECT_STATUSES.includes(statusCode) || typeof location !== "string") return undefined;
+  // undici decodes headers as Latin-1, but servers send UTF-8.
   const target = Buffer.from(location, "latin1").toString();
   return URL.canParse(target, from.href) ? new URL(target, from).href : target;
 }
 
-async function readAnswer(answer: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
-  const status = answer.statusCode;
+async function readResponse(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+  const status = response.statusCode;
   if (status < 200 || status > 299)
     throw new FetchError("badStatus", `The image URL answered with status ${status}.`, { status });
-  return readImage(answer, maxBytes);
+  return readImage(response, maxBytes);
 }
 
-function rejectionOf(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason));
   });

@@ -1,10 +1,10 @@
 import { promises as dns } from "node:dns";
 import { HostsFile } from "./hosts-file.ts";
 
-/** Returns the addresses of a host name, in the order to dial them. Rejects if there are none. */
+/** Returns the addresses of a host name, in the order to try them. Rejects if there are none. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Options of a name resolver; each defaults to what the system uses. */
+/** Options of a name resolver. The system's settings are the default. */
 export interface NameResolverOptions {
   /** DNS servers, as `address` or `address:port`. */
   readonly servers?: readonly string[] | undefined;
@@ -12,9 +12,9 @@ export interface NameResolverOptions {
   readonly hostsPath?: string | undefined;
 }
 
-/** The longest time for one name, all retries included. */
+/** For one name, including all retries. */
 const LOOKUP_TIMEOUT_MS = 2000;
-/** The time before the first retry; it grows with each. */
+/** The time before the first retry; later ones take longer. */
 const RETRY_MS = 500;
 const TRIES = 3;
 /** How long to wait for the other address family once there is an address (RFC 8305 calls this the resolution delay). */
@@ -25,15 +25,15 @@ const LOOPBACK: readonly string[] = ["127.0.0.1", "::1"];
  * Creates a resolver that looks in /etc/hosts, then asks DNS for IPv4 and IPv6 addresses at the same time. Search
  * domains are not applied. `localhost` and names below it never reach DNS (RFC 6761).
  *
- * It does not use `getaddrinfo`, which occupies one of libuv's few threads until the DNS server answers: a few names
- * whose server is silent would block the look-ups of everybody else, and cannot be cancelled.
+ * It does not use `getaddrinfo`, which cannot be cancelled and occupies one of libuv's few threads until the DNS server
+ * responds: a few names whose server is silent would block all other look-ups.
  */
 export function createNameResolver({ servers, hostsPath }: NameResolverOptions = {}): Resolve {
   const hosts = new HostsFile(hostsPath);
   return async (name, signal) => {
     signal.throwIfAborted();
     const plainName = name.toLowerCase().replace(/\.$/, "");
-    const known = hosts.addressesOf(plainName);
+    const known = hosts.lookUp(plainName);
     if (known.length > 0) return known;
     if (plainName === "localhost" || plainName.endsWith(".localhost")) return LOOPBACK;
     return queryDns(name, signal, servers);
@@ -46,7 +46,7 @@ async function queryDns(
   signal: AbortSignal,
   servers: readonly string[] | undefined,
 ): Promise<readonly string[]> {
-  // A resolver of its own, because cancelling ends all queries of a resolver.
+  // One resolver per look-up, because cancelling ends all queries of a resolver.
   const resolver = new dns.Resolver({ timeout: RETRY_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
@@ -68,7 +68,7 @@ async function queryDns(
     const found = addresses.flat();
     if (found.length > 0) return found;
     if (isLate) throw new Error(`no DNS answer for ${name} within ${LOOKUP_TIMEOUT_MS} ms`);
-    throw failureOf(outcomes);
+    throw errorFrom(outcomes);
   } finally {
     clearTimeout(timer);
     clearTimeout(delay);
@@ -76,8 +76,8 @@ async function queryDns(
   }
 }
 
-/** A family without addresses says less than any other error. */
-function failureOf(outcomes: readonly PromiseSettledResult<void>[]): Error {
+/** Chooses the error to report: ENODATA, which only says that a family has no addresses, comes last. */
+function errorFrom(outcomes: readonly PromiseSettledResult<void>[]): Error {
   const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   return errors.find(({ code }) => code !== "ENODATA") ?? errors[0] ?? new Error("no addresses");
 }

@@ -51,7 +51,7 @@ const FETCH_ERRORS = {
   tooLarge: "imageTooLarge",
   notAnImage: "unsupportedFormat",
   tooMany: "overloaded",
-  tooManyOfCaller: "tooManyInFlight",
+  tooManyPerCaller: "tooManyInFlight",
 } as const;
 
 /** Converts anything that was thrown to the error to report; an unexpected one becomes `internal`. */

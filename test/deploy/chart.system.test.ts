@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "../../src/config.ts";
-import { isPublicAddress } from "../../src/fetch/address-guard.ts";
+import { isPublicAddress } from "../../src/fetch/public-address.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { findTools, TOOLS_DIR } from "../support/tools.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";

@@ -5,19 +5,19 @@ import type { ImageFetcher } from "../../src/fetch/image-fetcher.ts";
 import { failureOf, IMAGE, openFetcher, startImageServer } from "../support/image-server.ts";
 
 const LOOPBACK = "127.0.0.1";
-const GONE = new Error("the caller has gone");
+const CANCELLED = new Error("cancelled by the caller");
 
-/** Starts fetches that wait for their answer until they are aborted, and returns how to abort them. */
-function hold(fetcher: ImageFetcher, url: string, count: number, callerOf: (index: number) => string) {
+/** Starts fetches that wait for a response until they are aborted. */
+function hold(fetcher: ImageFetcher, url: string, count: number, callerAt: (index: number) => string) {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const fetches = Array.from({ length: count }, (_, i) =>
-    fetcher.fetch(url, { caller: callerOf(i), signal: stop.signal }).catch((fault: unknown) => fault),
+    fetcher.fetch(url, { caller: callerAt(i), signal: stop.signal }).catch((fault: unknown) => fault),
   );
   return {
     abort: async () => {
-      stop.abort(GONE);
-      expect(new Set(await Promise.all(fetches))).toEqual(new Set([GONE]));
+      stop.abort(CANCELLED);
+      expect(new Set(await Promise.all(fetches))).toEqual(new Set([CANCELLED]));
     },
   };
 }
@@ -35,7 +35,7 @@ test("one user has at most eight fetches in flight, and others are not affected"
   const fetcher = openFetcher(LOOPBACK);
   const held = hold(fetcher, `${url}/silent`, MAX_FETCHES_PER_CALLER, () => "anna");
   const failure = await failureOf(fetcher.fetch(url, { caller: "anna" }));
-  expect(failure.kind).toBe("tooManyOfCaller");
+  expect(failure.kind).toBe("tooManyPerCaller");
   expect(failure.message).not.toMatch(/[,:;]/);
   const other = await startServer();
   expect(await fetcher.fetch(other, { caller: "bela" })).toHaveLength(IMAGE.length);
@@ -54,14 +54,14 @@ test("all users together have at most 64 fetches in flight", async () => {
   expect(await fetcher.fetch(`${await startServer()}/`, { caller: "anna" })).toHaveLength(IMAGE.length);
 });
 
-test("a URL that is malformed takes no slot", async () => {
+test("a malformed URL takes no slot", async () => {
   const fetcher = openFetcher(LOOPBACK);
   for (let i = 0; i <= MAX_FETCHES; i++)
     expect((await failureOf(fetcher.fetch("nowhere", { caller: "anna" }))).kind).toBe("badUrl");
 });
 
 describe("a slot is free again after", () => {
-  /** More fetches in sequence than there are slots: each must find one. */
+  /** Runs more fetches in sequence than there are slots, so that each must have freed its slot. */
   const repeat = async (fetchOnce: () => Promise<unknown>) => {
     for (let i = 0; i <= MAX_FETCHES_PER_CALLER; i++) await fetchOnce();
   };
@@ -75,9 +75,9 @@ describe("a slot is free again after", () => {
 
   test.each([
     ["an error status", "badStatus", () => startImageServer((_, response) => response.writeHead(404).end())],
-    ["a page", "notAnImage", () => startImageServer((_, response) => response.end("<!doctype html>"))],
+    ["a web page", "notAnImage", () => startImageServer((_, response) => response.end("<!doctype html>"))],
     [
-      "an image too large",
+      "an image beyond the limit",
       "tooLarge",
       () =>
         startImageServer((_, response) => response.writeHead(200, { "content-length": 1e9 }).flushHeaders()),
@@ -93,13 +93,15 @@ describe("a slot is free again after", () => {
     });
   });
 
-  test("a signal that was aborted before", async () => {
+  test("a signal that is already aborted", async () => {
     const fetcher = openFetcher(LOOPBACK);
-    const signal = AbortSignal.abort(GONE);
-    await repeat(() => expect(fetcher.fetch("http://127.0.0.1/", { caller, signal })).rejects.toBe(GONE));
+    const signal = AbortSignal.abort(CANCELLED);
+    await repeat(() =>
+      expect(fetcher.fetch("http://127.0.0.1/", { caller, signal })).rejects.toBe(CANCELLED),
+    );
   });
 
-  // From before the look-up to the last bytes of the body.
+  // These delays reach from before the look-up to the body.
   test.each([0, 1, 2, 4, 8, 16, 32])("an abort %i ms after the start", async (delayMs) => {
     const server = await startImageServer((request, response) => {
       if (request.url === "/") response.writeHead(302, { location: "/image" }).end();
@@ -111,9 +113,9 @@ describe("a slot is free again after", () => {
       const stop = new AbortController();
       const url = `http://images.test:${server.port}/`;
       const fetching = fetcher.fetch(url, { caller, signal: stop.signal });
-      if (delayMs === 0) stop.abort(GONE);
-      else setTimeout(() => stop.abort(GONE), delayMs);
-      await expect(fetching).rejects.toBe(GONE);
+      if (delayMs === 0) stop.abort(CANCELLED);
+      else setTimeout(() => stop.abort(CANCELLED), delayMs);
+      await expect(fetching).rejects.toBe(CANCELLED);
     });
   });
 });

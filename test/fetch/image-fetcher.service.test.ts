@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { failureOf, IMAGE, jpegOf, openFetcher, startImageServer } from "../support/image-server.ts";
+import { createJpeg, failureOf, IMAGE, openFetcher, startImageServer } from "../support/image-server.ts";
 import { photograph } from "../support/images.ts";
 
 const LOOPBACK = "127.0.0.1";
 const PNG = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), randomBytes(500)]);
 
 describe("an image", () => {
-  test("is fetched whole, over one connection while it lasts", async () => {
+  test("is fetched over a connection that is kept for the next image", async () => {
     const bytes = photograph(1);
     const server = await startImageServer((_, response) => response.end(bytes));
     const fetcher = openFetcher(LOOPBACK, { maxBytes: bytes.length });
@@ -22,7 +22,7 @@ describe("an image", () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  test("may be a PNG, and come in pieces of unknown number", async () => {
+  test("may be a PNG and arrive in one-byte chunks", async () => {
     const server = await startImageServer(async (_, response) => {
       for (const byte of PNG) response.write(Buffer.of(byte));
       response.end();
@@ -31,8 +31,8 @@ describe("an image", () => {
     expect(PNG.equals(image)).toBe(true);
   });
 
-  test("may be far larger than the first guess, of unknown length", async () => {
-    const bytes = jpegOf(3_000_001);
+  test("without a length may be far larger than the initial buffer", async () => {
+    const bytes = createJpeg(3_000_001);
     const server = await startImageServer((_, response) => {
       response.write(bytes.subarray(0, 1_000_000));
       response.end(bytes.subarray(1_000_000));
@@ -44,15 +44,15 @@ describe("an image", () => {
     expect(image.buffer.byteLength).toBe(bytes.length);
   });
 
-  test("is asked for plainly, and with nothing of ours", async () => {
-    let asked: Record<string, unknown> = {};
+  test("is requested with plain headers and without cookies", async () => {
+    let received: Record<string, unknown> = {};
     const server = await startImageServer((request, response) => {
-      asked = { method: request.method, ...request.headers };
+      received = { method: request.method, ...request.headers };
       response.setHeader("set-cookie", "id=1").end(IMAGE);
     });
     const fetcher = openFetcher(LOOPBACK);
-    for (let time = 0; time < 2; time++) await fetcher.fetch(`http://127.0.0.1:${server.port}/`);
-    expect(asked).toEqual({
+    for (let i = 0; i < 2; i++) await fetcher.fetch(`http://127.0.0.1:${server.port}/`);
+    expect(received).toEqual({
       method: "GET",
       host: `127.0.0.1:${server.port}`,
       connection: "keep-alive",
@@ -62,7 +62,7 @@ describe("an image", () => {
     });
   });
 
-  test("is not taken apart: what is compressed is no image", async () => {
+  test("is not decompressed", async () => {
     const server = await startImageServer((_, response) => {
       response.setHeader("content-encoding", "gzip").end(gzipSync(IMAGE));
     });
@@ -72,7 +72,7 @@ describe("an image", () => {
 });
 
 describe("a redirect", () => {
-  /** Sends /n on to /n-1 and serves the image at /0. */
+  /** Redirects /n to /n-1 and serves the image at /0. */
   const countDown = () =>
     startImageServer((request, response) => {
       const left = Number(request.url?.slice(1));
@@ -80,7 +80,7 @@ describe("a redirect", () => {
       else response.writeHead([301, 302, 303, 307, 308][left]!, { location: `${left - 1}` }).end("moved");
     });
 
-  test("is followed, three times", async () => {
+  test("is followed three times", async () => {
     const server = await countDown();
     const image = await openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/3`);
     expect(IMAGE.equals(image)).toBe(true);
@@ -95,14 +95,14 @@ describe("a redirect", () => {
     expect(server.paths).toEqual(["/4", "/3", "/2", "/1"]);
   });
 
-  test("to itself ends", async () => {
+  test("to itself is not followed forever", async () => {
     const server = await startImageServer((_, response) => response.writeHead(302, { location: "/" }).end());
     const failure = await failureOf(openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/`));
     expect(failure.kind).toBe("unreachable");
     expect(server.paths).toHaveLength(4);
   });
 
-  test("may lead to another host, in UTF-8, with no word of where it came from", async () => {
+  test("may lead to another host, in UTF-8, and no referrer is sent", async () => {
     const headers: unknown[] = [];
     const target = await startImageServer((request, response) => {
       headers.push(request.headers);
@@ -130,7 +130,7 @@ describe("a redirect", () => {
     "http://me:secret@127.0.0.1/",
     "http://[",
     `/${"a".repeat(3000)}`,
-  ])("to %s leads nowhere", async (location) => {
+  ])("to %s is not followed", async (location) => {
     const server = await startImageServer((_, response) => response.writeHead(302, { location }).end());
     const failure = await failureOf(openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/`));
     expect(failure.kind).toBe("unreachable");
@@ -149,8 +149,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("an answer", () => {
-  test.each([404, 500, 300, 304, 401])("with status %i is told by its number", async (status) => {
+describe("a response", () => {
+  test.each([404, 500, 300, 304, 401])("with status %i is an error with this status", async (status) => {
     const server = await startImageServer((_, response) => response.writeHead(status).end());
     const failure = await failureOf(openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/`));
     expect(failure).toMatchObject({ kind: "badStatus", status });
@@ -160,18 +160,18 @@ describe("an answer", () => {
   test.each([
     ["nothing", 200, ""],
     ["no content", 204, ""],
-    ["a part of nothing", 206, ""],
+    ["empty partial content", 206, ""],
     ["a web page", 200, "<!doctype html><title>Hello</title>"],
     ["a GIF", 200, "GIF89a..........."],
     ["the first bytes alone", 200, Buffer.from("ffd8ffe0", "hex")],
     ["almost a PNG", 200, Buffer.from("89504e470d0a1a0d00000000", "hex")],
-  ])("with %s is no image", async (_, status, body) => {
+  ])("with %s is not an image", async (_, status, body) => {
     const server = await startImageServer((_, response) => response.writeHead(status).end(body));
     const failure = await failureOf(openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/`));
     expect(failure.kind).toBe("notAnImage");
   });
 
-  test("that is no image is not read further, and its connection ends", async () => {
+  test("that is not an image is not read further, and its connection ends", async () => {
     const server = await startImageServer((_, response) => {
       for (const character of "<!doctype") response.write(character);
     });
@@ -182,7 +182,7 @@ describe("an answer", () => {
 
   test.each([
     ["nothing", ""],
-    ["no HTTP", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n"],
     ["half a header", "HTTP/1.1 200 OK\r\nContent-Le"],
     ["less than announced", `HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n${IMAGE.toString("latin1")}`],
     [
@@ -191,16 +191,16 @@ describe("an answer", () => {
     ],
     ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 8\r\n\r\n"],
     ["headers without end", `HTTP/1.1 200 OK\r\nA: ${"a".repeat(20_000)}\r\n\r\n`],
-    ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n"],
-  ])("of %s is like no answer", async (_, bytes) => {
+    ["a protocol upgrade", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n"],
+  ])("of %s makes the URL unreachable", async (_, bytes) => {
     const server = await startImageServer(({ socket }) => socket.end(bytes, "latin1"));
     const failure = await failureOf(openFetcher(LOOPBACK).fetch(`http://127.0.0.1:${server.port}/`));
     expect(failure.kind).toBe("unreachable");
     expect(failure.cause).toBeInstanceOf(Error);
   });
 
-  test("ends where it says, and what follows does not become another's image", async () => {
-    const second = `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${jpegOf(1000).fill("false", 4).toString("latin1")}`;
+  test("ends at its length, and bytes after it do not become the next image", async () => {
+    const second = `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${createJpeg(1000).fill("false", 4).toString("latin1")}`;
     const server = await startImageServer(({ socket }) => {
       socket.write(
         `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${IMAGE.toString("latin1")}${second}`,
@@ -208,7 +208,7 @@ describe("an answer", () => {
       );
     });
     const fetcher = openFetcher(LOOPBACK);
-    for (let time = 0; time < 2; time++) {
+    for (let i = 0; i < 2; i++) {
       const image = await fetcher.fetch(`http://127.0.0.1:${server.port}/`);
       expect(IMAGE.equals(image)).toBe(true);
     }
@@ -236,7 +236,7 @@ describe("the size of an image", () => {
     expect((await failureOf(strict.fetch(url, { maxBytes: IMAGE.length }))).kind).toBe("tooLarge");
   });
 
-  test("is refused by its announcement alone", async () => {
+  test("is rejected by the announced length alone", async () => {
     const server = await startImageServer((_, response) => {
       response.writeHead(200, { "content-length": 100_001 }).flushHeaders();
     });
@@ -245,7 +245,7 @@ describe("the size of an image", () => {
     await expect.poll(() => server.sockets[0]!.closed).toBe(true);
   });
 
-  test("is counted as it comes, and an endless one is cut off", async () => {
+  test("is counted as it arrives, and an endless response is cut off", async () => {
     let sent = 0;
     const server = await startImageServer((_, response) => {
       response.write(IMAGE);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
-import { mayDial } from "../../src/fetch/dialler.ts";
+import { mayConnect } from "../../src/fetch/connector.ts";
 import { FetchError } from "../../src/fetch/fetch-error.ts";
 import { parseImageUrl } from "../../src/fetch/image-url.ts";
 
@@ -16,7 +16,7 @@ describe("the URL of an image", () => {
     ["https://example.org:80/", "https://example.org:80/"],
     ["https://bücher.example/ü?ü#there", "https://xn--bcher-kva.example/%C3%BC?%C3%BC#there"],
     [" http://example.org/ ", "http://example.org/"],
-    // Where it leads is found out by dialling, so that the answer tells nothing.
+    // The connector checks the address, so that the error reveals nothing.
     ["http://127.0.0.1/", "http://127.0.0.1/"],
   ])("may be %j", (text, href) => {
     expect(parseImageUrl(text, NOTHING).href).toBe(href);
@@ -53,18 +53,18 @@ describe("the URL of an image", () => {
     "http://10.1.2.3:9000/",
     "http://[fd00::1]:9000/",
     "http://[::ffff:10.1.2.3]:9000/",
-    "http://may-lead-to-a-listed-address.test:9000/",
-  ])("may be %s where that is listed", (text) => {
+    "http://may-resolve-to-a-listed-address.test:9000/",
+  ])("may be %s if its host may be allowed", (text) => {
     expect(parseImageUrl(text, LISTED).port).not.toBe("");
   });
 
-  test("may be on another port only at a listed address", () => {
+  test("may have another port only at a listed address", () => {
     expect(() => parseImageUrl("http://11.1.2.3:9000/", LISTED)).toThrow("port 80 or 443");
     expect(() => parseImageUrl("http://[fd00::2]:9000/", LISTED)).toThrow("port 80 or 443");
   });
 });
 
-// Asked, not dialled: these are not loopback.
+// Only checked, never connected to: these addresses are not loopback.
 test.each([
   ["example.org", "93.184.215.14", "", true],
   ["example.org", "93.184.215.14", "443", true],
@@ -74,6 +74,6 @@ test.each([
   ["images.test", "192.168.1.1", "8080", true],
   ["10.1.2.3", "10.1.2.3", "8080", true],
   ["169.254.169.254", "169.254.169.254", "", false],
-])("%s at %s port %j may be dialled: %s", (host, address, port, expected) => {
-  expect(mayDial(LISTED, host, address, port)).toBe(expected);
+])("a connection to %s at %s port %j is allowed: %s", (host, address, port, expected) => {
+  expect(mayConnect(LISTED, host, address, port)).toBe(expected);
 });

@@ -8,18 +8,18 @@ import { createNameResolver } from "../../src/fetch/name-resolver.ts";
 import { type Records, SILENT, startDnsServer } from "../support/dns-server.ts";
 import { failureOf, IMAGE, openFetcher, startImageServer } from "../support/image-server.ts";
 
-const GONE = new Error("the caller has gone");
+const CANCELLED = new Error("cancelled by the caller");
 
-/** Looks names up in a zone, and in a hosts file with this text. */
-async function resolverOf(zone: Readonly<Record<string, Records>>, hosts = "") {
+/** Creates a resolver for a DNS zone and a hosts file with this text. */
+async function createResolver(zone: Readonly<Record<string, Records>>, hosts = "") {
   const server = await startDnsServer(zone);
-  const hostsPath = await hostsFileWith(hosts);
+  const hostsPath = await writeHostsFile(hosts);
   const resolve = createNameResolver({ servers: [server.address], hostsPath });
   const resolveWith = (name: string, signal = new AbortController().signal) => resolve(name, signal);
   return { resolve: resolveWith, queries: server.queries, server: server.address, hostsPath };
 }
 
-async function hostsFileWith(text: string): Promise<string> {
+async function writeHostsFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "visage-hosts-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, "hosts");
@@ -28,8 +28,8 @@ async function hostsFileWith(text: string): Promise<string> {
 }
 
 describe("DNS", () => {
-  test("gives the addresses of both families, IPv4 first", async () => {
-    const { resolve, queries } = await resolverOf({
+  test("returns the addresses of both families, IPv4 first", async () => {
+    const { resolve, queries } = await createResolver({
       "both.test": { aaaa: ["2001:db8::1"], a: ["192.0.2.1", "192.0.2.2"] },
     });
     expect(await resolve("both.test")).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::1"]);
@@ -40,12 +40,12 @@ describe("DNS", () => {
     ["a", "192.0.2.1"],
     ["aaaa", "2001:db8::1"],
   ] as const)("finds a name that has only %s records", async (family, address) => {
-    const { resolve } = await resolverOf({ "one.test": { [family]: [address] } });
+    const { resolve } = await createResolver({ "one.test": { [family]: [address] } });
     expect(await resolve("one.test")).toEqual([address]);
   });
 
   test("follows a chain of aliases", async () => {
-    const { resolve } = await resolverOf({
+    const { resolve } = await createResolver({
       "www.test": { cname: "cdn.test" },
       "cdn.test": { cname: "edge.test" },
       "edge.test": { a: ["192.0.2.7"] },
@@ -53,14 +53,14 @@ describe("DNS", () => {
     expect(await resolve("www.test")).toEqual(["192.0.2.7"]);
   });
 
-  test("takes names in any case and with a final dot", async () => {
-    const { resolve } = await resolverOf({ "one.test": { a: ["192.0.2.1"] } });
+  test("accepts names in any case and with a final dot", async () => {
+    const { resolve } = await createResolver({ "one.test": { a: ["192.0.2.1"] } });
     expect(await resolve("One.TEST")).toEqual(["192.0.2.1"]);
     expect(await resolve("one.test.")).toEqual(["192.0.2.1"]);
   });
 
   test("does not wait for a family whose queries are dropped", async () => {
-    const { resolve } = await resolverOf({
+    const { resolve } = await createResolver({
       "one.test": { a: ["192.0.2.1"], silent: ["aaaa"] },
       "six.test": { aaaa: ["2001:db8::1"], silent: ["a"] },
     });
@@ -74,38 +74,36 @@ describe("DNS", () => {
     ["does not exist", "unknown.test", /ENOTFOUND/],
     ["has no addresses", "empty.test", /ENODATA/],
     ["cannot be resolved by its server", "broken.test", /ESERVFAIL/],
-    ["is no name", "a..b", /EBADNAME/],
+    ["is malformed", "a..b", /EBADNAME/],
   ])("a name that %s is an error", async (_, name, message) => {
-    const { resolve } = await resolverOf({ "empty.test": {}, "broken.test": { rcode: 2 } });
+    const { resolve } = await createResolver({ "empty.test": {}, "broken.test": { rcode: 2 } });
     await expect(resolve(name)).rejects.toThrow(message);
   });
 
-  test("a server that does not answer is given up after two seconds", async () => {
-    const { resolve, queries } = await resolverOf({ "silent.test": SILENT });
+  test("a look-up whose server does not respond fails after two seconds", async () => {
+    const { resolve, queries } = await createResolver({ "silent.test": SILENT });
     const started = performance.now();
     await expect(resolve("silent.test")).rejects.toThrow("no DNS answer for silent.test within 2000 ms");
     expect(performance.now() - started).toBeGreaterThan(1900);
-    expect(performance.now() - started).toBeLessThan(3000);
-    // A lost packet is sent again.
+    // Queries are repeated, because packets can be lost.
     expect(queries.length).toBeGreaterThan(2);
   });
 
-  test("an abort ends a look-up at once and closes its sockets", async () => {
-    const { resolve } = await resolverOf({ "silent.test": SILENT });
+  test("an abort ends a look-up and closes its sockets", async () => {
+    const { resolve, queries } = await createResolver({ "silent.test": SILENT });
     const countFiles = () => readdirSync("/proc/self/fd").length;
     const before = countFiles();
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const lookups = Array.from({ length: 20 }, () => resolve("silent.test", stop.signal));
-    await new Promise((done) => setTimeout(done, 50));
+    await expect.poll(() => queries.length).toBeGreaterThanOrEqual(2 * lookups.length);
     const open = countFiles();
-    const started = performance.now();
-    stop.abort(GONE);
-    for (const lookup of await Promise.allSettled(lookups)) expect(lookup).toMatchObject({ reason: GONE });
-    expect(performance.now() - started).toBeLessThan(200);
+    stop.abort(CANCELLED);
+    for (const lookup of await Promise.allSettled(lookups))
+      expect(lookup).toMatchObject({ reason: CANCELLED });
     expect(open).toBeGreaterThan(before);
     await expect.poll(countFiles).toBeLessThanOrEqual(before);
-    await expect(resolve("silent.test", stop.signal)).rejects.toBe(GONE);
+    await expect(resolve("silent.test", stop.signal)).rejects.toBe(CANCELLED);
   });
 });
 
@@ -118,8 +116,8 @@ not-an-address broken.test
 192.0.2.9 other.test
 `;
 
-  test("comes before DNS: addresses of both families, aliases, any case", async () => {
-    const { resolve, queries } = await resolverOf({ "images.test": { a: ["192.0.2.1"] } }, HOSTS);
+  test("takes precedence over DNS: addresses of both families, aliases, any case", async () => {
+    const { resolve, queries } = await createResolver({ "images.test": { a: ["192.0.2.1"] } }, HOSTS);
     expect(await resolve("IMAGES.test")).toEqual(["127.0.0.5", "::1"]);
     expect(await resolve("alias.test")).toEqual(["127.0.0.5"]);
     expect(await resolve("other.test.")).toEqual(["192.0.2.9"]);
@@ -128,7 +126,7 @@ not-an-address broken.test
   });
 
   test("is read again when it changes, and may be missing", async () => {
-    const { resolve, hostsPath } = await resolverOf({}, HOSTS);
+    const { resolve, hostsPath } = await createResolver({}, HOSTS);
     expect(await resolve("other.test")).toEqual(["192.0.2.9"]);
     writeFileSync(hostsPath, "192.0.2.10 other.test\n");
     expect(await resolve("other.test")).toEqual(["192.0.2.10"]);
@@ -136,8 +134,8 @@ not-an-address broken.test
     await expect(resolve("other.test")).rejects.toThrow("ENOTFOUND");
   });
 
-  test("need not know localhost, which never reaches DNS", async () => {
-    const { resolve, queries } = await resolverOf({ localhost: { a: ["192.0.2.1"] } });
+  test("does not need localhost, which is never looked up in DNS", async () => {
+    const { resolve, queries } = await createResolver({ localhost: { a: ["192.0.2.1"] } });
     expect(await resolve("localhost")).toEqual(["127.0.0.1", "::1"]);
     expect(await resolve("app.LOCALHOST.")).toEqual(["127.0.0.1", "::1"]);
     expect(queries).toEqual([]);
@@ -145,14 +143,14 @@ not-an-address broken.test
 });
 
 describe("a fetch", () => {
-  test("of a name in DNS dials its address", async () => {
+  test("of a name in DNS connects to its address", async () => {
     const server = await startImageServer();
     const dns = await startDnsServer({ "images.test": { a: ["127.0.0.1"] } });
     const fetcher = openFetcher("127.0.0.1", { names: { servers: [dns.address] } });
     expect(await fetcher.fetch(`http://images.test:${server.port}/`)).toHaveLength(IMAGE.length);
   });
 
-  test("of a name that leads to a private address is rejected, also behind aliases", async () => {
+  test("of a name that resolves to a private address is rejected, also behind aliases", async () => {
     const dns = await startDnsServer({
       "private.test": { a: ["10.0.0.1"] },
       "mixed.test": { a: ["192.0.2.1"], aaaa: ["::ffff:127.0.0.1"] },
@@ -162,11 +160,11 @@ describe("a fetch", () => {
     for (const name of ["private.test", "mixed.test", "alias.test"]) {
       const failure = await failureOf(fetcher.fetch(`http://${name}/`));
       expect(failure.kind).toBe("unreachable");
-      expect(failure.cause).toMatchObject({ message: expect.stringContaining("may not be dialled") });
+      expect(failure.cause).toMatchObject({ message: expect.stringContaining("is not allowed") });
     }
   });
 
-  test("of a name that cannot be resolved is unreachable, whatever DNS said", async () => {
+  test("of a name that cannot be resolved is unreachable, whatever the DNS error", async () => {
     const dns = await startDnsServer({ "broken.test": { rcode: 2 }, "silent.test": SILENT });
     const fetcher = openFetcher("", { names: { servers: [dns.address] } });
     const names = ["unknown.test", "broken.test", "silent.test"];
@@ -175,11 +173,11 @@ describe("a fetch", () => {
     expect(failures[0]!.kind).toBe("unreachable");
   });
 
-  test("is not delayed by 64 others whose name server is silent, and an abort frees their slots", async () => {
+  test("does not wait for 64 others whose DNS server is silent, and an abort frees their slots", async () => {
     const server = await startImageServer();
     const names = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`silent-${i}.test`, SILENT]));
     const dns = await startDnsServer({ ...names, "images.test": { a: ["127.0.0.1"] } });
-    const hostsPath = await hostsFileWith("127.0.0.1 hosts.test\n");
+    const hostsPath = await writeHostsFile("127.0.0.1 hosts.test\n");
     const options = { names: { servers: [dns.address], hostsPath } };
     const fetcher = openFetcher("127.0.0.1", options);
     const stop = new AbortController();
@@ -190,39 +188,35 @@ describe("a fetch", () => {
       );
     const held = hold(63);
     await expect.poll(() => dns.queries.length).toBeGreaterThanOrEqual(2 * 63);
-    // What the slowest of several took, of names that are known in different ways.
-    const timeOf = async (url: string, by = fetcher) => {
-      const started = performance.now();
-      expect(await by.fetch(url)).toHaveLength(IMAGE.length);
-      return performance.now() - started;
+    const expectFirst = async (fetching: Promise<Uint8Array>) => {
+      const first = await Promise.race([fetching, ...held]);
+      expect(first).toBe(await fetching);
     };
-    expect(await timeOf(`http://images.test:${server.port}/`)).toBeLessThan(500);
-    expect(await timeOf(`http://hosts.test:${server.port}/`)).toBeLessThan(500);
+    await expectFirst(fetcher.fetch(`http://images.test:${server.port}/`));
+    await expectFirst(fetcher.fetch(`http://hosts.test:${server.port}/`));
     const all = [...held, ...hold(1)];
     expect((await failureOf(fetcher.fetch(`http://hosts.test:${server.port}/`))).kind).toBe("tooMany");
     const other = openFetcher("127.0.0.1", options);
-    expect(await timeOf(`http://images.test:${server.port}/`, other)).toBeLessThan(500);
+    await expectFirst(other.fetch(`http://images.test:${server.port}/`));
 
-    const started = performance.now();
-    stop.abort(GONE);
-    expect(new Set(await Promise.all(all))).toEqual(new Set([GONE]));
+    stop.abort(CANCELLED);
+    expect(new Set(await Promise.all(all))).toEqual(new Set([CANCELLED]));
     expect(await fetcher.fetch(`http://hosts.test:${server.port}/`)).toHaveLength(IMAGE.length);
-    expect(performance.now() - started).toBeLessThan(500);
   });
 
-  test("that is aborted asks DNS no further", async () => {
+  test("that is aborted sends no more DNS queries", async () => {
     const dns = await startDnsServer({ "silent.test": SILENT });
     const fetcher = openFetcher("", { names: { servers: [dns.address] } });
     const stop = new AbortController();
     const fetching = fetcher.fetch("http://silent.test/", { signal: stop.signal });
     await expect.poll(() => dns.queries.length).toBe(2);
-    stop.abort(GONE);
-    await expect(fetching).rejects.toBe(GONE);
+    stop.abort(CANCELLED);
+    await expect(fetching).rejects.toBe(CANCELLED);
     await new Promise((done) => setTimeout(done, 700));
     expect(dns.queries).toHaveLength(2);
   });
 
-  test("that is aborted does not fail others for the same name, nor its own repetition", async () => {
+  test("that is aborted fails neither others for the same name nor its own retry", async () => {
     const server = await startImageServer();
     const releases: (() => void)[] = [];
     const resolve = (_: string, signal: AbortSignal) =>
@@ -236,7 +230,7 @@ describe("a fetch", () => {
     const again = Array.from({ length: 10 }, () =>
       fetcher.fetch(url, { signal: stop.signal }).catch(() => fetcher.fetch(url)),
     );
-    stop.abort(GONE);
+    stop.abort(CANCELLED);
     const other = fetcher.fetch(url);
     const releasing = setInterval(() => {
       for (const release of releases.splice(0)) release();

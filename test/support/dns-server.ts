@@ -3,7 +3,7 @@ import { once } from "node:events";
 import ipaddr from "ipaddr.js";
 import { onTestFinished } from "vitest";
 
-/** What a name server knows of a name. A family that is left out has no records. */
+/** The DNS records of a name. A family without a member has no records. */
 export interface Records {
   readonly a?: readonly string[];
   readonly aaaa?: readonly string[];
@@ -15,9 +15,9 @@ export interface Records {
   readonly silent?: readonly ("a" | "aaaa")[];
 }
 
-/** A name server on loopback. */
+/** A DNS server on loopback. */
 export interface DnsServer {
-  /** As the resolver's `servers` takes it. */
+  /** In the form that the resolver's `servers` expects. */
   readonly address: string;
   /** Every query, as `a example.org`, in the order of arrival. */
   readonly queries: string[];
@@ -28,26 +28,26 @@ const CNAME = 5;
 const NXDOMAIN = 3;
 const HEADER_BYTES = 12;
 
-/** Never answers. */
+/** A name that is never answered. */
 export const SILENT: Records = { silent: ["a", "aaaa"] };
 
-/** Serves a zone over UDP until the test is over. A name that is not in the zone does not exist (NXDOMAIN). */
+/** Serves a zone over UDP until the end of the test. A name that is not in the zone does not exist (NXDOMAIN). */
 export async function startDnsServer(zone: Readonly<Record<string, Records>>): Promise<DnsServer> {
   const queries: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, { port, address }) => {
-    const { name, type, end } = questionOf(query);
+    const { name, type, end } = parseQuestion(query);
     const family = TYPES[type as keyof typeof TYPES];
     queries.push(`${family} ${name}`);
     if (zone[name]?.silent?.includes(family)) return;
     const answers: Buffer[] = [];
     let owner = name;
     for (let target = zone[owner]?.cname; target !== undefined; target = zone[owner]?.cname) {
-      answers.push(recordOf(owner, CNAME, encodeName(target)));
+      answers.push(encodeRecord(owner, CNAME, encodeName(target)));
       owner = target;
     }
     for (const text of zone[owner]?.[family] ?? [])
-      answers.push(recordOf(owner, type, Buffer.from(ipaddr.parse(text).toByteArray())));
+      answers.push(encodeRecord(owner, type, Buffer.from(ipaddr.parse(text).toByteArray())));
     const header = Buffer.alloc(HEADER_BYTES);
     query.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8180 | (zone[name] ? (zone[name].rcode ?? 0) : NXDOMAIN), 2);
@@ -61,7 +61,7 @@ export async function startDnsServer(zone: Readonly<Record<string, Records>>): P
   return { address: `127.0.0.1:${socket.address().port}`, queries };
 }
 
-function questionOf(query: Buffer): { name: string; type: number; end: number } {
+function parseQuestion(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
   for (let length = query[at]!; length > 0; length = query[at]!) {
@@ -71,7 +71,7 @@ function questionOf(query: Buffer): { name: string; type: number; end: number } 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function recordOf(name: string, type: number, data: Buffer): Buffer {
+function encodeRecord(name: string, type: number, data: Buffer): Buffer {
   const fields = Buffer.alloc(10);
   fields.writeUInt16BE(type, 0);
   fields.writeUInt16BE(1, 2);

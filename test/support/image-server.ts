@@ -10,34 +10,34 @@ import {
   type ImageFetcherOptions,
 } from "../../src/fetch/image-fetcher.ts";
 
-/** What the fetcher takes for an image of so many bytes. */
-export function jpegOf(bytes: number): Buffer {
+/** Makes bytes that begin like a JPEG. */
+export function createJpeg(bytes: number): Buffer {
   const image = Buffer.alloc(bytes, "image");
   image.set([0xff, 0xd8, 0xff, 0xe0]);
   return image;
 }
 
 /** A small image. */
-export const IMAGE = jpegOf(1000);
+export const IMAGE = createJpeg(1000);
 
-/** A server on loopback that remembers what it was asked. */
+/** A server on loopback that records its requests. */
 export interface ImageServer {
   readonly port: number;
-  /** The paths, in the order they were asked for. */
+  /** The requested paths, in order. */
   readonly paths: string[];
-  /** Every connection that was made, closed or not. */
+  /** All connections, open and closed. */
   readonly sockets: Socket[];
 }
 
-/** Serves until the test is over; without an answer of its own it sends IMAGE. */
+/** Starts a server that is closed at the end of the test. It serves IMAGE by default. */
 export function startImageServer(
-  answer: RequestListener = (_, response) => response.end(IMAGE),
+  listener: RequestListener = (_, response) => response.end(IMAGE),
   { host = "127.0.0.1", port = 0 } = {},
 ): Promise<ImageServer> {
-  return listen(createServer(answer), host, port);
+  return listen(createServer(listener), host, port);
 }
 
-/** Lets a server of any protocol listen until the test is over. */
+/** Makes any server listen until the end of the test. */
 export async function listen(server: Server, host = "127.0.0.1", port = 0): Promise<ImageServer> {
   const paths: string[] = [];
   const sockets: Socket[] = [];
@@ -52,7 +52,7 @@ export async function listen(server: Server, host = "127.0.0.1", port = 0): Prom
   return { port: (server.address() as AddressInfo).port, paths, sockets };
 }
 
-/** Opens a fetcher, closed when the test is over, for the hosts and addresses of the list. */
+/** Opens a fetcher with this allow list. It is closed at the end of the test. */
 export function openFetcher(allow: string, options: Partial<ImageFetcherOptions> = {}): ImageFetcher {
   const fetcher = createImageFetcher({
     allow: parseAllowList(allow),

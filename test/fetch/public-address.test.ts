@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { isPublicAddress } from "../../src/fetch/address-guard.ts";
+import { isPublicAddress } from "../../src/fetch/public-address.ts";
 
-/** What may not be dialled: the first and last address of each range, and well-known ones inside. */
-const REFUSED: Readonly<Record<string, readonly string[]>> = {
+/** The first and last address of each range that is not public, and well-known addresses inside. */
+const NOT_PUBLIC: Readonly<Record<string, readonly string[]>> = {
   unspecified: ["0.0.0.0", "0.0.0.1", "0.255.255.255", "::"],
   loopback: ["127.0.0.1", "127.0.0.0", "127.255.255.255", "::1"],
   private: ["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255"],
@@ -28,7 +28,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   NAT64: ["64:ff9b::127.0.0.1", "64:ff9b::808:808", "64:ff9b:1::a00:1", "64:ff9b:1:ffff::1"],
   Teredo: ["2001::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"],
   ISATAP: ["2600::5efe:7f00:1", "2600::5efe:10.0.0.1", "2a00:1450::200:5efe:a00:1", "fe80::5efe:a00:1"],
-  "never given out": ["1::1", "200::1", "1fff::1", "4000::1", "8000::1", "e000::1"],
+  unassigned: ["1::1", "200::1", "1fff::1", "4000::1", "8000::1", "e000::1"],
 };
 
 const PUBLIC = [
@@ -61,15 +61,15 @@ const PUBLIC = [
 ];
 
 describe("not public:", () => {
-  test.each(Object.entries(REFUSED))("%s", (_, addresses) => {
+  test.each(Object.entries(NOT_PUBLIC))("%s", (_, addresses) => {
     expect(addresses.filter(isPublicAddress)).toEqual([]);
   });
 
   test.each([
     ["zones", ["fe80::1%eth0", "2606:4700::1%1", "2606:4700::1%25eth0"]],
-    ["IPv4 in other spellings", ["134744072", "0x08080808", "8.8.2056", "010.8.8.8", "8.8.8.8.", " 8.8.8.8"]],
+    ["IPv4 in other notations", ["134744072", "0x08080808", "8.8.2056", "010.8.8.8", "8.8.8.8.", " 8.8.8.8"]],
     [
-      "what is no address",
+      "text that is not an address",
       ["", "example.org", "8.8.8", "8.8.8.256", "[2606:4700::1]", "8.8.8.8/32", "::g", "8.8.8.8:80"],
     ],
   ])("%s", (_, texts) => {
@@ -81,7 +81,7 @@ test.each(PUBLIC)("%s is public", (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
-describe("in a URL every spelling becomes the plain one, and is not public:", () => {
+describe("URLs normalize every notation to an address that is not public:", () => {
   test.each([
     "http://2130706433/",
     "http://0x7f000001/",

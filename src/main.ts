@@ -8,9 +8,9 @@ import type { Config } from "./config.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
 import { digestsOf, readManifest } from "./model-manifest.ts";
-import { createLog, type Log, lineFrom } from "./telemetry/log.ts";
-import type { Metrics, Watched } from "./telemetry/metrics.ts";
-import type { MetricsPort, openMetricsPort } from "./telemetry/metrics-port.ts";
+import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
+import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
+import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import { openPool, type Pool } from "./workers/pool.ts";
 
@@ -52,19 +52,20 @@ export async function startService(
           log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
       }),
     );
-    const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsPort, startServer } =
+    const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer } =
       await loadServer();
     // Open from the start: what has not started yet has no samples.
     const started: Started = {};
     const metrics = createMetrics(() => watchedOf(started, log));
-    const metricsPort = parts.addIf(await openMetrics(config, metrics, openMetricsPort, log));
+    const metricsPort = parts.addIf(await openMetrics(config, metrics, openMetricsServer, log));
     const store = parts.add(await openAccountStore(config));
     const userId = await ensureTrialUser({
       store,
       id: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
     });
-    const onStoreError = (fault: unknown) => log.error({ event: "accounts away", cause: String(fault) });
+    const onStoreError = (fault: unknown) =>
+      log.error({ event: "accounts unavailable", cause: String(fault) });
     const authenticator = parts.add(
       createAuthenticator({ store, graceMs: config.accountsGraceMs, onStoreError }),
     );
@@ -87,7 +88,11 @@ export async function startService(
         authenticator,
         warmUpImage: createSyntheticFace(),
         log,
-        observers: [(end) => log.info(lineFrom(end)), metrics.observe, ...(traces ? [traces.observe] : [])],
+        observers: [
+          (end) => log.info(logFieldsFromSummary(end)),
+          metrics.observe,
+          ...(traces ? [traces.observe] : []),
+        ],
         credentials,
       }),
     );
@@ -112,7 +117,7 @@ interface Started {
   server?: RunningServer;
 }
 
-function watchedOf({ pool, authenticator, server }: Started, log: Log): Watched {
+function watchedOf({ pool, authenticator, server }: Started, log: Log): ServiceState {
   return {
     identity: pool?.identity,
     workers: pool,
@@ -126,12 +131,12 @@ function watchedOf({ pool, authenticator, server }: Started, log: Log): Watched 
 async function openMetrics(
   { metricsHost: host, metricsPort }: Config,
   metrics: Metrics,
-  open: typeof openMetricsPort,
+  open: typeof openMetricsServer,
   log: Log,
-): Promise<MetricsPort | undefined> {
+): Promise<MetricsServer | undefined> {
   if (!metricsPort) return undefined;
   const { port, isDefault } = metricsPort;
-  const onError = (fault: unknown) => log.error({ event: "metrics failed", cause: String(fault) });
+  const onError = (fault: unknown) => log.error({ event: "metrics collection failed", cause: String(fault) });
   try {
     return await open({ metrics, host, port, onError });
   } catch (fault) {
@@ -141,7 +146,7 @@ async function openMetrics(
         `VISAGE_METRICS_PORT and VISAGE_METRICS_HOST must name a port to listen at: ${message}`,
         { cause: fault },
       );
-    log.warn({ event: "no metrics", cause: message });
+    log.warn({ event: "metrics disabled", cause: message });
     return undefined;
   }
 }
@@ -176,9 +181,9 @@ async function loadServer() {
   const { createSyntheticFace } = await import("./core/image/synthetic-face.ts");
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./telemetry/metrics.ts");
-  const { openMetricsPort } = await import("./telemetry/metrics-port.ts");
+  const { openMetricsServer } = await import("./telemetry/metrics-server.ts");
   const { startServer } = await import("./http/server.ts");
-  return { createImageFetcher, createMetrics, createSyntheticFace, openMetricsPort, startServer };
+  return { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer };
 }
 
 /** Loaded only where it is asked for: it is much code, and most do without. */
@@ -194,9 +199,9 @@ async function renewCredentials(config: Config, server: RunningServer, log: Log)
     const renewed = await readCredentials(config);
     if (!renewed) return;
     server.renew?.(renewed);
-    log.info({ event: "certificate renewed", validTo: new X509Certificate(renewed.cert).validTo });
+    log.info({ event: "certificate reloaded", validTo: new X509Certificate(renewed.cert).validTo });
   } catch (fault) {
-    log.error({ event: "certificate kept", cause: (fault as Error).message });
+    log.error({ event: "certificate reload failed", cause: (fault as Error).message });
   }
 }
 

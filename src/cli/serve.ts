@@ -76,7 +76,7 @@ function stopOnFault(starting: Promise<RunningService>, log: Log): void {
     isStopping = true;
     const closed = starting.then((service) => service.close());
     Promise.race([closed, sleep(FAULT_GRACE_MS)])
-      .catch((error: unknown) => log.error({ event: "stop failed", cause: String(error) }))
+      .catch((error: unknown) => log.error({ event: "shutdown failed", cause: String(error) }))
       .then(() => log.flush(FLUSH_MS))
       .catch(() => {})
       .finally(() => process.exit(1));

@@ -1,6 +1,6 @@
 import { REQUEST_ID } from "../service/interceptors.ts";
 import { ServiceError } from "../service/service-error.ts";
-import type { Protocol } from "../telemetry/request-end.ts";
+import type { Protocol } from "../telemetry/request-summary.ts";
 import { type CorsOrigins, createCorsHeaders } from "./cors.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";

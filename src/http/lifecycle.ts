@@ -18,7 +18,7 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
 import { contextWith } from "../service/record.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { RequestObserver } from "../telemetry/request-end.ts";
+import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
 import { type Body, readBody } from "./body.ts";

@@ -1,7 +1,7 @@
 import type { Caller as AdmittedCaller } from "../accounts/authenticator.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { RequestRecord } from "../service/record.ts";
-import type { Protocol, RequestEnd } from "../telemetry/request-end.ts";
+import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";
@@ -93,16 +93,16 @@ export class RequestContext implements Exchange {
   }
 
   /** The summary of the request for log, metrics and traces. */
-  summary(): RequestEnd {
+  summary(): RequestSummary {
     const { record } = this;
     return {
       requestId: this.id,
       user: record.caller?.fingerprint,
       operation: this.operation,
-      wire: this.protocol,
+      protocol: this.protocol,
       outcome: record.outcome ?? CANCELED,
       startedAtMs: this.startedAtMs,
-      milliseconds: performance.now() - this.startMs,
+      durationMs: performance.now() - this.startMs,
       imageBytes: record.imageBytes,
       faces: record.faces,
       stages: record.stages,

@@ -5,7 +5,7 @@ import type { Authenticator } from "../accounts/authenticator.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { RequestObserver } from "../telemetry/request-end.ts";
+import type { RequestObserver } from "../telemetry/request-summary.ts";
 import { openPages } from "../web/pages.ts";
 import { type AdmissionOptions, createAdmission } from "./admission.ts";
 import { ByteBudget } from "./byte-budget.ts";

@@ -5,42 +5,42 @@ import {
   HealthCheckResponse_ServingStatus as Status,
 } from "../../gen/ts/health/v1/health_pb.ts";
 
-/** The health of the process: the switch that the program turns, and the service that tells others. */
+/** The serving status of the process, and the gRPC health service that reports it. */
 export interface Health {
   /** Adds grpc.health.v1.Health to a router. */
   routes(router: ConnectRouter): void;
-  /** Tells whether requests are welcome now. Changes nothing once closed. */
+  /** Sets the serving status. Has no effect after `close`. */
   setServing(serving: boolean): void;
   readonly serving: boolean;
-  /** For the drain: not serving from now on, for good. Every watch is told so and ends. */
+  /** Sets the status to not serving permanently. Every watch stream reports it and ends. */
   close(): void;
 }
 
 /**
- * Creates the health of a process that serves these services, given by their full names. It starts as
- * not serving. All services share one status, which is also that of the empty name, the whole server.
+ * Creates the health of a process with these services, given by their full names. The initial status is not serving.
+ * All services share one status. The empty service name stands for the whole server.
  */
 export function createHealth(services: readonly string[]): Health {
   const names = ["", ...services];
-  // Any number may watch: the warning about many listeners would be wrong here.
+  // There may be any number of watchers, so disable the warning about listener leaks.
   const changes = new EventEmitter().setMaxListeners(0);
   let serving = false;
   let closed = false;
 
   const status = () => (serving ? Status.SERVING : Status.NOT_SERVING);
 
-  /** A watcher that reads slowly is told the newest status, not each one that it missed. */
+  /** Yields the status and each change. A slow client gets only the latest status. */
   async function* watch(service: string, signal: AbortSignal) {
-    let told: Status | undefined;
+    let lastSent: Status | undefined;
     while (!signal.aborted) {
       const current = names.includes(service) ? status() : Status.SERVICE_UNKNOWN;
-      if (current !== told) {
-        told = current;
+      if (current !== lastSent) {
+        lastSent = current;
         yield { status: current };
       } else if (closed) {
         return;
       } else {
-        // Rejects only when the client has left, which the loop sees by itself.
+        // Rejects only if the client disconnects, which ends the loop.
         await once(changes, "change", { signal }).catch(() => undefined);
       }
     }

@@ -1,50 +1,50 @@
 import { constants, fstatSync, openSync, write } from "node:fs";
 
-/** The most bytes that wait for the reader, some 800 lines of the log. */
-const MAX_WAITING_BYTES = 256 * 1024;
-/** The pause before another attempt when the reader does not keep up. */
-const RETRY_MS = 100;
+/** Size limit of the buffer, about 800 log lines. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+/** Delay before retrying a write that would block. */
+const RETRY_DELAY_MS = 100;
 
-/** Writes as many bytes of a chunk as possible without waiting for the reader, like `fs.write`. */
+/** Writes as many bytes of a chunk as possible without blocking, like `fs.write` on a non-blocking descriptor. */
 export type WriteChunk = (
   chunk: Uint8Array,
   done: (error: NodeJS.ErrnoException | null, writtenBytes: number) => void,
 ) => void;
 
 /**
- * Writes lines without ever blocking the event loop. While the reader does not keep up, lines wait, and those beyond
- * 256 KiB are dropped and counted. When the reader is back, a notice says how many were dropped.
+ * Writes lines without blocking the event loop. While the reader is slow, up to 256 KiB are buffered; further lines are
+ * dropped and counted. When the reader has caught up, a notice reports the number of dropped lines.
  */
 export class LineWriter {
   readonly #writeChunk: WriteChunk;
-  readonly #noticeOf: (droppedLines: number) => string;
-  #waiting: string[] = [];
-  /** Of the waiting lines and the chunk that is being written. */
-  #bytes = 0;
+  readonly #formatNotice: (droppedLines: number) => string;
+  #buffer: string[] = [];
+  /** Bytes of the buffered lines and of the chunk that is being written. */
+  #bufferedBytes = 0;
   #isWriting = false;
   #dropped = 0;
   #unreported = 0;
   #onIdle: (() => void)[] = [];
 
-  /** `noticeOf` makes the line that reports dropped ones. */
-  constructor(writeChunk: WriteChunk, noticeOf: (droppedLines: number) => string) {
+  /** `formatNotice` returns the line that reports a number of dropped lines. */
+  constructor(writeChunk: WriteChunk, formatNotice: (droppedLines: number) => string) {
     this.#writeChunk = writeChunk;
-    this.#noticeOf = noticeOf;
+    this.#formatNotice = formatNotice;
   }
 
-  /** How many lines were dropped so far. */
+  /** Total number of dropped lines. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Writes a line, which ends with a line feed, or drops it. */
+  /** Writes a line, which must end with a line feed, or drops it if the buffer is full. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
-    if (this.#bytes + bytes > MAX_WAITING_BYTES) this.#drop(1);
+    if (this.#bufferedBytes + bytes > MAX_BUFFERED_BYTES) this.#drop(1);
     else this.#add(line, bytes);
   }
 
-  /** Waits until every line is written, but not longer than this. */
+  /** Waits until every line is written or the timeout has passed. */
   async flush(timeoutMs: number): Promise<void> {
     if (!this.#isWriting) return;
     await new Promise<void>((resolve) => {
@@ -62,66 +62,66 @@ export class LineWriter {
   }
 
   #add(line: string, bytes: number): void {
-    this.#waiting.push(line);
-    this.#bytes += bytes;
-    if (!this.#isWriting) this.#writeWaiting();
+    this.#buffer.push(line);
+    this.#bufferedBytes += bytes;
+    if (!this.#isWriting) this.#writeBuffer();
   }
 
-  /** One chunk at a time: what blocks a write of a file blocks one thread of libuv's pool at most. */
-  #writeWaiting(): void {
-    this.#isWriting = this.#waiting.length > 0;
-    if (this.#isWriting) this.#write(Buffer.from(this.#waiting.splice(0).join("")));
+  /** Writes one chunk at a time, so that a blocking file write occupies at most one thread of libuv's pool. */
+  #writeBuffer(): void {
+    this.#isWriting = this.#buffer.length > 0;
+    if (this.#isWriting) this.#write(Buffer.from(this.#buffer.splice(0).join("")));
     else for (const onIdle of this.#onIdle.splice(0)) onIdle();
   }
 
   #write(chunk: Buffer): void {
     this.#writeChunk(chunk, (error, writtenBytes) => {
-      if (error?.code === "EAGAIN") setTimeout(() => this.#write(chunk), RETRY_MS).unref();
-      else if (error) this.#end(chunk.length, linesIn(chunk));
+      if (error?.code === "EAGAIN") setTimeout(() => this.#write(chunk), RETRY_DELAY_MS).unref();
+      else if (error) this.#finishChunk(chunk.length, countLines(chunk));
       else if (writtenBytes < chunk.length) {
-        this.#bytes -= writtenBytes;
+        this.#bufferedBytes -= writtenBytes;
         this.#write(chunk.subarray(writtenBytes));
-      } else this.#end(writtenBytes, 0);
+      } else this.#finishChunk(writtenBytes, 0);
     });
   }
 
-  #end(bytes: number, lostLines: number): void {
-    this.#bytes -= bytes;
-    // Nobody reads any more, or the disk is full: a notice would be lost too.
+  #finishChunk(bytes: number, lostLines: number): void {
+    this.#bufferedBytes -= bytes;
+    // If the reader is gone or the disk is full, a notice would be lost too.
     if (lostLines > 0) this.#drop(lostLines);
     else this.#reportDropped();
-    this.#writeWaiting();
+    this.#writeBuffer();
   }
 
   #reportDropped(): void {
     if (this.#unreported === 0) return;
-    const notice = this.#noticeOf(this.#unreported);
+    const notice = this.#formatNotice(this.#unreported);
     this.#unreported = 0;
-    this.#waiting.push(notice);
-    this.#bytes += Buffer.byteLength(notice);
+    this.#buffer.push(notice);
+    this.#bufferedBytes += Buffer.byteLength(notice);
   }
 }
 
 const LINE_FEED = 10;
 
-function linesIn(chunk: Uint8Array): number {
+function countLines(chunk: Uint8Array): number {
   return chunk.reduce((count, byte) => count + Number(byte === LINE_FEED), 0);
 }
 
 const STANDARD_ERROR = 2;
 
-/** Writes to standard error, which must not be used otherwise at the same time. */
-export function writeToStandardError(): WriteChunk {
+/** Opens standard error for a line writer. Nothing else may write to it meanwhile. */
+export function openStandardErrorWriter(): WriteChunk {
   const descriptor = openStandardError();
   return (chunk, done) => write(descriptor, chunk, done);
 }
 
 /**
- * A descriptor of standard error whose writes fail with EAGAIN where they would wait for the reader. A write that waits
+ * Returns a non-blocking descriptor of standard error: writes fail with EAGAIN instead of blocking. A blocked write
  * would occupy a thread of libuv's pool, and Node does not exit before its threads have finished.
  *
- * Pipes and terminals are opened again, because the mode of a descriptor is shared with every process that inherited it,
- * and others change it. A file is not: the new descriptor would have a position of its own.
+ * Pipes and terminals are opened again, because the flags of a descriptor are shared with every process that inherited
+ * it and may be changed there. A file is not opened again, because the new descriptor would have its own position.
  */
 function openStandardError(): number {
   const kind = fstatSync(STANDARD_ERROR);
@@ -129,10 +129,10 @@ function openStandardError(): number {
     try {
       return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     } catch {
-      // Not on this system, or a pipe of another user.
+      // There is no /proc, or the pipe belongs to another user.
     }
   }
-  // Node's own stream makes pipes and sockets non-blocking when it is opened. Errors are handled where they occur.
+  // Accessing Node's stream makes pipes and sockets non-blocking. The callbacks of the writes handle the errors.
   if (!kind.isFile()) process.stderr.on("error", () => {});
   return STANDARD_ERROR;
 }

@@ -1,34 +1,34 @@
 import { pino } from "pino";
-import { LineWriter, writeToStandardError } from "./line-writer.ts";
-import type { RequestEnd } from "./request-end.ts";
+import { LineWriter, openStandardErrorWriter } from "./line-writer.ts";
+import type { RequestSummary } from "./request-summary.ts";
 
-/** From the most detailed to none. `info` has a line for each request. */
+/** Log levels from the most verbose to none. `info` logs every request. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "off"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-type Line = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes events, a JSON object per line. A line must hold no image, vector, user id or header. */
+/** A structured log: one JSON object per line. Fields must not contain images, vectors, user ids or headers. */
 export interface Log {
-  info(line: Line): void;
-  warn(line: Line): void;
-  error(line: Line): void;
-  /** How many lines were dropped because the reader did not keep up. */
+  info(fields: LogFields): void;
+  warn(fields: LogFields): void;
+  error(fields: LogFields): void;
+  /** Number of lines dropped because the reader was too slow. */
   readonly droppedLines: number;
-  /** Waits until every line is written, but not longer than this. */
+  /** Waits until every line is written or the timeout has passed. */
   flush(timeoutMs: number): Promise<void>;
 }
 
-/** Where the lines of a log are written. */
+/** Destination of the log lines. */
 export type LogOutput = Pick<LineWriter, "write" | "dropped" | "flush">;
 
-/** Creates a log of this level, to standard error unless given. Writing never blocks. */
-export function createLog(level: LogLevel, output: LogOutput = standardError()): Log {
+/** Creates a log, by default to standard error. Writing never blocks. */
+export function createLog(level: LogLevel, output: LogOutput = openStandardErrorOutput()): Log {
   const logger = pino(
     {
       level: level === "off" ? "silent" : level,
-      // The process and host are for whoever collects the lines to add.
+      // Omit process id and host name: the log collector adds them.
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
@@ -36,9 +36,9 @@ export function createLog(level: LogLevel, output: LogOutput = standardError()):
     output,
   );
   return {
-    info: (line) => logger.info(line),
-    warn: (line) => logger.warn(line),
-    error: (line) => logger.error(line),
+    info: (fields) => logger.info(fields),
+    warn: (fields) => logger.warn(fields),
+    error: (fields) => logger.error(fields),
     get droppedLines() {
       return output.dropped;
     },
@@ -46,35 +46,36 @@ export function createLog(level: LogLevel, output: LogOutput = standardError()):
   };
 }
 
-function standardError(): LineWriter {
-  return new LineWriter(writeToStandardError(), noticeOf);
+function openStandardErrorOutput(): LineWriter {
+  return new LineWriter(openStandardErrorWriter(), formatDropNotice);
 }
 
-/** Reports dropped lines in the format of all others. */
-function noticeOf(lines: number): string {
+/** Returns the log line that reports dropped lines. */
+function formatDropNotice(lines: number): string {
   const time = new Date().toISOString();
   return `${JSON.stringify({ level: "warn", time, event: "log lines dropped", lines })}\n`;
 }
 
-/** The log line of a request: the user, the operation, the outcome and the time of each stage. */
-export function lineFrom(end: RequestEnd): Line {
-  const { requestId, user, operation, wire, outcome, milliseconds, imageBytes, faces } = end;
-  const stages: Record<string, number> = {};
-  for (const { stage, milliseconds: time } of end.stages)
-    stages[stage] = rounded((stages[stage] ?? 0) + time);
+/** Returns the log fields of a finished request. */
+export function logFieldsFromSummary(summary: RequestSummary): LogFields {
+  const { requestId, user, operation, protocol, outcome, durationMs, imageBytes, faces } = summary;
+  // Requests with two images run each stage twice.
+  const stagesMs: Record<string, number> = {};
+  for (const { stage, milliseconds } of summary.stages)
+    stagesMs[stage] = roundToTenth((stagesMs[stage] ?? 0) + milliseconds);
   return {
     requestId,
     user,
     operation,
-    wire,
+    protocol,
     outcome,
-    milliseconds: rounded(milliseconds),
-    stages,
+    durationMs: roundToTenth(durationMs),
+    stagesMs,
     imageBytes,
     faces,
   };
 }
 
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 10) / 10;
+function roundToTenth(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -1,16 +1,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { RequestObserver } from "./request-end.ts";
+import type { RequestObserver } from "./request-summary.ts";
 
-/** The state that is read whenever the metrics are collected. A part that is undefined has not started yet. */
-export interface Watched {
-  /** Networks and preprocessing behind the vectors. */
+/** The state that the metrics read when they are collected. A part is undefined until it has started. */
+export interface ServiceState {
+  /** Identity of the networks and preprocessing that produce the vectors. */
   readonly identity: string | undefined;
   readonly workers:
     | {
+        /** Configured number of workers. */
         readonly size: number;
-        /** Process ids of those that are ready. */
+        /** Process ids of the ready workers. */
         readonly pids: readonly number[];
         readonly busy: number;
+        /** Jobs in the queue. */
         readonly waiting: number;
         readonly restarts: number;
       }
@@ -22,26 +24,26 @@ export interface Watched {
         readonly requestsInFlight: number;
         /** Bytes of request bodies in memory. */
         readonly bodyBytes: number;
-        /** Connections that were closed at once, by the limit that was reached. */
+        /** Number of rejected connections by the limit that was exceeded. */
         readonly rejectedConnections: Readonly<Record<string, number>>;
       }
     | undefined;
   /** Whether accounts can be read and usage can be written. */
   readonly accountsAvailable: boolean | undefined;
-  /** Lines that the log dropped because nobody read it fast enough. */
+  /** Log lines dropped because the reader was too slow. */
   readonly droppedLogLines: number;
 }
 
-/** The metrics of one service, for Prometheus. */
+/** The metrics of the service for Prometheus. */
 export interface Metrics {
   readonly observe: RequestObserver;
   readonly contentType: string;
-  /** All of them, as Prometheus reads them. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>;
 }
 
-/** Outcomes of requests that were refused for no fault of their own. */
-const REFUSALS = [
+/** Outcomes of valid requests that the service rejects because of a limit or an outage. */
+const REJECTION_REASONS = [
   "OVERLOADED",
   "DRAINING",
   "TOO_MANY_REQUESTS",
@@ -50,138 +52,151 @@ const REFUSALS = [
   "ACCOUNTS_UNAVAILABLE",
 ];
 
-const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
-const FACES = [0, 1, 2, 3, 5, 10, 20, 50];
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+const FACE_COUNT_BUCKETS = [0, 1, 2, 3, 5, 10, 20, 50];
 
-/** Counts requests and their stages; the rest is read by `watch` when the metrics are collected. */
-export function createMetrics(watch: () => Watched): Metrics {
+/** Creates the metrics. Request metrics come from `observe`; all others call `readState` when they are collected. */
+export function createMetrics(readState: () => ServiceState): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  addStateMetrics(registry, readState);
 
   const requests = new Counter({
     name: "visage_requests_total",
-    help: "Requests that are over, by operation, wire and outcome",
-    labelNames: ["operation", "wire", "outcome"],
+    help: "Finished requests by operation, protocol and outcome",
+    labelNames: ["operation", "protocol", "outcome"],
     registers,
   });
-  const refusals = new Counter({
-    name: "visage_refusals_total",
-    help: "Requests that were refused for no fault of their own, by reason",
+  const rejectedRequests = new Counter({
+    name: "visage_requests_rejected_total",
+    help: "Valid requests that were rejected because of a limit or an outage, by reason",
     labelNames: ["reason"],
     registers,
   });
-  const requestSeconds = new Histogram({
-    name: "visage_request_seconds",
-    help: "Time from the headers of a request to the end of its answer",
-    labelNames: ["operation", "wire"],
-    buckets: SECONDS,
+  const requestDuration = new Histogram({
+    name: "visage_request_duration_seconds",
+    help: "Time from the request headers to the end of the response",
+    labelNames: ["operation", "protocol"],
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
-  const stageSeconds = new Histogram({
-    name: "visage_stage_seconds",
-    help: "Time of one step of the work on one image",
+  const stageDuration = new Histogram({
+    name: "visage_stage_duration_seconds",
+    help: "Duration of one processing stage of one image",
     labelNames: ["stage"],
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   const faces = new Histogram({
     name: "visage_faces_per_image",
     help: "Faces found in an image",
-    buckets: FACES,
+    buckets: FACE_COUNT_BUCKETS,
     registers,
   });
-  // So that a rate can be taken from the first refusal on.
-  for (const reason of REFUSALS) refusals.inc({ reason }, 0);
+  // Start at 0, so that `rate` includes the first rejection.
+  for (const reason of REJECTION_REASONS) rejectedRequests.inc({ reason }, 0);
 
-  // A gauge without a value has no sample: 0 would be a claim.
-  const gauge = (name: string, help: string, read: (watched: Watched) => number | undefined) =>
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    observe: ({ operation, protocol, outcome, durationMs, stages, faces: faceCounts }) => {
+      requests.inc({ operation, protocol, outcome });
+      if (REJECTION_REASONS.includes(outcome)) rejectedRequests.inc({ reason: outcome });
+      requestDuration.observe({ operation, protocol }, durationMs / 1000);
+      for (const { stage, milliseconds } of stages) stageDuration.observe({ stage }, milliseconds / 1000);
+      for (const count of faceCounts) faces.observe(count);
+    },
+  };
+}
+
+/** Registers the metrics that are read from the state of the service. */
+function addStateMetrics(registry: Registry, readState: () => ServiceState): void {
+  const registers = [registry];
+
+  /** Adds a gauge. While its value is undefined it has no sample, because 0 would be a wrong statement. */
+  const addGauge = (name: string, help: string, read: (state: ServiceState) => number | undefined) =>
     new Gauge({
       name,
       help,
       registers,
       collect() {
-        const value = read(watch());
+        const value = read(readState());
         if (value === undefined) this.remove();
         else this.set(value);
       },
     });
-  gauge("visage_workers", "Worker processes that there should be", ({ workers }) => workers?.size);
-  gauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers?.pids.length);
-  gauge("visage_workers_busy", "Worker processes that are at work", ({ workers }) => workers?.busy);
-  gauge("visage_queue_depth", "Images that wait for a worker", ({ workers }) => workers?.waiting);
-  gauge(
+  const addCounter = (name: string, help: string, read: (state: ServiceState) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read(readState()));
+      },
+    });
+
+  addGauge("visage_workers", "Configured worker processes", ({ workers }) => workers?.size);
+  addGauge("visage_workers_ready", "Worker processes that are ready", ({ workers }) => workers?.pids.length);
+  addGauge("visage_workers_busy", "Worker processes that run a job", ({ workers }) => workers?.busy);
+  addGauge("visage_queue_depth", "Jobs that wait for a worker", ({ workers }) => workers?.waiting);
+  addGauge(
     "visage_requests_in_flight",
-    "Requests that have not ended",
+    "Requests that have not finished",
     ({ server }) => server?.requestsInFlight,
   );
-  gauge("visage_body_bytes", "Bytes of request bodies in memory", ({ server }) => server?.bodyBytes);
-  gauge("visage_accounts_available", "1 while accounts can be read and usage can be written", (watched) =>
-    watched.accountsAvailable === undefined ? undefined : Number(watched.accountsAvailable),
+  addGauge(
+    "visage_request_body_memory_bytes",
+    "Bytes of request bodies in memory",
+    ({ server }) => server?.bodyBytes,
   );
-  new Counter({
-    name: "visage_worker_restarts_total",
-    help: "Workers that were started in place of lost ones",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(watch().workers?.restarts ?? 0);
-    },
-  });
-  new Counter({
-    name: "visage_log_lines_dropped_total",
-    help: "Log lines that were dropped because their reader did not keep up",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(watch().droppedLogLines);
-    },
-  });
+  addGauge(
+    "visage_accounts_available",
+    "1 if accounts can be read and usage can be written, otherwise 0",
+    ({ accountsAvailable }) => (accountsAvailable === undefined ? undefined : Number(accountsAvailable)),
+  );
+  addCounter(
+    "visage_worker_restarts_total",
+    "Workers started to replace lost ones",
+    ({ workers }) => workers?.restarts ?? 0,
+  );
+  addCounter(
+    "visage_log_lines_dropped_total",
+    "Log lines dropped because the reader was too slow",
+    ({ droppedLogLines }) => droppedLogLines,
+  );
   new Gauge({
     name: "visage_connections",
-    help: "Open connections by protocol",
-    labelNames: ["protocol"],
+    help: "Open connections by HTTP version",
+    labelNames: ["http_version"],
     registers,
     collect() {
-      const { server } = watch();
+      const { server } = readState();
       if (!server) return;
-      const { http1, http2 } = server.connections;
-      this.set({ protocol: "http1" }, http1);
-      this.set({ protocol: "http2" }, http2);
+      this.set({ http_version: "1" }, server.connections.http1);
+      this.set({ http_version: "2" }, server.connections.http2);
     },
   });
   new Counter({
     name: "visage_connections_rejected_total",
-    help: "Connections that were closed at once because too many were open, by the limit that was reached",
+    help: "Connections closed immediately because too many were open, by the exceeded limit",
     labelNames: ["limit"],
     registers,
     collect() {
       this.reset();
-      for (const [limit, count] of Object.entries(watch().server?.rejectedConnections ?? {}))
+      for (const [limit, count] of Object.entries(readState().server?.rejectedConnections ?? {}))
         this.inc({ limit }, count);
     },
   });
   new Gauge({
     name: "visage_model_info",
-    help: "1, with the identity of networks and preprocessing as a label",
+    help: "Always 1; the label is the identity of the networks and preprocessing",
     labelNames: ["identity"],
     registers,
     collect() {
-      const { identity } = watch();
+      const { identity } = readState();
       if (identity !== undefined) this.set({ identity }, 1);
     },
   });
-
-  return {
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
-    observe: (end) => {
-      const { operation, wire, outcome } = end;
-      requests.inc({ operation, wire, outcome });
-      if (REFUSALS.includes(outcome)) refusals.inc({ reason: outcome });
-      requestSeconds.observe({ operation, wire }, end.milliseconds / 1000);
-      for (const { stage, milliseconds } of end.stages) stageSeconds.observe({ stage }, milliseconds / 1000);
-      for (const count of end.faces) faces.observe(count);
-    },
-  };
 }

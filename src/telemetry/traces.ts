@@ -3,27 +3,28 @@ import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import type { RequestEnd, RequestObserver } from "./request-end.ts";
+import type { RequestObserver, RequestSummary } from "./request-summary.ts";
 
-/** Where traces go. */
+/** Options of the trace exporter. */
 export interface TracesOptions {
-  /** Address of a collector that speaks OTLP over HTTP. */
+  /** URL of an OTLP/HTTP collector. */
   readonly endpoint: string;
   readonly serviceName: string;
 }
 
-/** The traces of one service. */
+/** Exports the traces of the service. */
 export interface Traces {
   readonly observe: RequestObserver;
-  /** Sends what has not been sent. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
 const SUCCESS = "ok";
 
 /**
- * Sends a span for each request, and one below it for each step of the work on each image. They are made when
- * the request is over: steps of one image follow each other, so that their times tell when each began.
+ * Exports a span for each request, with a child span for each processing stage of each image. The spans are created when
+ * the request has finished. The stages of one image run one after the other, so their start times follow from their
+ * durations.
  */
 export function openTraces({ endpoint, serviceName }: TracesOptions): Traces {
   const exporter = new OTLPTraceExporter({ url: new URL("v1/traces", withSlash(endpoint)).href });
@@ -33,7 +34,7 @@ export function openTraces({ endpoint, serviceName }: TracesOptions): Traces {
   });
   const tracer = provider.getTracer("visage");
   return {
-    observe: (end) => addSpans(tracer, end),
+    observe: (summary) => addSpans(tracer, summary),
     close: () => provider.shutdown(),
   };
 }
@@ -42,35 +43,35 @@ function withSlash(url: string): string {
   return url.endsWith("/") ? url : `${url}/`;
 }
 
-function addSpans(tracer: Tracer, end: RequestEnd): void {
+function addSpans(tracer: Tracer, summary: RequestSummary): void {
   const attributes = {
-    "visage.request_id": end.requestId,
-    "visage.wire": end.wire,
-    "visage.outcome": end.outcome,
-    "visage.image_bytes": end.imageBytes,
-    "visage.faces": [...end.faces],
-    ...(end.user !== undefined && { "visage.user": end.user }),
+    "visage.request_id": summary.requestId,
+    "visage.protocol": summary.protocol,
+    "visage.outcome": summary.outcome,
+    "visage.image_bytes": summary.imageBytes,
+    "visage.faces": [...summary.faces],
+    ...(summary.user !== undefined && { "visage.user": summary.user }),
   };
-  const options = { kind: SpanKind.SERVER, startTime: end.startedAtMs, attributes };
-  const parent = contextFrom(end);
-  const span = tracer.startSpan(end.operation, options, parent);
-  if (end.outcome !== SUCCESS) span.setStatus({ code: SpanStatusCode.ERROR, message: end.outcome });
-  addStages(tracer, end, trace.setSpan(parent, span));
-  span.end(end.startedAtMs + end.milliseconds);
+  const options = { kind: SpanKind.SERVER, startTime: summary.startedAtMs, attributes };
+  const parent = parentContext(summary);
+  const span = tracer.startSpan(summary.operation, options, parent);
+  if (summary.outcome !== SUCCESS) span.setStatus({ code: SpanStatusCode.ERROR, message: summary.outcome });
+  addStageSpans(tracer, summary, trace.setSpan(parent, span));
+  span.end(summary.startedAtMs + summary.durationMs);
 }
 
-function addStages(tracer: Tracer, { stages, startedAtMs }: RequestEnd, parent: Context): void {
-  const imageEndsMs = new Map<string, number>();
+function addStageSpans(tracer: Tracer, { stages, startedAtMs }: RequestSummary, parent: Context): void {
+  const imageEndMs = new Map<string, number>();
   for (const { image, stage, milliseconds } of stages) {
-    const startTime = imageEndsMs.get(image) ?? startedAtMs;
-    imageEndsMs.set(image, startTime + milliseconds);
+    const startTime = imageEndMs.get(image) ?? startedAtMs;
+    imageEndMs.set(image, startTime + milliseconds);
     const span = tracer.startSpan(stage, { startTime, attributes: { "visage.image": image } }, parent);
     span.end(startTime + milliseconds);
   }
 }
 
-/** The trace that a request belongs to, as its headers tell (W3C). */
-function contextFrom({ headers }: RequestEnd): Context {
+/** Returns the trace context of the request headers (W3C Trace Context). */
+function parentContext({ headers }: RequestSummary): Context {
   return new W3CTraceContextPropagator().extract(ROOT_CONTEXT, headers, {
     get: (carrier, name) => carrier[name],
     keys: Object.keys,

@@ -173,10 +173,10 @@ describe("SIGHUP", () => {
     await service.port();
     writeFileSync(files.cert, readFileSync(files.cert).subarray(0, 300));
     for (let i = 0; i < 5; i++) service.process.kill("SIGHUP");
-    await expect.poll(() => service.log).toContain('"event":"certificate kept"');
+    await expect.poll(() => service.log).toContain('"event":"certificate reload failed"');
     await writeCertificate();
     service.process.kill("SIGHUP");
-    await expect.poll(() => service.log).toContain('"event":"certificate renewed"');
+    await expect.poll(() => service.log).toContain('"event":"certificate reloaded"');
     service.process.kill("SIGINT");
     expect(await service.exit).toEqual([0, null]);
   }, 40_000);

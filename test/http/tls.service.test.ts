@@ -121,7 +121,7 @@ describe("a certificate that cannot be used", () => {
     await service.reload();
     expect(await statusOver11(cert)).toBe(200);
     expect(lines.join("")).toMatch(
-      /"level":"error".*"event":"certificate kept","cause":"VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ./,
+      /"level":"error".*"event":"certificate reload failed","cause":"VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ./,
     );
     expect(lines.join("")).not.toContain("PRIVATE KEY");
   });

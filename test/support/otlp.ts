@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** A span as it came over the wire. */
+/** A span in the OTLP JSON encoding. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -20,14 +20,14 @@ interface TraceRequest {
   }[];
 }
 
-/** A collector of traces on loopback. */
+/** A trace collector on the loopback address. */
 export interface Collector {
   readonly endpoint: string;
   readonly spans: readonly ReceivedSpan[];
   close(): void;
 }
 
-/** Receives traces by OTLP over HTTP, as JSON. */
+/** Starts a collector that receives traces by OTLP/HTTP with JSON. */
 export async function startCollector(): Promise<Collector> {
   const spans: ReceivedSpan[] = [];
   const server = createServer(async (request, response) => {

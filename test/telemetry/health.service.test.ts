@@ -17,20 +17,20 @@ import { protoPath } from "grpc-health-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createHealth, type Health } from "../../src/telemetry/health.ts";
 
-interface Answer {
+interface HealthResponse {
   readonly status: string;
 }
 
-/** What grpc-js makes of the official proto; proto-loader keeps enums as their names here. */
+/** The client that grpc-js generates from the official proto, with enums as names. */
 interface HealthClient extends Client {
   Check(
     request: { service: string },
-    done: (error: ServiceError | null, answer?: Answer) => void,
+    done: (error: ServiceError | null, response?: HealthResponse) => void,
   ): ClientUnaryCall;
-  Watch(request: { service: string }): ClientReadableStream<Answer>;
+  Watch(request: { service: string }): ClientReadableStream<HealthResponse>;
   List(
     request: object,
-    done: (error: ServiceError | null, answer?: { statuses: Record<string, Answer> }) => void,
+    done: (error: ServiceError | null, response?: { statuses: Record<string, HealthResponse> }) => void,
   ): ClientUnaryCall;
 }
 
@@ -43,7 +43,7 @@ let server: Http2Server;
 let client: HealthClient;
 let openStreams: number;
 
-/** Counts the answers that the handler has not finished: one that forgets its client stays in the count. */
+/** Counts the open response streams, to detect handlers that outlive their client. */
 const countStreams: Interceptor = (next) => async (request) => {
   const response = await next(request);
   return response.stream ? { ...response, message: counted(response.message) } : response;
@@ -67,7 +67,7 @@ beforeEach(async () => {
   client = new GrpcHealth(`127.0.0.1:${port}`, credentials.createInsecure()) as unknown as HealthClient;
 });
 
-// A watch that does not end holds the server open: better told soon than after the usual patience.
+// A watch that does not end keeps the server open. The short timeout reports it soon.
 afterEach(async () => {
   health.close();
   client.close();
@@ -76,45 +76,48 @@ afterEach(async () => {
 
 function check(service: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    client.Check({ service }, (error, answer) => (error ? reject(error) : resolve(answer!.status)));
+    client.Check({ service }, (error, response) => (error ? reject(error) : resolve(response!.status)));
   });
 }
 
 function watch(service: string) {
   const call = client.Watch({ service });
-  const answers = call[Symbol.asyncIterator]() as AsyncIterator<Answer, undefined>;
+  const responses = call[Symbol.asyncIterator]() as AsyncIterator<HealthResponse, undefined>;
   return {
-    next: async () => (await answers.next()).value?.status,
+    next: async () => (await responses.next()).value?.status,
     cancel: () => call.cancel(),
   };
 }
 
 describe("Check", () => {
-  test.each(["", FACES])("of %j says not serving at the start, then what was set", async (service) => {
-    expect(health.serving).toBe(false);
-    expect(await check(service)).toBe("NOT_SERVING");
-    health.setServing(true);
-    expect(health.serving).toBe(true);
-    expect(await check(service)).toBe("SERVING");
-    health.setServing(false);
-    expect(await check(service)).toBe("NOT_SERVING");
-  });
+  test.each(["", FACES])(
+    "of %j returns NOT_SERVING at first, then the status that was set",
+    async (service) => {
+      expect(health.serving).toBe(false);
+      expect(await check(service)).toBe("NOT_SERVING");
+      health.setServing(true);
+      expect(health.serving).toBe(true);
+      expect(await check(service)).toBe("SERVING");
+      health.setServing(false);
+      expect(await check(service)).toBe("NOT_SERVING");
+    },
+  );
 
-  test("of an unknown service is not found", async () => {
+  test("of an unknown service fails with NOT_FOUND", async () => {
     await expect(check("face.v1.Other")).rejects.toMatchObject({ code: StatusCode.NOT_FOUND });
   });
 });
 
-test("List tells the status of every name", async () => {
+test("List returns the status of every service", async () => {
   health.setServing(true);
   const statuses = await new Promise((resolve, reject) => {
-    client.List({}, (error, answer) => (error ? reject(error) : resolve(answer!.statuses)));
+    client.List({}, (error, response) => (error ? reject(error) : resolve(response!.statuses)));
   });
   expect(statuses).toEqual({ "": { status: "SERVING" }, [FACES]: { status: "SERVING" } });
 });
 
 describe("Watch", () => {
-  test.each(["", FACES])("of %j tells the status at once and each change", async (service) => {
+  test.each(["", FACES])("of %j sends the status immediately and after each change", async (service) => {
     const watching = watch(service);
     expect(await watching.next()).toBe("NOT_SERVING");
     health.setServing(true);
@@ -123,7 +126,7 @@ describe("Watch", () => {
     expect(await watching.next()).toBe("NOT_SERVING");
   });
 
-  test("does not repeat a status that was set again", async () => {
+  test("does not repeat an unchanged status", async () => {
     const watching = watch(FACES);
     expect(await watching.next()).toBe("NOT_SERVING");
     health.setServing(false);
@@ -132,7 +135,7 @@ describe("Watch", () => {
     expect(await watching.next()).toBe("SERVING");
   });
 
-  test("of an unknown service says so and stays open", async () => {
+  test("of an unknown service sends SERVICE_UNKNOWN and stays open", async () => {
     const watching = watch("face.v1.Other");
     expect(await watching.next()).toBe("SERVICE_UNKNOWN");
     const more = watching.next();
@@ -143,7 +146,7 @@ describe("Watch", () => {
     expect(await more).toBeUndefined();
   });
 
-  test("ends on the server when the client leaves", async () => {
+  test("ends on the server when the client cancels", async () => {
     const watches = Array.from({ length: 20 }, () => watch(FACES));
     for (const watching of watches) expect(await watching.next()).toBe("NOT_SERVING");
     expect(openStreams).toBe(20);
@@ -155,7 +158,7 @@ describe("Watch", () => {
     await vi.waitFor(() => expect(openStreams).toBe(0));
   });
 
-  test("tells each of many watchers, and warns of no leak", async () => {
+  test("notifies many watchers without a listener leak warning", async () => {
     const warn = vi.fn();
     process.on("warning", warn);
     const watches = Array.from({ length: 20 }, () => watch(FACES));
@@ -168,7 +171,7 @@ describe("Watch", () => {
 });
 
 describe("close", () => {
-  test("tells every watch that the server stops, then ends it", async () => {
+  test("sends NOT_SERVING to every watch, then ends it", async () => {
     health.setServing(true);
     const watches = [watch(""), watch(FACES)];
     for (const watching of watches) expect(await watching.next()).toBe("SERVING");
@@ -180,7 +183,7 @@ describe("close", () => {
     expect(openStreams).toBe(0);
   });
 
-  test("is for good: nothing turns serving on again, and a new watch ends at once", async () => {
+  test("is permanent: the status cannot change again, and a new watch ends immediately", async () => {
     health.close();
     health.setServing(true);
     expect(health.serving).toBe(false);

@@ -1,24 +1,24 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { LineWriter } from "../../src/telemetry/line-writer.ts";
 
 const LINE = `${"x".repeat(1023)}\n`;
-/** What a writer keeps for its reader, in lines of 1 KiB. */
-const ROOM = 256;
+/** Capacity of the buffer in lines of 1 KiB. */
+const BUFFER_LINES = 256;
+/** Pause of the writer after a write that would block. */
+const RETRY_DELAY_MS = 100;
 
-/** A reader that takes so many bytes at a time: all, some, or none (EAGAIN) until it is told otherwise. */
+/** Creates a writer and its reader. The reader accepts `maxBytes` per write; 0 fails with EAGAIN. */
 function createReader() {
   const reader = {
     text: "",
-    takes: Number.POSITIVE_INFINITY,
-    fault: undefined as string | undefined,
-    calls: 0,
+    maxBytes: Number.POSITIVE_INFINITY,
+    errorCode: undefined as string | undefined,
   };
   const writer = new LineWriter(
     (chunk, done) => {
-      reader.calls++;
-      const bytes = Math.min(chunk.length, reader.takes);
-      const code = reader.fault ?? (bytes === 0 ? "EAGAIN" : undefined);
+      const bytes = Math.min(chunk.length, reader.maxBytes);
+      const code = reader.errorCode ?? (bytes === 0 ? "EAGAIN" : undefined);
       if (code === undefined) reader.text += Buffer.from(chunk.subarray(0, bytes)).toString();
       setImmediate(() => done(code === undefined ? null : Object.assign(new Error(code), { code }), bytes));
     },
@@ -27,18 +27,22 @@ function createReader() {
   return { reader, writer };
 }
 
-describe("a line writer", () => {
-  test("writes lines in order, in as few chunks as the reader allows", async () => {
+function useFakeTimeouts(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+describe("the line writer", () => {
+  test("writes lines in order", async () => {
     const { reader, writer } = createReader();
     for (let i = 0; i < 100; i++) writer.write(`line ${i}\n`);
     await writer.flush(1000);
     expect(reader.text).toBe(Array.from({ length: 100 }, (_, i) => `line ${i}\n`).join(""));
-    expect(reader.calls).toBe(2);
   });
 
-  test("goes on where the reader took a part, also within a character", async () => {
+  test("continues after a partial write, even within a character", async () => {
     const { reader, writer } = createReader();
-    reader.takes = 3;
+    reader.maxBytes = 3;
     const pieces: Buffer[] = [];
     const bytes = new LineWriter(
       (chunk, done) => {
@@ -56,41 +60,43 @@ describe("a line writer", () => {
     expect(writer.dropped).toBe(0);
   });
 
-  test("keeps 256 KiB for a reader that stalls, drops the rest and says how much", async () => {
+  test("buffers 256 KiB for a stalled reader, drops the rest and reports how many lines", async () => {
+    useFakeTimeouts();
     const { reader, writer } = createReader();
-    reader.takes = 0;
-    for (let i = 0; i < ROOM + 50; i++) writer.write(LINE);
+    reader.maxBytes = 0;
+    for (let i = 0; i < BUFFER_LINES + 50; i++) writer.write(LINE);
     expect(writer.dropped).toBe(50);
-    await sleep(350);
-    // A few attempts, not a busy loop.
-    expect(reader.calls).toBeLessThan(6);
-    reader.takes = 64 * 1024;
+    await yieldToEventLoop();
+    reader.maxBytes = 64 * 1024;
+    vi.advanceTimersByTime(RETRY_DELAY_MS);
     await writer.flush(5000);
-    expect(reader.text).toBe(`${LINE.repeat(ROOM)}50 dropped\n`);
+    expect(reader.text).toBe(`${LINE.repeat(BUFFER_LINES)}50 dropped\n`);
     writer.write(LINE);
     await writer.flush(1000);
-    expect(reader.text).toBe(`${LINE.repeat(ROOM)}50 dropped\n${LINE}`);
+    expect(reader.text).toBe(`${LINE.repeat(BUFFER_LINES)}50 dropped\n${LINE}`);
   });
 
-  test("counts what an error has lost, and goes on", async () => {
+  test("counts the lines lost by an error and continues", async () => {
     const { reader, writer } = createReader();
-    reader.fault = "EPIPE";
+    reader.errorCode = "EPIPE";
     writer.write(LINE);
     writer.write(LINE);
     await writer.flush(1000);
     expect(writer.dropped).toBe(2);
-    reader.fault = undefined;
+    reader.errorCode = undefined;
     writer.write("again\n");
     await writer.flush(1000);
     expect(reader.text).toBe("again\n2 dropped\n");
   });
 
-  test("is not waited for longer than asked", async () => {
+  test("stops waiting after the flush timeout", async () => {
+    useFakeTimeouts();
     const { reader, writer } = createReader();
-    reader.takes = 0;
+    reader.maxBytes = 0;
     writer.write(LINE);
-    const started = performance.now();
-    await writer.flush(100);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const flushed = writer.flush(5000);
+    vi.advanceTimersByTime(5000);
+    await flushed;
+    expect(reader.text).toBe("");
   });
 });

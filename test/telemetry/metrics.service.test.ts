@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { openMetricsPort } from "../../src/telemetry/metrics-port.ts";
+import { openMetricsServer } from "../../src/telemetry/metrics-server.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -20,8 +20,8 @@ const get = async (port: number, init: RequestInit = {}, path = "/metrics") => {
   return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
 };
 
-test("requests are counted by operation, wire and outcome, and their stages timed", async () => {
-  const ask = (userId: string) => {
+test("counts requests by operation, protocol and outcome, and measures their stages", async () => {
+  const send = (userId: string) => {
     const body = new FormData();
     body.append("img", new Blob([photograph(3).slice()]));
     return fetch(`http://127.0.0.1:${service.port}/get_face_vec`, {
@@ -30,15 +30,15 @@ test("requests are counted by operation, wire and outcome, and their stages time
       body,
     });
   };
-  await (await ask(USER)).text();
-  await (await ask("nobody-we-know")).text();
+  await (await send(USER)).text();
+  await (await send("an-unknown-user")).text();
   const { status, type, text } = await get(service.metricsPort!);
   expect([status, type]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
   for (const line of [
-    'visage_requests_total{operation="get_face_vec",wire="rest",outcome="ok"} 1',
-    'visage_requests_total{operation="get_face_vec",wire="rest",outcome="UNKNOWN_USER"} 1',
-    'visage_request_seconds_count{operation="get_face_vec",wire="rest"} 2',
-    'visage_refusals_total{reason="OVERLOADED"} 0',
+    'visage_requests_total{operation="get_face_vec",protocol="rest",outcome="ok"} 1',
+    'visage_requests_total{operation="get_face_vec",protocol="rest",outcome="UNKNOWN_USER"} 1',
+    'visage_request_duration_seconds_count{operation="get_face_vec",protocol="rest"} 2',
+    'visage_requests_rejected_total{reason="OVERLOADED"} 0',
     "visage_faces_per_image_sum 3",
     "visage_queue_depth 0",
     "visage_workers 1",
@@ -49,17 +49,18 @@ test("requests are counted by operation, wire and outcome, and their stages time
   ])
     expect(text).toContain(line);
   for (const stage of ["queue", "decode", "detect", "mesh", "embed"])
-    expect(text).toContain(`visage_stage_seconds_count{stage="${stage}"} 1`);
-  expect(text).toMatch(/^visage_connections\{protocol="http1"\} [1-9]/m);
+    expect(text).toContain(`visage_stage_duration_seconds_count{stage="${stage}"} 1`);
+  expect(text).toMatch(/^visage_connections\{http_version="1"\} [1-9]/m);
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);
   expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
 });
 
-test("the port of the service has no metrics", async () => {
+test("does not serve metrics on the public port", async () => {
   expect((await get(service.port, { headers: { user_id: USER } })).status).toBe(404);
 });
 
-const NOTHING = {
+/** The state before anything has started. */
+const INITIAL_STATE = {
   identity: undefined,
   workers: undefined,
   server: undefined,
@@ -67,70 +68,61 @@ const NOTHING = {
   droppedLogLines: 3,
 };
 
-describe("the port of the metrics", () => {
-  /** Opens one until the test is over. */
+describe("the metrics server", () => {
+  /** Opens a metrics server that is closed after the test. */
   async function open(text?: () => Promise<string>) {
     const errors: unknown[] = [];
-    const metrics = { ...createMetrics(() => NOTHING), ...(text && { text }) };
+    const metrics = { ...createMetrics(() => INITIAL_STATE), ...(text && { text }) };
     const onError = (error: unknown) => errors.push(error);
-    const opened = await openMetricsPort({ metrics, host: "127.0.0.1", port: 0, onError });
+    const opened = await openMetricsServer({ metrics, host: "127.0.0.1", port: 0, onError });
     onTestFinished(() => opened.close());
     return { ...opened, errors };
   }
 
-  test("answers what is known while the service starts", async () => {
+  test("omits metrics of parts that have not started", async () => {
     const { port } = await open();
     const { status, text } = await get(port);
     expect(status).toBe(200);
     expect(text).toContain("visage_log_lines_dropped_total 3");
     expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);
-    // No value is not the same as 0, which would raise an alarm.
+    // A value of 0 would raise an alert.
     expect(text).not.toMatch(/^visage_(accounts_available|workers|connections|model_info)/m);
   });
 
-  test("is open while the service starts, and closed with it", async () => {
+  test("responds while the service starts, and closes with it", async () => {
     const free = createServer();
     free.listen(0, "127.0.0.1");
     await once(free, "listening");
     const { port } = free.address() as AddressInfo;
     free.close();
     const starting = startTestService({ VISAGE_METRICS_PORT: String(port) });
-    let scrapes = 0;
     let isStarted = false;
     const started = starting.finally(() => {
       isStarted = true;
     });
-    while (!isStarted) {
-      const scrape = await get(port).catch(() => undefined);
-      if (scrape) {
-        expect(scrape.status).toBe(200);
-        scrapes++;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    const { close } = await started;
-    expect(scrapes).toBeGreaterThan(3);
-    await close();
+    const { status } = await vi.waitFor(() => get(port), { timeout: 20_000, interval: 10 });
+    expect({ status, isStarted }).toEqual({ status: 200, isStarted: false });
+    await (await started).close();
     await expect(get(port)).rejects.toThrow();
   });
 
   test.each([
-    ["another path", "GET", "/", 404],
-    ["another method", "POST", "/metrics", 405],
+    ["an unknown path", "GET", "/", 404],
+    ["an unsupported method", "POST", "/metrics", 405],
     ["a query", "GET", "/metrics?name=visage", 200],
-  ])("answers %s with a status", async (_, method, path, status) => {
+  ])("answers %s with %s %s by status %i", async (_, method, path, status) => {
     const { port } = await open();
     expect((await get(port, { method }, path)).status).toBe(status);
   });
 
-  test("answers a failure to collect with 500 and reports it", async () => {
-    const fault = new Error("no memory");
-    const { port, errors } = await open(() => Promise.reject(fault));
+  test("answers 500 and reports the error if collecting fails", async () => {
+    const error = new Error("no memory");
+    const { port, errors } = await open(() => Promise.reject(error));
     expect((await get(port)).status).toBe(500);
-    expect(errors).toEqual([fault]);
+    expect(errors).toEqual([error]);
   });
 
-  test("survives what is no request", async () => {
+  test("survives malformed requests", async () => {
     const { port } = await open();
     for (const bytes of [
       "\0\0\0",
@@ -145,7 +137,7 @@ describe("the port of the metrics", () => {
     expect((await get(port)).status).toBe(200);
   });
 
-  test("holds at most 16 connections, and frees those that send nothing", async () => {
+  test("accepts at most 16 connections and closes idle ones", async () => {
     const { port } = await open();
     const sockets: Socket[] = Array.from({ length: 16 }, () => connect(port, "127.0.0.1"));
     onTestFinished(() => {
@@ -162,16 +154,16 @@ describe("the port of the metrics", () => {
   }, 20_000);
 });
 
-describe("a port that is taken", () => {
-  test("is an error that names the variable where it was set", async () => {
+describe("a metrics port that is in use", () => {
+  test("is a startup error that names the variable if it was set", async () => {
     const starting = startTestService({ VISAGE_METRICS_PORT: String(service.metricsPort) });
     await expect(starting).rejects.toThrow(/VISAGE_METRICS_PORT.*EADDRINUSE/);
   });
 
-  test("is a warning where it is the default", async () => {
+  test("is a warning if it is the default port", async () => {
     const blocker = createServer();
     blocker.listen(9464, "127.0.0.1");
-    // Another program on this machine may have it already.
+    // Another program may already use it.
     await once(blocker, "listening").catch(() => {});
     onTestFinished(() => void blocker.close());
     const lines: string[] = [];
@@ -183,11 +175,11 @@ describe("a port that is taken", () => {
     const started = await startTestService({ VISAGE_METRICS_PORT: undefined }, log);
     onTestFinished(() => started.close());
     expect(started.metricsPort).toBeUndefined();
-    expect(lines.filter((line) => line.includes('"event":"no metrics"'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('"event":"metrics disabled"'))).toHaveLength(1);
     expect((await get(started.port, {}, "/healthz")).status).toBe(200);
   });
 
-  test("does not matter where metrics are off", async () => {
+  test("does not matter if metrics are off", async () => {
     const started = await startTestService({ VISAGE_METRICS_PORT: "off" });
     onTestFinished(() => started.close());
     expect(started.metricsPort).toBeUndefined();

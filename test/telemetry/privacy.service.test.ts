@@ -24,18 +24,18 @@ import { type Collector, startCollector } from "../support/otlp.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { waysIn } from "../support/ways-in.ts";
 
-const STRANGER = "an-id-that-nobody-knows";
-const OTHER_USERS = ["an-id-that-has-ended", "an-id-that-is-spent", "an-id-that-hurries"] as const;
+const UNKNOWN_USER = "an-id-without-a-user";
+const OTHER_USERS = ["id-without-subscription", "id-without-quota", "id-above-its-rate"] as const;
 const SECRETS = { query: "sesame-in-the-query", path: "sesame-in-the-path", header: "sesame-in-a-header" };
-/** Two are answered before there is a request, which is not logged; one needs a database that cannot be reached. */
-const NOT_DRIVEN: readonly ErrorKind[] = ["headersTooLarge", "requestTooSlow", "accountsUnavailable"];
+/** Two occur before there is a request to log; one needs a database that cannot be reached. */
+const UNTESTED_KINDS: readonly ErrorKind[] = ["headersTooLarge", "requestTooSlow", "accountsUnavailable"];
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 let collector: Collector;
 let service: RunningService;
 const lines: string[] = [];
 const dataDir = mkdtempSync(join(tmpdir(), "visage-privacy-"));
-/** Answers with a photograph, with the status that the path names, or never. */
+/** Responds with a photograph and the status in the path, or never. */
 const images = createServer(({ url = "" }, response) => {
   const status = Number(/status-(\d+)/.exec(url)?.[1] ?? 200);
   if (!url.includes("/never")) response.writeHead(status).end(photograph(3));
@@ -66,8 +66,8 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Sends what comes to every kind of error there is, but for those that NOT_DRIVEN names. */
-async function driveErrors(): Promise<void> {
+/** Sends requests that cause every kind of error except UNTESTED_KINDS. */
+async function causeErrors(): Promise<void> {
   const post = async (
     fields: object,
     { path = "/get_face_vec", ...headers }: Record<string, string> = {},
@@ -104,12 +104,12 @@ async function driveErrors(): Promise<void> {
   await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
 
   const store = await openAccountStore({ databaseUrl: undefined, dataDir });
-  const [ended, spent, hasty] = OTHER_USERS;
-  await addTestUser(store, ended, {}, { endsAt: new Date("2021-01-01T00:00:00Z") });
-  await addTestUser(store, spent, { requestsPerMonth: 0 });
-  await addTestUser(store, hasty, { requestsPerSecond: 0.001 });
+  const [expired, overQuota, overRate] = OTHER_USERS;
+  await addTestUser(store, expired, {}, { endsAt: new Date("2021-01-01T00:00:00Z") });
+  await addTestUser(store, overQuota, { requestsPerMonth: 0 });
+  await addTestUser(store, overRate, { requestsPerSecond: 0.001 });
   await store.close();
-  for (const user of ["", ...OTHER_USERS, hasty]) await post({ img: photo }, { user_id: user });
+  for (const user of ["", ...OTHER_USERS, overRate]) await post({ img: photo }, { user_id: user });
 
   await post({ img: photo }, { path: `/${SECRETS.path}` });
   await fetch(`http://127.0.0.1:${service.port}/get_face_vec?key=${SECRETS.query}`, {
@@ -129,7 +129,7 @@ async function driveErrors(): Promise<void> {
   await post({ img: photo });
 }
 
-test("nothing that was sent or answered is in a log, a metric or a trace", async () => {
+test("logs, metrics and traces contain no request or response data", async () => {
   const port = (images.address() as AddressInfo).port;
   const content = (bytes: Uint8Array) => ({ source: { case: "content", value: bytes } as const });
   const url = (text: string) => ({ source: { case: "url", value: text } as const });
@@ -151,22 +151,22 @@ test("nothing that was sent or answered is in a log, a metric or a trace", async
   await way!.ask("getImageAttr", create(GetImageAttrRequestSchema, { imageAttr: photo }));
   await way!.ask("matchFaces", create(MatchFacesRequestSchema, { img1: photo, img2: remote }));
   await way!.ask("compareFaces", create(CompareFacesRequestSchema, { img1: photo, img2: broken }));
-  for (const stranger of waysIn(service.port, STRANGER))
-    await stranger.ask("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
+  for (const unauthenticated of waysIn(service.port, UNKNOWN_USER))
+    await unauthenticated.ask("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
   await fetch(`http://127.0.0.1:${service.port}/get_face_vec?bboxes=${SECRETS.query}`, {
     method: "POST",
     headers: { user_id: USER, "x-secret": SECRETS.header },
     body: `{"img":"${photograph(3).toString("base64").slice(0, 500)}`,
   });
 
-  await driveErrors();
+  await causeErrors();
 
   const metrics = await (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
   await service.close();
   const seen = `${lines.join("")}${metrics}${JSON.stringify(collector.spans)}`;
   const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));
   const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => !outcomes.has(reasonFromKind(kind)));
-  expect(kinds).toEqual(NOT_DRIVEN);
+  expect(kinds).toEqual(UNTESTED_KINDS);
   expect(collector.spans.length).toBeGreaterThan(50);
 
   const vector = JSON.parse(answers[0]!).answer.data.vector as number[];
@@ -174,7 +174,7 @@ test("nothing that was sent or answered is in a log, a metric or a trace", async
   const base64 = photograph(3).toString("base64");
   for (const secret of [
     USER,
-    STRANGER,
+    UNKNOWN_USER,
     ...OTHER_USERS,
     ...Object.values(SECRETS),
     ...vector.slice(0, 8).map((number) => String(Math.abs(number)).slice(0, 12)),

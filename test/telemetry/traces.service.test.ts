@@ -15,14 +15,14 @@ afterAll(() => collector.close());
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const PARENT_ID = "b7ad6b7169203331";
 
-test("a request is a span of its caller's trace, with one below for each stage", async () => {
+test("exports a request as a span of the client's trace, with a child span for each stage", async () => {
   const service = await startTestService({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
   const headers = { user_id: USER, traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` };
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${service.port}` });
   const img = { source: { case: "content", value: photograph(3) } as const };
   await createClient(FaceService, transport).getFaceVec({ img }, { headers });
   await fetch(`http://127.0.0.1:${service.port}/match_faces`, { method: "POST", headers });
-  // Sends what is left.
+  // Closing sends the remaining spans.
   await service.close();
 
   const { spans } = collector;
@@ -36,6 +36,8 @@ test("a request is a span of its caller's trace, with one below for each stage",
     expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(grpc.startTimeUnixNano));
     expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(grpc.endTimeUnixNano));
   }
-  const told = Object.fromEntries(grpc.attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
-  expect(told).toMatchObject({ "visage.wire": "grpc", "visage.outcome": "ok" });
+  const attributes = Object.fromEntries(
+    grpc.attributes.map(({ key, value }) => [key, Object.values(value)[0]]),
+  );
+  expect(attributes).toMatchObject({ "visage.protocol": "grpc", "visage.outcome": "ok" });
 });

@@ -3,38 +3,38 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "./metrics.ts";
 
-/** A port for the metrics alone. */
-export interface MetricsPort {
+/** An HTTP server for the metrics only. */
+export interface MetricsServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Options of a metrics port. */
-export interface MetricsPortOptions {
+/** Options of a metrics server. */
+export interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, "text" | "contentType">;
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Gets every error of collecting the metrics. */
+  /** Called for every error of collecting the metrics. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Scrapers are few. Further connections are closed at once. */
+/** There are few scrapers. Further connections are closed immediately. */
 const MAX_CONNECTIONS = 16;
-/** For the headers, for the whole request, and between two requests on one connection. */
+/** Timeout for the headers, for the whole request, and between two requests of a connection. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** How long a client may neither send nor read. */
+/** Timeout of a connection without any traffic. */
 const STALL_TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 const CHECK_INTERVAL_MS = 1_000;
 
-/** Serves the metrics at `/metrics` of a port of their own. Rejects if it cannot listen there. */
-export async function openMetricsPort({
+/** Serves the metrics at `/metrics` on a separate port. Rejects if it cannot listen. */
+export async function openMetricsServer({
   metrics,
   host,
   port,
   onError,
-}: MetricsPortOptions): Promise<MetricsPort> {
+}: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer(
     {
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -44,19 +44,19 @@ export async function openMetricsPort({
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     (request, response) => {
-      answer(request, response).catch((error: unknown) => {
+      respond(request, response).catch((error: unknown) => {
         onError(error);
-        if (!response.headersSent) end(response, 500);
+        if (!response.headersSent) send(response, 500);
         else response.destroy();
       });
     },
   );
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split("?", 1)[0];
-    if (path !== "/metrics") return end(response, 404);
-    if (request.method !== "GET") return end(response, 405, { allow: "GET" });
+    if (path !== "/metrics") return send(response, 404);
+    if (request.method !== "GET") return send(response, 405, { allow: "GET" });
     const text = await metrics.text();
-    end(response, 200, { "content-type": metrics.contentType }, text);
+    send(response, 200, { "content-type": metrics.contentType }, text);
   }
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALL_TIMEOUT_MS);
@@ -74,8 +74,8 @@ export async function openMetricsPort({
   };
 }
 
-/** Answers, and closes the connection after an error: what follows may be the body of the request. */
-function end(
+/** Sends a response. Closes the connection after an error, because the request may have an unread body. */
+function send(
   response: ServerResponse,
   status: number,
   headers: Record<string, string> = {},

@@ -1,6 +1,6 @@
 import type { Box } from "./types.ts";
 
-/** Everything that can be wrong with what the core was given. */
+/** The kinds of expected failure. */
 export type FaceErrorKind =
   | "badBox"
   | "unreadableImage"
@@ -10,13 +10,13 @@ export type FaceErrorKind =
   | "noFaceInBox";
 
 /**
- * An expected failure: the image or the box is at fault, not the program. The message is fit for the caller, and
- * has no comma, colon or semicolon: one of the gRPC implementations shows those as percent codes.
+ * An expected failure, caused by the image or by a box. The message is one sentence for the user. It has no comma,
+ * colon or semicolon, because grpc-js shows those as percent codes.
  */
 export class FaceError extends Error {
   override readonly name = "FaceError";
   readonly kind: FaceErrorKind;
-  /** The caller's box, where the fault is with one. */
+  /** The caller's box, if a box caused the failure. */
   readonly box?: Box;
 
   constructor(kind: FaceErrorKind, message: string, details: { box?: Box; cause?: unknown } = {}) {

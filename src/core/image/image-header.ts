@@ -1,30 +1,30 @@
-/** What is known of an image before any of its pixels is decoded. */
+/** What an image's header says, read before any pixel is decoded. */
 export interface ImageHeader {
-  /** Size as announced, before any turning. */
+  /** Announced size, before the EXIF orientation is applied. */
   readonly width: number;
   readonly height: number;
-  /** How it is turned, 1 to 8 as in EXIF. */
+  /** EXIF orientation, 1 to 8. */
   readonly orientation: number;
-  /** Bits of each colour. */
+  /** Bits per channel. */
   readonly bitDepth: number;
-  /** The longest side that can be decoded. */
-  readonly mostSide: number;
-  /** About how many bytes of pixels or coefficients have to be in memory at one time. */
-  readonly heldBytes: number;
+  /** Maximum side in pixels that the decoder supports for this format. */
+  readonly maxSide: number;
+  /** Estimated bytes of pixels or coefficients that the decoder holds in memory at one time. */
+  readonly decoderBytes: number;
   /**
-   * The same image with those of its parts alone that make its pixels, and how it is turned. What else
-   * a file may carry has been the way into image libraries before, and costs them time and memory.
+   * The image reduced to the parts that affect its pixels and its orientation. Other metadata costs time and memory,
+   * and has been an attack vector of image libraries.
    */
-  readonly encoded: Uint8Array;
+  readonly sanitized: Uint8Array;
 }
 
-/** About how many rows of an image stay in memory where it is decoded and shrunk row by row. */
-export const ROWS_AT_A_TIME = 1000;
+/** Estimated rows in memory when an image is decoded and downscaled row by row. */
+export const ROWS_IN_MEMORY = 1000;
 
-/** Room for a part that is ours. */
+/** Room for one part that is not in the file: the EXIF block with the orientation. */
 const SPARE_BYTES = 100;
 
-/** Copies parts of a file one after another. It keeps no list of them: a hostile file has millions. */
+/** Concatenates parts of a file. It keeps no list of parts, since a hostile file has millions. */
 export class PartWriter {
   private readonly copy: Uint8Array;
   private length = 0;
@@ -33,27 +33,27 @@ export class PartWriter {
     this.copy = new Uint8Array(file.length + SPARE_BYTES);
   }
 
-  /** Adds a part. There is room for each part of the file once, and for a small one beside them. */
+  /** Appends a part. There is room for every part of the file once, and for 100 bytes more. */
   write(part: Uint8Array): void {
     this.copy.set(part, this.length);
     this.length += part.length;
   }
 
-  /** All that was written. */
+  /** Returns the concatenated parts. */
   written(): Uint8Array {
     return this.copy.subarray(0, this.length);
   }
 }
 
-/** A view of the same memory, whose readers throw RangeError beyond the end. */
-export function viewOf(bytes: Uint8Array): DataView {
+/** Returns a view of the same memory. Its getters throw RangeError beyond the end. */
+export function dataViewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whether bytes have these at a place. */
-export function hasAt(bytes: Uint8Array, at: number, expected: ArrayLike<number>): boolean {
+/** Whether `bytes` contains `expected` at an offset. */
+export function matchesAt(bytes: Uint8Array, offset: number, expected: ArrayLike<number>): boolean {
   for (let i = 0; i < expected.length; i++) {
-    if (bytes[at + i] !== expected[i]) return false;
+    if (bytes[offset + i] !== expected[i]) return false;
   }
   return true;
 }

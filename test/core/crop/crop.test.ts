@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { crop, cropAndMirror } from "../../../src/core/crop/crop.ts";
 import { withInputTensor } from "../../../src/core/crop/kernel-memory.ts";
 import { cropTransform, type Square, transformPoint } from "../../../src/core/geometry.ts";
-import { WHOLE_SIDE } from "../../../src/core/image/decode.ts";
+import { MAX_FULL_SIZE_SIDE } from "../../../src/core/image/decode.ts";
 import type { TensorWriter } from "../../../src/core/networks.ts";
 import type { Pixels } from "../../../src/core/types.ts";
 import { largestDifference, randomFloats } from "../../support/numbers.ts";
@@ -237,9 +237,9 @@ test("a crop can only be written into the input tensor", () => {
 
 test("the largest image that is decoded can be cropped", () => {
   const largest = {
-    width: WHOLE_SIDE,
-    height: WHOLE_SIDE,
-    data: new Uint8Array(3 * WHOLE_SIDE ** 2).fill(7),
+    width: MAX_FULL_SIZE_SIDE,
+    height: MAX_FULL_SIZE_SIDE,
+    data: new Uint8Array(3 * MAX_FULL_SIZE_SIDE ** 2).fill(7),
   };
   expect(cropSquare(largest, wholeSquare(largest), 32)).toEqual(new Float32Array(3 * 32 * 32).fill(7));
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mipLevel, releasePyramid } from "../../../src/core/crop/image-pyramid.ts";
 import { kernels, PYRAMIDS_ADDRESS } from "../../../src/core/crop/kernel-memory.ts";
-import { WHOLE_SIDE } from "../../../src/core/image/decode.ts";
+import { MAX_FULL_SIZE_SIDE } from "../../../src/core/image/decode.ts";
 import type { Pixels } from "../../../src/core/types.ts";
 
 function createImage(value: number, side = 8): Pixels {
@@ -34,7 +34,11 @@ test("memory is reused only once all pyramids are released", () => {
 });
 
 test("releasing a pyramid that was dropped for lack of room releases no other", () => {
-  const [early, large, another] = [createImage(55), createImage(66, WHOLE_SIDE), createImage(77, WHOLE_SIDE)];
+  const [early, large, another] = [
+    createImage(55),
+    createImage(66, MAX_FULL_SIZE_SIDE),
+    createImage(77, MAX_FULL_SIZE_SIDE),
+  ];
   for (const image of [early, large, another]) firstValue(image);
   expect(isInMemory(55)).toBe(false);
   releasePyramid(early);
@@ -42,7 +46,7 @@ test("releasing a pyramid that was dropped for lack of room releases no other", 
 });
 
 test("an image larger than any that is decoded is rejected", () => {
-  expect(() => mipLevel(createImage(1, 1.25 * WHOLE_SIDE), 0)).toThrow("too large");
+  expect(() => mipLevel(createImage(1, 1.25 * MAX_FULL_SIZE_SIDE), 0)).toThrow("too large");
 });
 
 test("each level has half the size and black padding", () => {

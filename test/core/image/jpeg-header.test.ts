@@ -1,4 +1,4 @@
-// The size that is checked is the size that is decoded, whatever stands between the segments of a JPEG.
+// The size checked against the limits must be the size that libjpeg decodes, whatever lies between the segments.
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { decode } from "../../../src/core/image/decode.ts";
@@ -16,7 +16,8 @@ const large = greyJpeg({ width: 3000, height: 2000 });
 const small = greyJpeg({ width: 16, height: 24 });
 
 /**
- * A large image behind a marker. Read as a length, its first two bytes lead past it, to a small image.
+ * Hides a large image behind a marker: a parser that reads its first two bytes as a length skips it and finds a small
+ * image.
  */
 function withHiddenImage(marker: number): Buffer {
   const hidden = Buffer.alloc(large.readUInt16BE(2));
@@ -24,8 +25,8 @@ function withHiddenImage(marker: number): Buffer {
   return Buffer.concat([START, Buffer.from([0xff, marker]), hidden, small.subarray(2)]);
 }
 
-describe.each(STANDALONE)("marker %s, which has no length", (_, marker) => {
-  test("is passed over between segments", async () => {
+describe.each(STANDALONE)("standalone marker %s", (_, marker) => {
+  test("is skipped between segments", async () => {
     const bytes = Buffer.concat([START, Buffer.from([0xff, marker]), small.subarray(2)]);
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 16, height: 24 });
     expect(await decode(bytes, DEFAULT_LIMITS)).toMatchObject({ width: 16, height: 24 });
@@ -42,7 +43,7 @@ describe.each(STANDALONE)("marker %s, which has no length", (_, marker) => {
     await expect(tooLarge).rejects.toMatchObject({ kind: "imageTooLarge" });
   });
 
-  test("does not hide scans from their count", async () => {
+  test("cannot hide scans from the scan limit", async () => {
     const scans = manyScanJpeg({ width: 16, height: 24 }, 40);
     const second = scans.indexOf(Buffer.from([0xff, 0xda]), scans.indexOf(Buffer.from([0xff, 0xda])) + 2);
     const bytes = Buffer.concat([
@@ -51,14 +52,14 @@ describe.each(STANDALONE)("marker %s, which has no length", (_, marker) => {
       scans.subarray(second),
     ]);
     await expect(decode(bytes, DEFAULT_LIMITS)).rejects.toMatchObject({ kind: "unreadableImage" });
-    expect(() => readJpegHeader(bytes)).toThrow("more segments");
+    expect(() => readJpegHeader(bytes)).toThrow("too many segments or scans");
   });
 });
 
 test.each([
-  ["the start of another image", START],
-  ["the end of the image", END],
-])("%s in the header makes it unreadable", async (_, marker) => {
+  ["SOI", START],
+  ["EOI", END],
+])("%s in the header makes the image unreadable", async (_, marker) => {
   const bytes = Buffer.concat([START, marker, large.subarray(2), small.subarray(2)]);
   expect(() => readJpegHeader(bytes)).toThrow(RangeError);
   await expect(decode(bytes, DEFAULT_LIMITS)).rejects.toMatchObject({ kind: "unreadableImage" });

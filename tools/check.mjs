@@ -1,44 +1,98 @@
-// `npm run check`: everything that can be wrong without running the program. All parts run, also
-// after one has failed, so that one run shows all there is to mend.
+// `npm run check`: the static checks. All of them run, even after a failure, so that one run shows every problem.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GENERATED, generateSdks, hasSdkTools, installSdkTools } from "./sdk-tools.mjs";
 
-const parts = [
-  ["types", () => run("tsc", "--noEmit", "--project", "test/tsconfig.json")],
-  ["types of the page", () => run("tsc", "--noEmit", "--project", "src/web/playground/tsconfig.json")],
-  ["lint and format", () => run("biome", "check", "--error-on-warnings", ".")],
-  ["proto lint", () => run("buf", "lint", "proto")],
-  ["proto format", () => run("buf", "format", "--diff", "--exit-code", "proto")],
-  ["proto compatibility", contractIsKept],
-  ["generated code", generatedIsCurrent],
-  ["generated SDKs", sdksAreCurrent],
-  ["OpenAPI document", openApiIsCurrent],
-  ["OpenAPI lint", openApiIsSound],
-  [
-    "layers and file names",
-    () =>
-      run(
-        "vitest",
-        "run",
-        "--config",
-        "test/vitest.config.ts",
-        "test/layers.test.ts",
-        "test/file-names.test.ts",
-      ),
-  ],
-];
+const VITEST = ["vitest", "run", "--config", "test/vitest.config.ts"];
 
-for (const [name, part] of parts) {
-  const passed = await part();
+/** The checks by name. Each returns whether it passed, and prints what is wrong if it did not. */
+const CHECKS = {
+  types: () => run("tsc", "--noEmit", "--project", "test/tsconfig.json"),
+  "types of the pages": () => run("tsc", "--noEmit", "--project", "src/web/playground/tsconfig.json"),
+  "lint, format and promises": () => run("biome", "check", "--error-on-warnings", "."),
+  "layers and file names": () => run(...VITEST, "test/layers.test.ts", "test/file-names.test.ts"),
+  "proto lint": () => run("buf", "lint", "proto"),
+  "proto format": () => run("buf", "format", "--diff", "--exit-code", "proto"),
+  "proto compatibility": checkProtoCompatibility,
+  "generated code": checkGeneratedCode,
+  "generated SDKs": checkGeneratedSdks,
+  "OpenAPI document": checkOpenApiDocument,
+  "OpenAPI lint": lintOpenApiDocument,
+};
+
+for (const [name, check] of Object.entries(CHECKS)) {
+  const passed = check();
   console.log(`check: ${name} ${passed ? "ok" : "FAILED"}`);
   if (!passed) process.exitCode = 1;
 }
 
-function run(tool, ...args) {
-  return runProgram(join("node_modules/.bin", tool), args);
+/** Compares the protos with those of the last release. */
+function checkProtoCompatibility() {
+  const git = (...args) => spawnSync("git", args, { encoding: "utf8" });
+  const release = git("describe", "--tags", "--abbrev=0", "--match", "v*").stdout.trim();
+  if (!release) {
+    console.log("check: no release to compare the protos with");
+    return true;
+  }
+  return withFolder((folder) => {
+    const tree = join(folder, "tree");
+    try {
+      git("worktree", "add", "--detach", tree, release);
+      // The protos import files of npm packages.
+      symlinkSync(join(process.cwd(), "node_modules"), join(tree, "node_modules"));
+      return run("buf", "breaking", "proto", "--against", join(tree, "proto"));
+    } finally {
+      git("worktree", "remove", "--force", tree);
+    }
+  });
+}
+
+function checkGeneratedCode() {
+  return withFolder((folder) => {
+    if (!run("buf", "generate", "--template", "proto/buf.gen.yaml", "--output", folder)) return false;
+    return reportStale(findDifferences(join(folder, "gen/ts"), "gen/ts"), "npm run generate");
+  });
+}
+
+/** Generates the SDKs and compares them. Outside CI this is skipped if the generators are not installed. */
+function checkGeneratedSdks() {
+  if (process.env.CI !== "true" && !hasSdkTools()) {
+    console.log('check: SDKs skipped, because "npm run generate:sdks" has not installed their generators');
+    return true;
+  }
+  return withFolder((folder) => {
+    try {
+      installSdkTools();
+      generateSdks(folder);
+    } catch (error) {
+      console.log(error.message);
+      return false;
+    }
+    const stale = GENERATED.flatMap((path) => findDifferences(join(folder, path), join("sdks", path)));
+    return reportStale(stale, "npm run generate:sdks");
+  });
+}
+
+function checkOpenApiDocument() {
+  return withFolder((folder) => {
+    const file = join(folder, "openapi.json");
+    if (!runNode("tools/build.mjs") || !runNode("dist/tools/openapi/write.js", file)) return false;
+    const isCurrent = read(file) === read("gen/openapi.json");
+    return reportStale(isCurrent ? [] : ["gen/openapi.json"], "npm run generate");
+  });
+}
+
+function lintOpenApiDocument() {
+  // The health probes take no input, so they have no 4xx response.
+  const exception = ["--skip-rule", "operation-4xx-response"];
+  return run("redocly", "lint", "gen/openapi.json", "--extends", "recommended-strict", ...exception);
+}
+
+/** Runs a program of node_modules and returns whether it succeeded. Prints its output if it did not. */
+function run(program, ...args) {
+  return runProgram(join("node_modules/.bin", program), args);
 }
 
 function runNode(...args) {
@@ -52,7 +106,6 @@ function runProgram(program, args) {
     env: {
       ...process.env,
       PATH: `${join(process.cwd(), "node_modules/.bin")}:${process.env.PATH}`,
-      // The linter would tell its makers that it was used.
       REDOCLY_TELEMETRY: "off",
       REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
     },
@@ -61,94 +114,38 @@ function runProgram(program, args) {
   return status === 0;
 }
 
-/** Compares the contract with that of the last release, in a work tree that sees our node_modules. */
-function contractIsKept() {
-  const git = (...args) => spawnSync("git", args, { encoding: "utf8" });
-  const release = git("describe", "--tags", "--abbrev=0", "--match", "v*").stdout.trim();
-  if (!release) {
-    console.log("check: no release yet to compare the contract with");
-    return true;
-  }
-  const folder = mkdtempSync(join(tmpdir(), "visage-release-"));
+/** Calls a function with a temporary folder and returns its result. */
+function withFolder(use) {
+  const folder = mkdtempSync(join(tmpdir(), "visage-check-"));
   try {
-    git("worktree", "add", "--detach", join(folder, "tree"), release);
-    symlinkSync(join(process.cwd(), "node_modules"), join(folder, "tree/node_modules"));
-    return run("buf", "breaking", "proto", "--against", join(folder, "tree/proto"));
+    return use(folder);
   } finally {
-    git("worktree", "remove", "--force", join(folder, "tree"));
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function generatedIsCurrent() {
-  const fresh = mkdtempSync(join(tmpdir(), "visage-gen-"));
-  try {
-    if (!run("buf", "generate", "--template", "proto/buf.gen.yaml", "--output", fresh)) return false;
-    const stale = differing(join(fresh, "gen/ts"), "gen/ts");
-    for (const path of stale) console.log(`gen/ts/${path} is not what "npm run generate" makes`);
-    return stale.length === 0;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+/** Prints the files that a command would generate differently. Returns true if there are none. */
+function reportStale(paths, command) {
+  for (const path of paths) console.log(`${path} is out of date: run "${command}"`);
+  return paths.length === 0;
 }
 
-/** Looks at the other languages where their generators are, which CI installs and others need not. */
-async function sdksAreCurrent() {
-  const isCi = process.env.CI === "true";
-  if (!isCi && !hasSdkTools()) {
-    console.log(
-      'check: the other SDKs are passed over until "npm run generate:sdks" installs their generators',
-    );
-    return true;
-  }
-  const fresh = mkdtempSync(join(tmpdir(), "visage-sdks-"));
-  try {
-    installSdkTools();
-    generateSdks(fresh);
-    const stale = GENERATED.flatMap((folder) =>
-      differing(join(fresh, folder), join("sdks", folder)).map((path) => join("sdks", folder, path)),
-    );
-    for (const path of stale) console.log(`${path} is not what "npm run generate:sdks" makes`);
-    return stale.length === 0;
-  } catch (fault) {
-    console.log(fault.message);
-    return false;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
+/** Returns the files below `committed` that differ from those below `generated`, or exist on one side only. */
+function findDifferences(generated, committed) {
+  const files = new Set([...listFiles(generated), ...listFiles(committed)]);
+  return [...files]
+    .filter((path) => read(join(generated, path)) !== read(join(committed, path)))
+    .map((path) => join(committed, path));
 }
 
-function openApiIsCurrent() {
-  const fresh = mkdtempSync(join(tmpdir(), "visage-openapi-"));
-  try {
-    const file = join(fresh, "openapi.json");
-    if (!runNode("tools/build.mjs") || !runNode("dist/tools/openapi/write.js", file)) return false;
-    const isCurrent = contentOf(file) === contentOf("gen/openapi.json");
-    if (!isCurrent) console.log('gen/openapi.json is not what "npm run generate" makes');
-    return isCurrent;
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-}
-
-function openApiIsSound() {
-  // Probes have no request that could be wrong.
-  const exception = ["--skip-rule", "operation-4xx-response"];
-  return run("redocly", "lint", "gen/openapi.json", "--extends", "recommended-strict", ...exception);
-}
-
-function differing(one, other) {
-  const files = new Set([...filesIn(one), ...filesIn(other)]);
-  return [...files].filter((path) => contentOf(join(one, path)) !== contentOf(join(other, path)));
-}
-
-function filesIn(folder) {
+function listFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith("__pycache__"))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-function contentOf(path) {
+/** Returns the text of a file, or undefined if there is none. */
+function read(path) {
   try {
     return readFileSync(path, "utf8");
   } catch {

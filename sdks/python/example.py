@@ -1,4 +1,4 @@
-"""Tells whether two photographs show the same person: python example.py HOST:PORT USER_ID ONE TWO"""
+"""Checks whether two photographs show the same person: python example.py HOST:PORT USER_ID ONE TWO"""
 
 import sys
 from pathlib import Path
@@ -15,11 +15,11 @@ with grpc.insecure_channel(address) as channel:
     faces = face_pb2_grpc.FaceServiceStub(channel)
     request = face_pb2.MatchFacesRequest(img_1=one, img_2=two)
     try:
-        answer = faces.MatchFaces(request, metadata=[("user_id", user_id)], timeout=30)
+        response = faces.MatchFaces(request, metadata=[("user_id", user_id)], timeout=30)
     except grpc.RpcError as error:
         info = error_details_pb2.ErrorInfo()
         status = rpc_status.from_call(error)
         for detail in status.details if status else []:
             detail.Unpack(info)
         sys.exit(f"{info.reason or error.code().name} {error.details()}")
-    print(f"{answer.data.status}: {answer.data.score}")
+    print(f"{response.data.status}: {response.data.score}")

@@ -1,4 +1,4 @@
-// Tells whether two photographs show the same person: node dist/sdks/typescript/example.js HOST:PORT USER_ID ONE TWO
+// Checks whether two photographs show the same person: node dist/sdks/typescript/example.js HOST:PORT USER_ID ONE TWO
 import { readFile } from "node:fs/promises";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
@@ -25,7 +25,7 @@ try {
   console.error(info?.reason ?? Code[error.code], error.rawMessage);
   process.exitCode = 1;
 } finally {
-  // A connection that is kept for the next call would keep the program, too.
+  // An open connection would keep the process alive.
   sessionManager.abort();
 }
 

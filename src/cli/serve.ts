@@ -13,7 +13,7 @@ import { createLog, type Log } from "../telemetry/log.ts";
 export const help = `Usage: visage serve
 
 Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP from one port, until it is
-stopped. Settings are environment variables; the README lists them.
+stopped. Settings are environment variables; docs/settings.md lists them.
 
 SIGTERM stops it gracefully: health reports it at once, new requests are accepted for a moment longer,
 then the requests in flight are finished. SIGINT (Ctrl-C) skips the moment. A second signal ends the

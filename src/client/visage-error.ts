@@ -15,7 +15,7 @@ interface Facts {
 export class VisageError extends Error {
   override readonly name = "VisageError";
   /**
-   * The reason as the README's table of errors has it, such as `NO_FACE`. Where no answer came it is
+   * The reason in the table of docs/errors.md, such as `NO_FACE`. Where no answer came it is
    * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`.
    */
   readonly kind: string;

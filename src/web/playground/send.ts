@@ -37,7 +37,7 @@ export async function send(request: FaceRequest, userId: string): Promise<Outcom
     const http = await fetch(url, { method: "POST", headers: { user_id: userId }, body });
     const response: Envelope<ResponseData> = await http.json();
     const roundTripMs = performance.now() - start;
-    // In legacy mode errors have HTTP status 200, so only the envelope tells.
+    // In legacy mode errors have HTTP status 200, so check the envelope.
     if (!response.success) return failureFrom(request, http, response);
     return { isSuccess: true, request, response, httpStatus: http.status, roundTripMs };
   } catch {

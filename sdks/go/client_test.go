@@ -1,5 +1,5 @@
-// Package visage_test talks to a running service, over gRPC by grpc-go and over Connect by connect-go:
-// VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS say where and with what.
+// Package visage_test tests the clients of grpc-go (gRPC) and connect-go (Connect) against a running service, given by
+// VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS.
 package visage_test
 
 import (
@@ -23,12 +23,12 @@ import (
 	"visage/sdks/go/face/v1/facev1connect"
 )
 
-// client is what both libraries offer, as the tests see it.
+// client is the common interface of both libraries.
 type client struct {
 	matchFaces   func(context.Context, *facev1.MatchFacesRequest) (*facev1.MatchFacesResponse, error)
 	getImageAttr func(context.Context, *facev1.GetImageAttrRequest) (*facev1.GetImageAttrResponse, error)
 	getFaceVec   func(context.Context, *facev1.GetFaceVecRequest) (*facev1.GetFaceVecResponse, error)
-	// codeOf and infoOf read an error the library's own way.
+	// codeOf and infoOf read an error of the library.
 	codeOf func(error) codes.Code
 	infoOf func(error) *errdetails.ErrorInfo
 }

@@ -1,4 +1,4 @@
-"""Talks to a running service: VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS say where and with what."""
+"""Tests the client against a running service, given by VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS."""
 
 import os
 import unittest
@@ -26,23 +26,23 @@ class ClientTest(unittest.TestCase):
 
     def test_matches_two_photographs(self):
         request = face_pb2.MatchFacesRequest(img_1=photo(1), img_2=photo(3))
-        answer = self.faces.MatchFaces(request, metadata=METADATA)
-        self.assertTrue(answer.success)
-        self.assertEqual(answer.data.status, "match")
-        self.assertRegex(answer.data.score, r"^0\.\d{4}$")
+        response = self.faces.MatchFaces(request, metadata=METADATA)
+        self.assertTrue(response.success)
+        self.assertEqual(response.data.status, "match")
+        self.assertRegex(response.data.score, r"^0\.\d{4}$")
 
-    def test_turns_a_face_into_a_vector(self):
-        answer = self.faces.GetFaceVec(face_pb2.GetFaceVecRequest(img=photo(1)), metadata=METADATA)
-        self.assertEqual(len(answer.data.vector), 128)
+    def test_converts_a_face_to_a_vector(self):
+        response = self.faces.GetFaceVec(face_pb2.GetFaceVecRequest(img=photo(1)), metadata=METADATA)
+        self.assertEqual(len(response.data.vector), 128)
 
-    def test_tells_every_face(self):
+    def test_returns_every_face(self):
         request = face_pb2.GetImageAttrRequest(image_attr=photo(1))
         attributes = self.faces.GetImageAttr(request, metadata=METADATA).data.attributes
         self.assertEqual(list(attributes.image_size), [1280, 1920])
         self.assertEqual(len(attributes.faces), 3)
         self.assertEqual(len(attributes.faces["face_id_0"].landmarks.face_land_mark), 68)
 
-    def test_reads_why_a_request_failed(self):
+    def test_reads_the_reason_of_an_error(self):
         request = face_pb2.GetFaceVecRequest(img=face_pb2.Image(content=b"no image"))
         with self.assertRaises(grpc.RpcError) as raised:
             self.faces.GetFaceVec(request, metadata=METADATA)

@@ -1,4 +1,4 @@
-// Command example tells whether two photographs show the same person: go run ./example HOST:PORT USER_ID ONE TWO
+// Command example checks whether two photographs show the same person: go run ./example HOST:PORT USER_ID ONE TWO
 package main
 
 import (
@@ -31,14 +31,14 @@ func main() {
 	defer cancel()
 
 	ctx = metadata.AppendToOutgoingContext(ctx, "user_id", os.Args[2])
-	answer, err := facev1.NewFaceServiceClient(connection).MatchFaces(ctx, &facev1.MatchFacesRequest{
+	response, err := facev1.NewFaceServiceClient(connection).MatchFaces(ctx, &facev1.MatchFacesRequest{
 		Img_1: imageFrom(os.Args[3]),
 		Img_2: imageFrom(os.Args[4]),
 	})
 	if err != nil {
 		log.Fatal(reasonOf(err), " ", status.Convert(err).Message())
 	}
-	fmt.Printf("%s: %s\n", answer.GetData().GetStatus(), answer.GetData().GetScore())
+	fmt.Printf("%s: %s\n", response.GetData().GetStatus(), response.GetData().GetScore())
 }
 
 func imageFrom(path string) *facev1.Image {

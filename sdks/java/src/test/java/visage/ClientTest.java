@@ -29,7 +29,7 @@ import visage.face.v1.Image;
 import visage.face.v1.MatchFacesRequest;
 
 /**
- * Talks to a running service: VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS say where and with what.
+ * Tests the client against a running service, given by VISAGE_ADDRESS, VISAGE_USER_ID and VISAGE_PHOTOS.
  */
 class ClientTest {
   private static ManagedChannel channel;

@@ -19,7 +19,7 @@ import visage.face.v1.FaceServiceGrpc;
 import visage.face.v1.Image;
 import visage.face.v1.MatchFacesRequest;
 
-/** Tells whether two photographs show the same person, given HOST:PORT USER_ID ONE TWO. */
+/** Checks whether two photographs show the same person. Arguments: HOST:PORT USER_ID ONE TWO. */
 public final class Example {
   private static final Metadata.Key<String> USER_ID =
       Metadata.Key.of("user_id", Metadata.ASCII_STRING_MARSHALLER);

@@ -30,7 +30,7 @@ public final class Options extends com.google.protobuf.GeneratedFile {
   public static final int FLATTEN_FIELD_NUMBER = 50601;
   /**
    * <pre>
-   * A map whose entries stand beside the message's other fields instead of in an object of their own.
+   * Writes the entries of a map as members of the enclosing object, next to its other fields.
    * </pre>
    *
    * <code>extend .google.protobuf.FieldOptions { ... }</code>

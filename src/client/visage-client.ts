@@ -1,27 +1,24 @@
 import { type CallOptions, type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { type Face, FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { type ImageInput, imageFrom } from "./image-input.ts";
-import { retrying } from "./retry.ts";
+import { type ImageInput, imageFromInput } from "./image-input.ts";
+import { callWithRetries } from "./retry.ts";
 
 export { VisageError } from "./visage-error.ts";
 export type { ImageInput };
 
-/** Where the service is, and who asks. */
+/** Options of a client. */
 export interface VisageClientOptions {
-  /** Such as `http://localhost:8080`; with `https:` the connection is TLS. */
+  /** The URL of the service, such as `http://localhost:8080`. `https:` uses TLS. */
   readonly address: string;
   readonly userId: string;
-  /** The longest that a call may take with all its attempts; 30 seconds if it is not given. */
+  /** Deadline of a call including its retries, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number;
-  /**
-   * How often a call that failed in a way that may pass is tried again; twice if it is not given. After
-   * `INTERNAL` it is tried once more at most.
-   */
+  /** How often a call with a retryable error is retried. `INTERNAL` is retried once at most. Default: 2. */
   readonly retries?: number;
 }
 
-/** A rectangle in whole pixels of the upright image. */
+/** A bounding box in pixels of the upright image. */
 export interface Box {
   readonly x1: number;
   readonly y1: number;
@@ -29,32 +26,32 @@ export interface Box {
   readonly y2: number;
 }
 
-/** What every operation takes. */
+/** Options of every operation. */
 export interface OperationOptions {
-  /** `false` never detects: each box, or without boxes the whole image, is taken as one face. */
+  /** `false` skips detection: each box is taken as a face, or the whole image if there are no boxes. */
   readonly detect?: boolean;
-  /** Ends the call with a VisageError of the kind `CANCELLED`. */
+  /** Cancels the call, which then rejects with a VisageError of the kind `CANCELLED`. */
   readonly signal?: AbortSignal;
 }
 
-/** How near two faces are. */
+/** The comparison of two faces. */
 export interface Match {
   /** 0 to 0.9, to four decimals. */
   readonly distance: number;
-  /** Whether both are the same person: the distance is below 0.5. */
+  /** Whether both faces are the same person: the distance is below 0.5. */
   readonly isMatch: boolean;
 }
 
-/** What an image shows. */
+/** The faces of an image. */
 export interface ImageAttributes {
-  /** Pixels of the upright image. */
+  /** Size of the upright image in pixels. */
   readonly width: number;
   readonly height: number;
-  /** The most prominent first. */
+  /** The most prominent face comes first. */
   readonly faces: readonly FaceAttributes[];
 }
 
-/** How a face appears. */
+/** The attributes of a face. */
 export interface FaceAttributes {
   readonly box: Box;
   /** One of `0-10`, `10-20`, `20-40`, `40-60`, `60-100`. */
@@ -62,43 +59,43 @@ export interface FaceAttributes {
   readonly gender: string;
   /** 0.501 to 1. */
   readonly genderConfidence: number;
-  /** 68 points by the keys of the specification. */
+  /** 68 landmarks in pixels, by the keys of the specification. */
   readonly landmarks: Readonly<Record<string, { readonly x: number; readonly y: number }>>;
 }
 
-/** A face to recognise again. */
+/** The embedding of a face. */
 export interface Template {
   /** 128 numbers. */
   readonly vector: Float32Array;
-  /** The networks behind them; vectors of different ones cannot be compared. */
+  /** The model that computed the vector. Vectors of different models are not comparable. */
   readonly model: string;
 }
 
-/** Calls the service over gRPC. Every method throws VisageError, and fails as reading its images does. */
+/** Calls the service over gRPC. Calls reject with VisageError, or with the error of reading an image. */
 export interface VisageClient {
-  /** Tells whether the faces in two images are the same person's; a box selects the face of its image. */
+  /** Compares the faces of two images. A box selects the face of its image. */
   matchFaces(
     one: ImageInput,
     other: ImageInput,
     options?: OperationOptions & { readonly box1?: Box; readonly box2?: Box },
   ): Promise<Match>;
-  /** Tells every face of an image, or those in the boxes. */
+  /** Analyses all faces of an image, or those in the boxes. */
   getImageAttr(
     image: ImageInput,
     options?: OperationOptions & { readonly boxes?: readonly Box[] },
   ): Promise<ImageAttributes>;
-  /** Turns a face into a template; `quality` refuses one that is too small, too dark or turned away. */
+  /** Computes the template of a face. `quality` rejects a face that is too small, too dark or turned away. */
   getFaceVec(
     image: ImageInput,
     options?: OperationOptions & { readonly box?: Box; readonly quality?: boolean },
   ): Promise<Template>;
-  /** The generated client, with the user id and nothing else added, for all that the contract has. */
+  /** The generated client for everything else. It sends the user id but does not retry. */
   readonly raw: Client<typeof FaceService>;
-  /** Ends the connection and the calls under way. */
+  /** Closes the connection and cancels the calls in flight. */
   close(): void;
 }
 
-/** Makes a client. It connects when it is first used, and again when the connection is lost. */
+/** Creates a client. It connects on first use, and reconnects when the connection is lost. */
 export function createVisageClient(options: VisageClientOptions): VisageClient {
   const { address, userId, timeoutMs = 30_000, retries = 2 } = options;
   const sessionManager = new Http2SessionManager(address);
@@ -106,8 +103,8 @@ export function createVisageClient(options: VisageClientOptions): VisageClient {
     FaceService,
     createGrpcTransport({ baseUrl: address, sessionManager, interceptors: [withUserId(userId)] }),
   );
-  const ask = <T>({ signal }: OperationOptions, call: (options: CallOptions) => Promise<T>) =>
-    retrying((leftMs) => call({ timeoutMs: leftMs, ...(signal && { signal }) }), {
+  const callService = <T>({ signal }: OperationOptions, call: (options: CallOptions) => Promise<T>) =>
+    callWithRetries((leftMs) => call({ timeoutMs: leftMs, ...(signal && { signal }) }), {
       timeoutMs,
       retries,
       signal,
@@ -118,46 +115,46 @@ export function createVisageClient(options: VisageClientOptions): VisageClient {
     close: () => sessionManager.abort(),
 
     async matchFaces(one, other, options = {}) {
-      const [img1, img2] = await Promise.all([imageFrom(one), imageFrom(other)]);
+      const [img1, img2] = await Promise.all([imageFromInput(one), imageFromInput(other)]);
       const { box1, box2 } = options;
       const request = {
         img1,
         img2,
-        ...detection(options),
+        ...faceDetField(options),
         ...(box1 && { bboxes1: box1 }),
         ...(box2 && { bboxes2: box2 }),
       };
-      const { data } = await ask(options, (call) => raw.matchFaces(request, call));
+      const { data } = await callService(options, (call) => raw.matchFaces(request, call));
       return { distance: Number(data!.score), isMatch: data!.status === "match" };
     },
 
     async getImageAttr(image, options = {}) {
       const request = {
-        imageAttr: await imageFrom(image),
+        imageAttr: await imageFromInput(image),
         bboxes: [...(options.boxes ?? [])],
-        ...detection(options),
+        ...faceDetField(options),
       };
-      const { data } = await ask(options, (call) => raw.getImageAttr(request, call));
+      const { data } = await callService(options, (call) => raw.getImageAttr(request, call));
       const { faces, imageSize } = data!.attributes!;
       const [height, width] = imageSize as [number, number];
-      // A map has no order of its own.
-      const inOrder = Object.keys(faces).map((_, i) => faceFrom(faces[`face_id_${i}`]!));
+      // A Protobuf map is unordered.
+      const inOrder = Object.keys(faces).map((_, i) => faceAttributesFromMessage(faces[`face_id_${i}`]!));
       return { width, height, faces: inOrder };
     },
 
     async getFaceVec(image, options = {}) {
       const { box, quality = false } = options;
       const request = {
-        img: await imageFrom(image),
+        img: await imageFromInput(image),
         quality,
-        ...detection(options),
+        ...faceDetField(options),
         ...(box && { bboxes: box }),
       };
       let model = "";
       const onTrailer = (trailer: Headers) => {
         model = trailer.get("x-visage-model") ?? "";
       };
-      const { data } = await ask(options, (call) => raw.getFaceVec(request, { ...call, onTrailer }));
+      const { data } = await callService(options, (call) => raw.getFaceVec(request, { ...call, onTrailer }));
       return { vector: Float32Array.from(data!.vector), model };
     },
   };
@@ -170,11 +167,17 @@ function withUserId(userId: string): Interceptor {
   };
 }
 
-function detection({ detect }: OperationOptions): { faceDet?: boolean } {
+function faceDetField({ detect }: OperationOptions): { faceDet?: boolean } {
   return detect === undefined ? {} : { faceDet: detect };
 }
 
-function faceFrom({ faceRectangle, age, gender, genderConfidence, landmarks }: Face): FaceAttributes {
+function faceAttributesFromMessage({
+  faceRectangle,
+  age,
+  gender,
+  genderConfidence,
+  landmarks,
+}: Face): FaceAttributes {
   const [x1, y1, x2, y2] = faceRectangle as [number, number, number, number];
   return { box: { x1, y1, x2, y2 }, age, gender, genderConfidence, landmarks: landmarks!.faceLandMark };
 }

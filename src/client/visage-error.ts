@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 
-/** What is known of a failure beside its message. */
-interface Facts {
+/** The fields of a VisageError besides its message. */
+interface ErrorFields {
   readonly kind: string;
   readonly code: string | undefined;
   readonly image: string | undefined;
@@ -11,58 +11,58 @@ interface Facts {
   readonly retryAfterMs: number;
 }
 
-/** Why a call failed, in the service or on the way to it. */
+/** A failed call: an error of the service, or of the connection to it. */
 export class VisageError extends Error {
   override readonly name = "VisageError";
   /**
-   * The reason in the table of docs/errors.md, such as `NO_FACE`. Where no answer came it is
+   * The reason from the error table of docs/errors.md, such as `NO_FACE`. Without a response of the service it is
    * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`.
    */
   readonly kind: string;
-  /** The code of the envelope, such as `3001`; missing where no answer came. */
+  /** The envelope code, such as `3001`; undefined without a response of the service. */
   readonly code: string | undefined;
-  /** The field of the image at fault, such as `img_1`. */
+  /** The field of the image that caused the error, such as `img_1`. */
   readonly image: string | undefined;
-  /** The step that failed: `request`, `fetch`, `decode`, `find` or `quality`. */
+  /** The stage that failed: `request`, `fetch`, `decode`, `find` or `quality`. */
   readonly stage: string | undefined;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the service asks to wait before that; 0 where it does not say. */
+  /** The delay that the service asks for before a retry; 0 if it asks for none. */
   readonly retryAfterMs: number;
 
-  constructor(message: string, facts: Facts, cause?: unknown) {
+  constructor(message: string, fields: ErrorFields, cause?: unknown) {
     super(message, { cause });
-    this.kind = facts.kind;
-    this.code = facts.code;
-    this.image = facts.image;
-    this.stage = facts.stage;
-    this.retryable = facts.retryable;
-    this.retryAfterMs = facts.retryAfterMs;
+    this.kind = fields.kind;
+    this.code = fields.code;
+    this.image = fields.image;
+    this.stage = fields.stage;
+    this.retryable = fields.retryable;
+    this.retryAfterMs = fields.retryAfterMs;
   }
 }
 
-/** What an error without an answer from the service is called; all others say that there was none. */
-const KINDS: Readonly<Partial<Record<Code, string>>> = {
+/** The kinds of errors without a response of the service. All other codes are `UNREACHABLE`. */
+const CONNECTION_KINDS: Readonly<Partial<Record<Code, string>>> = {
   [Code.DeadlineExceeded]: "DEADLINE_PASSED",
   [Code.Canceled]: "CANCELLED",
 };
 
-/** What may pass of errors without an answer. */
-const PASSING: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.DeadlineExceeded];
+/** The retryable codes of errors without a response of the service. */
+const RETRYABLE_CODES: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.DeadlineExceeded];
 
-/** Reads whatever a call has thrown. */
-export function visageErrorFrom(fault: unknown): VisageError {
-  const error = ConnectError.from(fault);
+/** Converts whatever a call has thrown. */
+export function visageErrorFromCause(cause: unknown): VisageError {
+  const error = ConnectError.from(cause);
   const [info] = error.findDetails(ErrorInfoSchema);
   const [retry] = error.findDetails(RetryInfoSchema);
   const { seconds = 0n, nanos = 0 } = retry?.retryDelay ?? {};
-  const facts = {
-    kind: info?.reason ?? KINDS[error.code] ?? "UNREACHABLE",
+  const fields = {
+    kind: info?.reason ?? CONNECTION_KINDS[error.code] ?? "UNREACHABLE",
     code: info?.metadata.code,
     image: info?.metadata.image,
     stage: info?.metadata.stage,
-    retryable: info ? info.metadata.retryable === "true" : PASSING.includes(error.code),
+    retryable: info ? info.metadata.retryable === "true" : RETRYABLE_CODES.includes(error.code),
     retryAfterMs: Number(seconds) * 1000 + nanos / 1e6,
   };
-  return new VisageError(error.rawMessage, facts, fault);
+  return new VisageError(error.rawMessage, fields, cause);
 }

@@ -1,4 +1,4 @@
-// Makes sdks/python, sdks/go and sdks/java anew, with generators that are installed where they are missing.
+// Regenerates the code in sdks/python, sdks/go and sdks/java. Installs missing generators.
 import { generateSdks, installSdkTools } from "./sdk-tools.mjs";
 
 installSdkTools();

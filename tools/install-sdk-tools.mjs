@@ -1,5 +1,5 @@
-// Installs the pinned generators of the languages that are named, or of all.
+// Installs the pinned generators of the given languages, or of all languages.
 import { installSdkTools, LANGUAGES } from "./sdk-tools.mjs";
 
-const named = process.argv.slice(2);
-installSdkTools(named.length > 0 ? named : LANGUAGES);
+const languages = process.argv.slice(2);
+installSdkTools(languages.length > 0 ? languages : LANGUAGES);

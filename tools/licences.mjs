@@ -1,5 +1,5 @@
-// `npm run licences`: what the program is made of, a line each with its licence, for every platform. Fails where
-// a licence is not among those that go together with Apache-2.0.
+// `npm run licences`: lists the production dependencies and networks with their licences, for all platforms. Fails if a
+// licence is not known to be compatible with Apache-2.0.
 import { readFileSync } from "node:fs";
 
 const ACCEPTED = [
@@ -12,22 +12,22 @@ const ACCEPTED = [
   "ISC",
   "MIT",
 ];
-/** Holds libvips, which is linked when the program runs, unchanged and replaceable, as the LGPL wants it. */
+/** These packages contain libvips. It is linked dynamically and unmodified, which the LGPL permits. */
 const LIBVIPS = /^@img\/sharp-(libvips-|win32-|wasm32$)/;
 
-const parts = [...packages(), ...networks()];
-const widest = (key) => Math.max(...parts.map((part) => part[key].length));
-for (const { name, version, licence, note = "" } of parts)
+const components = [...readPackages(), ...readNetworks()];
+const widest = (key) => Math.max(...components.map((component) => component[key].length));
+for (const { name, version, licence, note = "" } of components)
   console.log(
     `${name.padEnd(widest("name"))}  ${version.padEnd(widest("version"))}  ${licence} ${note}`.trimEnd(),
   );
-for (const { name, licence } of parts.filter((part) => !isAccepted(part))) {
+for (const { name, licence } of components.filter((component) => !isAccepted(component))) {
   console.error(`licences: ${name} is under ${licence}, which is not accepted`);
   process.exitCode = 1;
 }
 
-/** Everything that a production install may bring. */
-function packages() {
+/** All packages of a production install. */
+function readPackages() {
   const lock = JSON.parse(readFileSync("package-lock.json", "utf8"));
   return Object.entries(lock.packages)
     .filter(([path, { dev }]) => path && !dev)
@@ -39,7 +39,7 @@ function packages() {
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function networks() {
+function readNetworks() {
   return Object.entries(JSON.parse(readFileSync("models/manifest.json", "utf8"))).map(([key, network]) => {
     const [licence] = network.licence.split(/[ ;]/);
     return {
@@ -51,7 +51,7 @@ function networks() {
   });
 }
 
-/** Of alternatives one must do; of what applies together, all must. */
+/** Of OR alternatives one must be accepted; of AND terms all must. */
 function isAccepted({ name, licence }) {
   const accepted = LIBVIPS.test(name) ? [...ACCEPTED, "LGPL-3.0-or-later"] : ACCEPTED;
   return licence

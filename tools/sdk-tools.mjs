@@ -1,4 +1,4 @@
-// The SDKs in other languages than ours: the generators, pinned and kept in a cache folder, and what they make.
+// The code generators of the SDKs: pinned versions, installed in a cache folder.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 
 const CACHE = resolve("node_modules/.cache/sdk-tools");
 
-/** What generates Java, on each machine that Maven Central has it for. The versions stand in sdks/java/pom.xml too. */
+/** The generators for Java by platform. sdks/java/pom.xml has the same versions. */
 const JAVA_TOOLS = [
   {
     group: "com.google.protobuf",
@@ -32,7 +32,7 @@ const JAVA_TOOLS = [
   },
 ];
 
-/** By language: what pins its generators, how they are installed, and how they are told to write to a folder. */
+/** By language: the text that pins its generators, how to install them, and how to generate into a folder. */
 const SDKS = {
   python: {
     sources: ".",
@@ -72,20 +72,20 @@ const SDKS = {
   },
 };
 
-/** The languages that there are SDKs for. */
+/** The languages of the generated SDKs. */
 export const LANGUAGES = Object.keys(SDKS);
 
-/** The folders that hold generated files and nothing else, below `sdks`. */
+/** The folders below `sdks` that contain only generated files. */
 export const GENERATED = LANGUAGES.flatMap((language) =>
   ["face", "rest"].map((name) => join(language, SDKS[language].sources, name)),
 );
 
-/** Tells whether the generators of every language are there as pinned. */
+/** Whether the pinned generators of every language are installed. */
 export function hasSdkTools() {
   return LANGUAGES.every(isInstalled);
 }
 
-/** Installs the generators of these languages that are not there as pinned. */
+/** Installs the missing or outdated generators of the given languages. */
 export function installSdkTools(languages = LANGUAGES) {
   for (const language of languages.filter((name) => !isInstalled(name))) {
     const tools = join(CACHE, language);
@@ -96,7 +96,7 @@ export function installSdkTools(languages = LANGUAGES) {
   }
 }
 
-/** Generates the SDKs below a folder laid out as `sdks`, in place of what was generated there before. */
+/** Generates the SDKs into a folder with the layout of `sdks`. Replaces previously generated code. */
 export function generateSdks(folder) {
   for (const generated of GENERATED) {
     rmSync(join(folder, generated), { recursive: true, force: true });
@@ -110,7 +110,7 @@ function pythonProtoc(...args) {
 }
 
 function protoc(compiler, ...args) {
-  // Only these official files of google.api say, unlike those on npm, what other languages call their messages.
+  // Unlike the copies on npm, these official google.api files have the package options of other languages.
   const purelib = execFileSync(python(), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
   const packages = String(purelib).trim();
   const from = ["proto", packages, join(packages, "grpc_tools/_proto")].map((path) => `--proto_path=${path}`);
@@ -121,15 +121,16 @@ function python() {
   return join(CACHE, "python/bin/python");
 }
 
-/** Lets Maven fetch a program, from wherever it is told to fetch. */
+/** Downloads a program with Maven, from its configured repository. */
 function download({ group, name, version, sha256: digests }, tools) {
-  // Maven's names of this machine.
+  // The classifier that Maven uses for this platform.
   const system = process.platform === "darwin" ? "osx" : process.platform;
-  const machine = `${system}-${process.arch === "arm64" ? "aarch_64" : "x86_64"}`;
-  const artifact = `-Dartifact=${group}:${name}:${version}:exe:${machine}`;
+  const classifier = `${system}-${process.arch === "arm64" ? "aarch_64" : "x86_64"}`;
+  const artifact = `-Dartifact=${group}:${name}:${version}:exe:${classifier}`;
   run("mvn", "-q", "-B", "dependency:copy", artifact, `-DoutputDirectory=${tools}`);
-  const file = join(tools, `${name}-${version}-${machine}.exe`);
-  if (sha256(readFileSync(file)) !== digests[machine]) throw new Error(`${file} is not what was pinned`);
+  const file = join(tools, `${name}-${version}-${classifier}.exe`);
+  if (sha256(readFileSync(file)) !== digests[classifier])
+    throw new Error(`${file} does not have the pinned digest.`);
   renameSync(file, join(tools, name));
   chmodSync(join(tools, name), 0o755);
 }

@@ -1,5 +1,5 @@
-// Fuzzes the real service by its own OpenAPI document with Schemathesis, which is installed beside the packages once.
-// Needs Python 3 with venv, and dist/ and the networks as `npm test` leaves them.
+// Fuzzes a running service with Schemathesis, based on its OpenAPI document. Installs Schemathesis in a cache folder.
+// Needs Python 3 with venv, and a built dist/ with the networks (`npm test` leaves both).
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,14 +11,14 @@ import { startService } from "../../dist/src/main.js";
 
 const VERSION = "4.32.5";
 const USER = "user-of-the-fuzzer";
-const PHOTOGRAPH = "node_modules/@vladmandic/face-api/demo/sample2.jpg";
-/** About one of its faces. */
+const PHOTO = "node_modules/@vladmandic/face-api/demo/sample2.jpg";
+/** A square around one of its faces. */
 const FACE = { left: 1390, top: 130, width: 320, height: 320 };
 
 const program = install();
 const folder = mkdtempSync(join(tmpdir(), "visage-fuzz-"));
 const photo = join(folder, "photo.jpg");
-writeFileSync(photo, await sharp(readFileSync(PHOTOGRAPH)).extract(FACE).toBuffer());
+writeFileSync(photo, await sharp(readFileSync(PHOTO)).extract(FACE).toBuffer());
 const service = await start();
 try {
   process.exitCode = await fuzz(`http://127.0.0.1:${service.port}/openapi.json`);
@@ -27,7 +27,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Gives the program of this version. */
+/** Installs the pinned version if it is missing. Returns the path of its program. */
 function install() {
   const venv = resolve(`node_modules/.cache/schemathesis-${VERSION}`);
   const installed = join(venv, "bin/schemathesis");
@@ -54,7 +54,7 @@ function start() {
 
 async function fuzz(document) {
   const fuzzer = spawn(program, ["--config-file", resolve(".ci/fuzz/schemathesis.toml"), "run", document], {
-    // It leaves a folder of its own behind.
+    // Schemathesis writes a folder to the working directory.
     cwd: folder,
     stdio: "inherit",
     env: {

@@ -1,4 +1,4 @@
-/** Shows how far a long job is: a bar rewritten in place on a terminal, a line every tenth elsewhere. */
+/** Shows the progress of a long job on standard error: a bar on a terminal, otherwise a line every 10 %. */
 export class Progress {
   private readonly title: string;
   private readonly total: number;
@@ -10,12 +10,13 @@ export class Progress {
     this.total = total;
   }
 
-  /** One more is done. */
+  /** Counts one more step as done. */
   step(): void {
     this.done++;
     const { isTTY } = process.stderr;
-    const tenth = Math.floor((this.done * 10) / this.total) > Math.floor(((this.done - 1) * 10) / this.total);
-    if (!isTTY && !tenth) return;
+    const isTenth =
+      Math.floor((this.done * 10) / this.total) > Math.floor(((this.done - 1) * 10) / this.total);
+    if (!isTTY && !isTenth) return;
     process.stderr.write(`${isTTY ? "\r" : ""}${this.line()}${isTTY && this.done < this.total ? "" : "\n"}`);
   }
 
@@ -28,7 +29,7 @@ export class Progress {
   }
 }
 
-/** Runs a job over a list, one after another, with progress. */
+/** Runs a job for each item of a list, one at a time, and shows the progress. */
 export async function mapWithProgress<T, R>(
   title: string,
   items: readonly T[],
@@ -43,7 +44,7 @@ export async function mapWithProgress<T, R>(
   return results;
 }
 
-/** Waits for a job that lasts about so many seconds, with progress. */
+/** Waits for a job that takes about the given time, and shows the progress. */
 export async function waitWithProgress<T>(title: string, seconds: number, job: Promise<T>): Promise<T> {
   const total = Math.ceil(seconds);
   const progress = new Progress(title, total);
@@ -51,11 +52,11 @@ export async function waitWithProgress<T>(title: string, seconds: number, job: P
   const step = () => {
     if (left-- > 0) progress.step();
   };
-  const clock = setInterval(step, 1000);
+  const timer = setInterval(step, 1000);
   try {
     return await job;
   } finally {
-    clearInterval(clock);
+    clearInterval(timer);
     while (left > 0) step();
   }
 }

@@ -59,8 +59,13 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
       expect(isAmong(boxesOf(faces), box, 0.7), JSON.stringify(box)).toBe(true);
   });
 
-  test("gives sure faces first and then the larger ones", () => {
-    const rank = ({ score = 0, box }: Face) => (score >= CONFIDENT_SCORE ? 1e9 : 0) + boxArea(box);
+  test("gives sure faces first, and the larger and more central ones before others", async () => {
+    const { width = 0, height = 0 } = await sharp(photograph(sample)).metadata();
+    const rank = ({ score = 0, box: { x1, y1, x2, y2 } }: Face) => {
+      const offset = Math.hypot((x1 + x2 - width) / 2, (y1 + y2 - height) / 2);
+      const prominence = (x2 - x1) * (y2 - y1) * Math.exp(-((offset / (Math.min(width, height) / 2)) ** 2));
+      return (score >= CONFIDENT_SCORE ? 1e9 : 0) + prominence;
+    };
     expect(faces.map(rank)).toEqual(faces.map(rank).toSorted((one, other) => other - one));
   });
 });

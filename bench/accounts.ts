@@ -9,9 +9,9 @@ import { readConfig } from "../src/config.ts";
 import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { startServer } from "../src/http/server.ts";
+import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
-import { prepareModels } from "../tools/models/prepare.ts";
 import { formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { USER } from "../tools/support/service-process.ts";
@@ -37,12 +37,11 @@ const OPEN_AUTHENTICATOR: Authenticator = {
 };
 
 const folder = createTempDir("visage-accounts-");
-const modelsDir = await prepareModels();
 const photo = (await createPhotos(folder)).oneFace("640x480");
 const store = await openSqliteStore(join(folder, "accounts.db"));
 await ensureTrialUser({ store, id: USER, dataDir: undefined });
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
-const pool = await openPool({ modelsDir, workers: availableParallelism() });
+const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });
 const fetcher = createImageFetcher({ allow: config.fetchAllow, timeoutMs: 1, maxBytes: 1 });
 const serve = (through: Authenticator) =>

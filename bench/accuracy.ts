@@ -1,7 +1,8 @@
 // Measures the accuracy of the core on labelled photos: `npm run accuracy -- --data DIR`.
 // Prints the key figures and writes bench/results/accuracy.md.
+
 import { openAnalyzer } from "../src/core/index.ts";
-import { prepareModels } from "../tools/models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
 import { measurePairs } from "../tools/support/evaluation.ts";
 import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
@@ -12,7 +13,7 @@ import { verificationChapter } from "./accuracy/verification.ts";
 import { type Chapter, formatChapters, formatSummary, writeReport, writeResult } from "./report.ts";
 
 const datasets = readDatasetsFromArguments();
-const analyzer = await openAnalyzer({ modelsDir: await prepareModels() });
+const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
 
 const chapters: Chapter[] = [];
 if (datasets.lfw.length > 0) {

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
-import { prepareModels } from "../tools/models/prepare.ts";
 import { formatMs, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { startServiceProcess, USER } from "../tools/support/service-process.ts";
@@ -29,7 +28,6 @@ if (values.help) {
   console.error(HELP);
   process.exit();
 }
-await prepareModels();
 const photos = await createPhotos(createTempDir("visage-sizing-"));
 const service = await startServiceProcess(
   values.database === undefined ? {} : { VISAGE_DATABASE_URL: values.database },

@@ -2,7 +2,6 @@
 // Writes bench/results/soak.md with a plot. Ctrl-C ends the test early; the report then covers the requests so far.
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { prepareModels } from "../tools/models/prepare.ts";
 import { Progress } from "../tools/support/progress.ts";
 import { startServiceProcess, USER } from "../tools/support/service-process.ts";
 import { createTempDir } from "../tools/support/temp-dir.ts";
@@ -34,7 +33,6 @@ if (values.help || !Number.isInteger(requests) || requests < 1) {
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
 
-await prepareModels();
 const folder = createTempDir("visage-soak-");
 const mix = await createMix(await createPhotos(folder), folder);
 const service = await startServiceProcess();

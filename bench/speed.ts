@@ -1,6 +1,5 @@
 // Measures speed: `npm run bench`. See HELP for the options.
 import { parseArgs } from "node:util";
-import { prepareModels } from "../tools/models/prepare.ts";
 import { startServiceProcess } from "../tools/support/service-process.ts";
 import { createTempDir } from "../tools/support/temp-dir.ts";
 import { createPhotos } from "./load/photos.ts";
@@ -42,7 +41,6 @@ if (values.help || hasUnknownChapter || (values.short && names)) {
 
 // Exit handlers stop the service, so it does not outlive this process.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-await prepareModels();
 const photos = await createPhotos(createTempDir("visage-bench-"));
 // On the small and busy machines that run the short form, a closed loop may wait longer than the default limit.
 const service = await startServiceProcess(values.short ? { VISAGE_MAX_QUEUE_WAIT_MS: "60000" } : {});

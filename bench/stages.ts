@@ -10,7 +10,7 @@ import {
   openNetworks,
   type TensorWriter,
 } from "../src/core/networks.ts";
-import { prepareModels } from "../tools/models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 import { formatPercent, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { describeRun } from "./machine.ts";
@@ -36,7 +36,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 };
 
 const networkMs: Record<NetworkName, number> = { detect: 0, mesh: 0, attributes: 0, embed: 0 };
-const networks = await openNetworks(await prepareModels());
+const networks = await openNetworks(DEFAULT_MODELS_DIR);
 const analyzer = createAnalyzer(withTimers(networks));
 const photos = await createStagePhotos();
 const cases = Object.entries(OPERATIONS).flatMap(([name, operation]) =>

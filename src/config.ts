@@ -16,7 +16,7 @@ export interface Config {
   readonly dataDir: string;
   /** The PostgreSQL database of the accounts; without one they are in the data folder. */
   readonly databaseUrl: string | undefined;
-  /** Folder of the prepared networks, as an absolute path. */
+  /** Folder of the networks, as an absolute path. */
   readonly modelsDir: string;
   /** The user id that may use the service; without one an id is made and kept in the data folder. */
   readonly trialUser: string | undefined;

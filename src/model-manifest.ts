@@ -1,44 +1,29 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A file as published: where it stands in its package, what it must hash to, where else it is published. */
-export interface SourceFile {
-  readonly path: string;
-  readonly sha256: string;
-  /** The publisher's own address, for when the package cannot be had. */
-  readonly mirror?: string;
-}
-
-/** Where a network comes from. Without a package, its files stand beside this one. */
-export interface Source {
-  readonly package?: string;
-  readonly format: "tfjs" | "onnx";
-  readonly files: readonly SourceFile[];
-}
-
-/** One network: its source, its contract, and the digest of the file made from it. */
+/** A network of the models folder. */
 export interface Network {
   readonly title: string;
   readonly licence: string;
-  readonly source: Source;
+  /** Who published the weights. */
+  readonly source: string;
   readonly input: {
-    readonly name: string;
     readonly shape: readonly (string | number)[];
+    /** Range and alignment of the pixels. */
     readonly values: string;
   };
-  /** Output name to the source's values that it joins along the second axis. */
-  readonly outputs: Readonly<Record<string, readonly string[]>>;
+  /** Digest of the file `NAME.onnx`. */
   readonly sha256: string;
 }
 
-/** All networks by name; each becomes the file `name.onnx`. */
+/** All networks by name. */
 export type Manifest = Readonly<Record<string, Network>>;
 
 /** The folder of the installed package, whether this runs from source or compiled. */
 export const PACKAGE_ROOT = findPackageRoot(import.meta.dirname);
 
 /** Where the networks go unless another folder is named. */
-export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models/built");
+export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models");
 
 /** Reads the manifest that the package ships. */
 export function readManifest(): Manifest {

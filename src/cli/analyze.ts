@@ -19,7 +19,7 @@ upright photo; the first face is the most prominent one.
   --vectors        with --json: also each face's vector of 128 numbers
   --draw OUT.png   also write the photo with rectangles, landmarks and labels; takes one photo only
 
-  VISAGE_MODELS_DIR   folder of the networks that "visage models" prepares
+  VISAGE_MODELS_DIR   folder of the networks, models/ of the package by default
 
 A photo that cannot be read is told on stderr and passed over; the exit code is then 1.
 `;

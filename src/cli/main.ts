@@ -24,11 +24,6 @@ const COMMANDS: readonly Entry[] = [
     load: () => import("./analyze.ts"),
   },
   {
-    name: "models",
-    summary: "fetch and convert the networks that the others need",
-    load: () => import("./models.ts"),
-  },
-  {
     name: "users",
     summary: "say who may use the service, on which plan and until when",
     load: () => import("./users.ts"),

@@ -60,12 +60,12 @@ export async function openNetworks(
 
 async function openNetwork(path: string, expected: string | undefined) {
   const bytes = await readFile(path).catch((cause: unknown) => {
-    throw new Error(`no network at ${path}: run "visage models" first`, { cause });
+    throw new Error(`There is no network at ${path}.`, { cause });
   });
   const digest = createHash("sha256").update(bytes).digest("hex");
   if (expected !== undefined && digest !== expected)
     throw new Error(
-      `${path}: expected sha256 ${expected}, found ${digest}: run "visage models" to make it anew`,
+      `The network ${path} is damaged or another version: expected sha256 ${expected}, found ${digest}.`,
     );
   const session = await InferenceSession.create(bytes, {
     // Throughput comes from more workers. With one thread the order of additions, and so the result, is always the same.
@@ -73,7 +73,7 @@ async function openNetwork(path: string, expected: string | undefined) {
     interOpNumThreads: 1,
     logSeverityLevel: 3,
   }).catch((cause: unknown) => {
-    throw new Error(`${path} is not a network: run "visage models" to make it anew`, { cause });
+    throw new Error(`The file ${path} is not an ONNX network.`, { cause });
   });
   return { session, digest, network: createNetwork(session) };
 }

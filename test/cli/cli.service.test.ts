@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
@@ -9,7 +9,7 @@ import { drawFaces } from "../../src/cli/draw.ts";
 import type { Report } from "../../src/cli/report.ts";
 import { AGE_RANGES, type Box, type Face, type Point } from "../../src/core/index.ts";
 import type { Pixels } from "../../src/core/types.ts";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
@@ -229,45 +229,16 @@ describe("visage analyze", () => {
 
   it("says what to do when there are no networks", async () => {
     const { code, stdout, stderr } = await visage(["analyze", "three.jpg"], { VISAGE_MODELS_DIR: "nowhere" });
-    expect(stderr).toMatch(/^visage: no network at .*nowhere.*\.onnx: run "visage models" first\n$/);
+    expect(stderr).toMatch(/^visage: There is no network at .*nowhere.*\.onnx\.\n$/);
     expect([code, stdout]).toEqual([1, ""]);
-  });
-});
-
-describe("visage models", () => {
-  it("has nothing to do when all networks are there", async () => {
-    expect(await visage(["models"])).toEqual({
-      code: 0,
-      stdout: "",
-      stderr: `models: ready in ${DEFAULT_MODELS_DIR}\n`,
-    });
-  });
-
-  it("tells what it does, a line each", async () => {
-    const modelsDir = join(folder, "models");
-    await mkdir(modelsDir);
-    const built = (await readdir(DEFAULT_MODELS_DIR)).filter((name) => name !== "attributes.onnx");
-    for (const name of built) await symlink(join(DEFAULT_MODELS_DIR, name), join(modelsDir, name));
-    const { code, stdout, stderr } = await visage(["models"], { VISAGE_MODELS_DIR: "models" });
-    expect(stderr.split("\n")).toEqual([
-      expect.stringMatching(/^models: converting attributes \(.+\)$/),
-      expect.stringMatching(/^models: ready in \/.*\/models$/),
-      "",
-    ]);
-    expect([code, stdout]).toEqual([0, ""]);
-    const [made, expected] = await Promise.all(
-      [modelsDir, DEFAULT_MODELS_DIR].map((dir) => readFile(join(dir, "attributes.onnx"))),
-    );
-    expect(made!.equals(expected!)).toBe(true);
   });
 });
 
 describe("visage", () => {
   it.concurrent.each([
-    [["--help"], /^Usage: visage COMMAND\n[\s\S]*\n {2}analyze +find[\s\S]*\n {2}models +fetch/],
+    [["--help"], /^Usage: visage COMMAND\n[\s\S]*\n {2}analyze +find[\s\S]*/],
     [["-h"], /^Usage: visage COMMAND/],
     [["analyze", "--help"], /^Usage: visage analyze PHOTO\.\.\. \[--json\]/],
-    [["models", "--help"], /^Usage: visage models\n/],
     [["--version"], /^\d+\.\d+\.\d+\n$/],
   ])("%j answers on stdout", async (args, answer) => {
     const { code, stdout, stderr } = await visage(args);
@@ -300,7 +271,6 @@ describe("visage", () => {
       `Option '--draw' would overwrite the photo; see "visage analyze --help"`,
     ],
     [["analyze", "a.jpg", "--vectors"], `Option '--vectors' needs '--json'; see "visage analyze --help"`],
-    [["models", "x"], `Unexpected argument 'x'; see "visage models --help"`],
   ])("%j is refused in one line", async (args, reason) => {
     expect(await visage(args)).toEqual({ code: 1, stdout: "", stderr: `visage: ${reason}\n` });
   });

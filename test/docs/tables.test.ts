@@ -44,7 +44,7 @@ test("docs/accuracy.md lists the networks as the manifest does", () => {
     name,
     title,
     licence,
-    source.package ?? "this repository",
+    source,
   ]);
   expect(tableRows(sectionUnder(readMarkdown("docs/accuracy.md"), "Networks"))).toEqual(networks);
 });

@@ -1,10 +1,4 @@
-import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
-import { type Network, PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { fetchSource } from "../../tools/models/fetch.ts";
-
-/** The cache of published files that `npm run models` fills. A file is named by its digest. */
-export const CACHE_DIR = join(PACKAGE_ROOT, "models/.cache");
 
 /** The outputs of a network by name. */
 export type Outputs = Readonly<Record<string, Float32Array>>;
@@ -14,12 +8,7 @@ export async function openNetwork(bytes: Uint8Array): Promise<InferenceSession> 
   return InferenceSession.create(bytes, { logSeverityLevel: 3 });
 }
 
-/** Reads the published files of a network from the cache, or downloads them. */
-export async function readPublished({ source }: Network): Promise<Uint8Array[]> {
-  return fetchSource(source, CACHE_DIR, () => {});
-}
-
-/** Runs a network with one input, whose values have the given shape. */
+/** Runs a network of one input on values of the given shape. */
 export async function runNetwork(
   session: InferenceSession,
   shape: readonly number[],

@@ -412,7 +412,7 @@ describe("opening a pool", () => {
     const before = countWorkerProcesses();
     expect(before).toBe(2);
     const opening = openPool({ modelsDir: "/nowhere", workers: 2 });
-    await expect(opening).rejects.toThrow(/^no network at \/nowhere\/\w+\.onnx: run "visage models" first$/);
+    await expect(opening).rejects.toThrow(/^There is no network at \/nowhere\/\w+\.onnx\.$/);
     expect(countWorkerProcesses()).toBe(before);
   });
 

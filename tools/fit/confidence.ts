@@ -1,7 +1,8 @@
 // Fits the confidence curve of compare_faces: `npm run fit:confidence -- --data DIR`.
 // Prints the two slopes that src/core/steps/compare.ts defines.
+
 import { confidenceOf, openAnalyzer } from "../../src/core/index.ts";
-import { prepareModels } from "../models/prepare.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { readDatasetsFromArguments, splitOfPair } from "../support/datasets.ts";
 import { measurePairs } from "../support/evaluation.ts";
 import { mean } from "../support/statistics.ts";
@@ -9,7 +10,7 @@ import { mean } from "../support/statistics.ts";
 const MAX_SLOPE = 200;
 
 const { lfw } = readDatasetsFromArguments();
-const analyzer = await openAnalyzer({ modelsDir: await prepareModels() });
+const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
 const pairs = await measurePairs(
   analyzer,
   lfw.filter((pair) => splitOfPair(pair) === "fit"),

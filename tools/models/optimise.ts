@@ -115,17 +115,19 @@ function foldBatchNorms(graph: Graph): void {
   for (const norm of graph.node.filter(({ opType }) => opType === "BatchNormalization")) {
     const affine = affineOf(norm, weights);
     const maker = graph.node.find(({ output }) => output[0] === norm.input[0]);
-    const [flatten, ...others] = innerReaders(graph, norm.output[0]!);
-    const products = flatten?.opType === "Flatten" ? innerReaders(graph, flatten.output[0]!) : [];
+    const readers = innerReaders(graph, norm.output[0]!);
+    const [flatten] = readers;
+    const isFlattened = readers.length === 1 && flatten!.opType === "Flatten";
+    const products = isFlattened ? innerReaders(graph, flatten!.output[0]!) : readers;
     if (
       (maker?.opType === "Conv" || maker?.opType === "Gemm") &&
       innerReaders(graph, norm.input[0]!).length === 1
     ) {
       foldBackward(graph, maker, affine, weights);
       maker.output = norm.output;
-    } else if (flatten && !others.length && products.length && products.every(isGemm)) {
+    } else if (products.length && products.every(isGemm)) {
       for (const product of products) foldForward(graph, product, affine, weights);
-      flatten.input = [norm.input[0]!];
+      for (const reader of readers) reader.input[0] = norm.input[0]!;
     } else throw new Error(`${graph.name}: cannot fold ${norm.output[0]}`);
     graph.node = graph.node.filter((node) => node !== norm);
   }

@@ -1,11 +1,7 @@
-// Stores a trained network at half the size: `node dist/tools/models/store-half.js IN.onnx OUT.onnx`.
-// Each weight becomes a half precision constant and a cast back; preparing the models undoes it.
-
-import { readFileSync, writeFileSync } from "node:fs";
 import { create } from "@bufbuild/protobuf";
 import { TensorSchema } from "../../gen/ts/onnx/v1/onnx_pb.ts";
 import { halfFromFloat } from "./half.ts";
-import { createNode, DataType, floatsOf, type Graph, readOnnx, type Tensor, writeOnnx } from "./onnx.ts";
+import { createNode, DataType, floatsOf, type Graph, type Tensor } from "./onnx.ts";
 
 /** Rewrites a graph's float weights as half precision ones, each followed by a cast. */
 export function storeHalf(graph: Graph): Graph {
@@ -30,7 +26,3 @@ function halved(tensor: Tensor): Tensor {
     rawData,
   });
 }
-
-const [, script, from, to] = process.argv;
-if (script === import.meta.filename && from && to)
-  writeFileSync(to, writeOnnx(storeHalf(readOnnx(readFileSync(from)))));

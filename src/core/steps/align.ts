@@ -1,10 +1,10 @@
 import { crop } from "../crop/crop.ts";
-import { centroid, fitSimilarity } from "../geometry.ts";
+import { centroid, fitSimilarity, type SimilarityTransform } from "../geometry.ts";
 import type { TensorWriter } from "../networks.ts";
 import type { Pixels, Point } from "../types.ts";
 
-/** Side of the aligned crop in pixels. */
-const SIDE = 112;
+/** Side of the template, and of the embedding network's crop, in pixels. */
+export const TEMPLATE_SIDE = 112;
 const NORMALIZATION = { scale: 1, offset: 0 };
 
 /** Where the embedding network expects the eyes, the tip of the nose and the corners of the mouth. */
@@ -28,8 +28,13 @@ const LANDMARKS: readonly (readonly number[])[] = [
   [291],
 ];
 
+/** Returns the transform from the template to the face in the image, given the face's mesh. */
+export function alignmentTransform(points: readonly Point[]): SimilarityTransform {
+  const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
+  return fitSimilarity(TEMPLATE, landmarks);
+}
+
 /** Crops a face, aligned to the template by a similarity transform. */
 export function align(image: Pixels, points: readonly Point[]): TensorWriter {
-  const landmarks = LANDMARKS.map((group) => centroid(group.map((point) => points[point]!)));
-  return crop(image, fitSimilarity(TEMPLATE, landmarks), SIDE, NORMALIZATION);
+  return crop(image, alignmentTransform(points), TEMPLATE_SIDE, NORMALIZATION);
 }

@@ -1,44 +1,54 @@
-import { cropAndMirror } from "../crop/crop.ts";
-import { cropTransform } from "../geometry.ts";
+import { crop } from "../crop/crop.ts";
+import { composeTransforms } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } from "../types.ts";
-import { levelSquare } from "./mesh.ts";
+import { alignmentTransform, TEMPLATE_SIDE } from "./align.ts";
 
-const SIDE = 96;
+/** Side of the network's input in pixels. */
+const SIDE = 80;
 const NORMALIZATION = { scale: 1, offset: 0 };
 
-/** Size of the network's square in relation to the mesh, as in its training. */
-const MARGIN = 1.114;
+/** The crop is this much wider than the embedding network's, around the same center. */
+const MARGIN = 1.12;
+const CENTER = (TEMPLATE_SIDE - 1) / 2;
+
+/** From pixels of the crop to the template of the alignment. */
+const CROP_TO_TEMPLATE = {
+  a: (TEMPLATE_SIDE * MARGIN) / SIDE,
+  b: 0,
+  dx: CENTER - (TEMPLATE_SIDE * MARGIN) / 2,
+  dy: CENTER - (TEMPLATE_SIDE * MARGIN) / 2,
+};
 
 /** Index in AGE_RANGES of each of the network's nine classes (0-2, 3-9, 10-19, 20-29, ..., 70 and older). */
 const RANGE_BY_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
 
 const MIN_GENDER_CONFIDENCE = 0.501;
 
-/** Estimates age range and gender of each face. The outputs for the crop and its mirror image are averaged. */
+/** Estimates age range and gender of each face, given its mesh. */
 export async function estimateAttributes(
   network: Network,
   image: Pixels,
   faces: readonly (readonly Point[])[],
 ): Promise<Attributes[]> {
-  const transforms = faces.map((points) => cropTransform(levelSquare(points, MARGIN), SIDE));
-  const crops = transforms.map((transform) => cropAndMirror(image, transform, SIDE, NORMALIZATION));
+  const crops = faces.map((points) =>
+    crop(image, composeTransforms(alignmentTransform(points), CROP_TO_TEMPLATE), SIDE, NORMALIZATION),
+  );
   const { age, male } = await network.run(crops);
   return faces.map((_, i) => {
-    const maleProbability = (male![2 * i]![0]! + male![2 * i + 1]![0]!) / 2;
+    const maleProbability = male![i]![0]!;
     return {
-      age: mostLikelyRange(age![2 * i]!, age![2 * i + 1]!),
+      age: mostLikelyRange(age![i]!),
       gender: maleProbability >= 0.5 ? "male" : "female",
       genderConfidence: Math.max(MIN_GENDER_CONFIDENCE, maleProbability, 1 - maleProbability),
     };
   });
 }
 
-function mostLikelyRange(...outputs: readonly Float32Array[]): AgeRange {
+function mostLikelyRange(probabilities: Float32Array): AgeRange {
   const sums = AGE_RANGES.map(() => 0);
-  for (const probabilities of outputs)
-    RANGE_BY_CLASS.forEach((range, i) => {
-      sums[range]! += probabilities[i]!;
-    });
+  RANGE_BY_CLASS.forEach((range, i) => {
+    sums[range]! += probabilities[i]!;
+  });
   return AGE_RANGES[sums.indexOf(Math.max(...sums))]!;
 }

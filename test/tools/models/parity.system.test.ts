@@ -5,9 +5,11 @@ import { type Tensor, tensor4d } from "@tensorflow/tfjs-core";
 import type { InferenceSession } from "onnxruntime-node";
 import sharp, { type Region } from "sharp";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Network, PACKAGE_ROOT, readManifest } from "../../../src/model-manifest.ts";
-import { convert } from "../../../tools/models/prepare.ts";
-import { type Outputs, openNetwork, readPublished, runNetwork } from "../../support/networks.ts";
+import { PACKAGE_ROOT, readManifest } from "../../../src/model-manifest.ts";
+import { convert } from "../../../tools/models/convert.ts";
+import { fetchFiles, sha256 } from "../../../tools/models/fetch.ts";
+import { SOURCES, type Source } from "../../../tools/models/sources.ts";
+import { type Outputs, openNetwork, runNetwork } from "../../support/networks.ts";
 import { concatFloats, largestDifference, randomFloats } from "../../support/numbers.ts";
 import { openGraphModel } from "../../support/tfjs.ts";
 
@@ -22,6 +24,8 @@ interface Case {
   readonly region?: Region;
   /** The largest difference allowed, in units of the output. */
   readonly limit: number;
+  /** The same if weights are stored in half precision. */
+  readonly halfLimit?: number;
   readonly unitsOf?: Readonly<Record<string, (expected: number) => number>>;
 }
 
@@ -37,32 +41,36 @@ const CASES: Readonly<Record<string, Case>> = {
     low: -1,
     high: 1,
     limit: 1e-4,
+    halfLimit: 1e-4,
     unitsOf: { boxes: () => 256, scores: (expected) => Math.max(1, Math.abs(expected)) },
   },
   mesh: { side: 192, low: 0, high: 1, region: FACE, limit: 1e-4, unitsOf: { points: () => 192 } },
-  embed: { side: 112, low: 0, high: 255, region: FACE, limit: 1e-4 },
-  attributes: { side: 96, low: 0, high: 255, region: FACE, limit: 1e-6 },
+  embed: { side: 112, low: 0, high: 255, region: FACE, limit: 1e-4, halfLimit: 0.02 },
 };
 const BATCH_LIMIT = 1e-5;
 
 const manifest = readManifest();
 
-it("has a case for every network of the manifest", () => {
-  expect(Object.keys(CASES).sort()).toEqual(Object.keys(manifest).sort());
+it("has a case for every network that others published", () => {
+  const published = Object.keys(SOURCES).filter((name) => SOURCES[name]!.package);
+  expect(Object.keys(CASES).sort()).toEqual(published.sort());
 });
 
-describe.each(Object.entries(CASES))("%s", (name, { side, low, high, region, limit, unitsOf }) => {
-  const network = manifest[name]!;
+describe.each(Object.entries(CASES))("%s", (name, { side, low, high, region, limit, halfLimit, unitsOf }) => {
+  const source = SOURCES[name]!;
   const shape = [1, 3, side, side];
   const noise = randomFloats(3 * side * side, low, high, 7);
   let photo: Float32Array;
   let ours: InferenceSession;
+  let stored: Uint8Array;
   let runPublished: (input: Float32Array) => Promise<Outputs>;
 
   beforeAll(async () => {
     photo = (await readPhoto(side, region)).map((value) => low + (value / 255) * (high - low));
-    ours = await openNetwork(convert(name, network, await readPublished(network)));
-    runPublished = await (network.source.format === "tfjs" ? openTfjs : openOnnx)(network, shape);
+    const files = await fetchFiles(source);
+    ours = await openNetwork(convert(name, { ...source, storesHalf: false }, files));
+    stored = convert(name, source, files);
+    runPublished = await (source.format === "tfjs" ? openTfjs : openOnnx)(source, shape);
   });
 
   it.each([
@@ -77,6 +85,20 @@ describe.each(Object.entries(CASES))("%s", (name, { side, low, high, region, lim
       expect(difference, output).toBeLessThanOrEqual(limit);
     }
   });
+
+  it("is the file in the repository", () => {
+    expect(sha256(stored)).toBe(manifest[name]!.sha256);
+  });
+
+  if (halfLimit !== undefined)
+    it("changes little when its weights are stored in half precision", async () => {
+      const actual = await runNetwork(await openNetwork(stored), shape, photo);
+      const expected = await runPublished(photo);
+      for (const [output, values] of Object.entries(expected)) {
+        const difference = largestDifference(actual[output]!, values, unitsOf?.[output]);
+        expect(difference, output).toBeLessThanOrEqual(halfLimit);
+      }
+    });
 
   it("gives for two images at once what it gives for each alone", async () => {
     const both = await runNetwork(ours, [2, ...shape.slice(1)], concatFloats([photo, noise]));
@@ -105,29 +127,29 @@ async function readPhoto(side: number, region?: Region): Promise<Float32Array> {
 }
 
 /** The published ONNX file as it is. */
-async function openOnnx(network: Network, shape: readonly number[]) {
-  const [file] = await readPublished(network);
+async function openOnnx(source: Source, shape: readonly number[]) {
+  const [file] = await fetchFiles(source);
   const session = await openNetwork(file!);
-  return async (input: Float32Array) => withOurNames(network, await runNetwork(session, shape, input));
+  return async (input: Float32Array) => withOurNames(source, await runNetwork(session, shape, input));
 }
 
 /** The published graph model in tfjs, whose images hold the three colours of a pixel side by side. */
-async function openTfjs(network: Network, [, channels = 3, height = 0, width = 0]: readonly number[]) {
-  const [json, weights] = await readPublished(network);
+async function openTfjs(source: Source, [, channels = 3, height = 0, width = 0]: readonly number[]) {
+  const [json, weights] = await fetchFiles(source);
   const model = await openGraphModel(json!, weights!);
-  const names = Object.values(network.outputs).flat();
+  const names = Object.values(source.outputs).flat();
   return async (input: Float32Array) => {
     const pixels = input.map((_, i) => input[(i % channels) * height * width + Math.floor(i / channels)]!);
     const results = model.execute(tensor4d(pixels, [1, height, width, channels]), names) as Tensor[];
     const values = results.map((result) => result.dataSync<"float32">());
-    return withOurNames(network, Object.fromEntries(names.map((name, i) => [name, values[i]!])));
+    return withOurNames(source, Object.fromEntries(names.map((name, i) => [name, values[i]!])));
   };
 }
 
 /** Published outputs under our names; for one image, to join is to write one after the other. */
-function withOurNames(network: Network, published: Outputs): Outputs {
+function withOurNames(source: Source, published: Outputs): Outputs {
   return Object.fromEntries(
-    Object.entries(network.outputs).map(([output, parts]) => [
+    Object.entries(source.outputs).map(([output, parts]) => [
       output,
       concatFloats(parts.map((part) => published[part]!)),
     ]),

@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The programs around the service. They may import every layer, and these other programs. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   tools: [],
-  "src/cli": ["tools"],
+  "src/cli": [],
   bench: ["tools"],
 };
 /** Packages that import nothing of the rest. */

@@ -13,7 +13,7 @@ const ATTACKS = ["edge/**/*.system.test.ts", "rest/event-loop.system.test.ts"];
 const hasProc = process.platform === "linux";
 if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 
-/** What service and system tests share: a current dist/, the networks, and time for slow machines. */
+/** What service and system tests share: a current dist/ and time for slow machines. */
 const BUILT = {
   dir: "test",
   globalSetup: "test/support/build.ts",

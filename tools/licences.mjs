@@ -44,7 +44,7 @@ function readNetworks() {
     const [licence] = network.licence.split(/[ ;]/);
     return {
       name: `network ${key}`,
-      version: network.source.package ?? "ours",
+      version: network.source,
       licence,
       note: `(${network.title})`,
     };

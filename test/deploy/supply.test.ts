@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
 
 function run(script: string, options: { cwd?: string; input?: string } = {}) {
-  return spawnSync(process.execPath, [join(PACKAGE_ROOT, ".ci", script)], {
+  return spawnSync(process.execPath, [join(PACKAGE_ROOT, "tools", script)], {
     cwd: PACKAGE_ROOT,
     encoding: "utf8",
     ...options,

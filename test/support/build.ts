@@ -8,10 +8,9 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 const CLI = "dist/src/cli/main.js";
 const SOURCES = ["src", "gen/ts", "bench", "tools", "sdks/typescript", "tsconfig.json", "package.json"];
 
-/** Builds dist/ if it is older than its sources, and prepares the networks if they are missing. */
+/** Builds dist/ if it is older than its sources. */
 export function setup(): void {
   if (isStale()) run("tools/build.mjs");
-  run(CLI, "models");
 }
 
 function isStale(): boolean {

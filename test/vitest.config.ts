@@ -13,6 +13,9 @@ const ATTACKS = ["edge/**/*.system.test.ts", "rest/event-loop.system.test.ts"];
 const hasProc = process.platform === "linux";
 if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 
+/** Vitest leaves one core idle by default, which is half of a machine with two. */
+const ALL_CORES = "100%";
+
 /** What service and system tests share: a current dist/ and time for slow machines. */
 const BUILT = {
   dir: "test",
@@ -32,6 +35,7 @@ export default defineConfig({
           include: ["**/*.test.ts"],
           exclude: [SERVICE, SYSTEM],
           testTimeout: 20_000,
+          maxWorkers: ALL_CORES,
           sequence: { groupOrder: 0 },
         },
       },
@@ -40,6 +44,7 @@ export default defineConfig({
           ...BUILT,
           name: "service",
           include: [SERVICE],
+          maxWorkers: ALL_CORES,
           sequence: { groupOrder: 1 },
         },
       },

@@ -10,7 +10,8 @@ const SOURCES = ["src", "gen/ts", "bench", "tools", "sdks/typescript", "tsconfig
 
 /** Builds dist/ if it is older than its sources. */
 export function setup(): void {
-  if (isStale()) run("tools/build.mjs");
+  if (isStale())
+    execFileSync(process.execPath, ["tools/build.mjs"], { cwd: PACKAGE_ROOT, stdio: ["ignore", 2, 2] });
 }
 
 function isStale(): boolean {
@@ -26,8 +27,4 @@ function newestMs(path: string): number {
   if (!status.isDirectory()) return status.mtimeMs;
   const names = readdirSync(path).filter((name) => name !== "node_modules");
   return Math.max(status.mtimeMs, ...names.map((name) => newestMs(join(path, name))));
-}
-
-function run(...args: string[]): void {
-  execFileSync(process.execPath, args, { cwd: PACKAGE_ROOT, stdio: ["ignore", 2, 2] });
 }

@@ -11,14 +11,9 @@ import {
   data,
   envelope,
   FRAME,
-  type HeaderList,
   headers,
-  PREFACE,
   parseFrames,
   rstStream,
-  SETTING,
-  settings,
-  settingsAck,
 } from "../../tools/fuzz/edge/http2-frames.ts";
 import { MULTIPART_TYPE, multipart, OPERATIONS } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
@@ -28,15 +23,16 @@ import { addTestUser } from "../support/accounts.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { photograph } from "../support/images.ts";
 import { execute, hasPostgres, lockTables, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { admittedBytes, http1PostHead, http2Opening, http2PostHeaders } from "../support/raw-post.ts";
 import { until } from "../support/until.ts";
 
 const REQUESTS_PER_MONTH = 20;
 const SETTLE_MS = 5_000;
 const REACH_MS = 5_000;
-/** Long jobs that keep the only worker busy while a call waits behind them. */
+/** The number of long jobs that keep the only worker busy while a call waits in the queue. */
 const BLOCKERS = 3;
 
-/** A large photo, so that its upload and its job take a while. */
+/** A large photo, so that its upload and its job take some time. */
 const photo = photograph(5);
 const message = toBinary(
   GetImageAttrRequestSchema,
@@ -46,7 +42,7 @@ const REST_PATH = "/get_image_attr";
 const RPC_PATH = "/face.v1.FaceService/GetImageAttr";
 const restBody = multipart(OPERATIONS[1], photo, true);
 
-/** A GetImageAttr call as the bytes of its head and its body. */
+/** A GetImageAttr call in one of the protocols. */
 interface Call {
   readonly isHttp2: boolean;
   readonly path: string;
@@ -78,14 +74,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   "REST over HTTP/2": { isHttp2: true, path: REST_PATH, type: MULTIPART_TYPE, body: restBody },
 };
 
-/** The ways in which a client cancels. Over HTTP/1.1 it can only end its connection. */
+/** The ways in which a client cancels. Over HTTP/1.1 it can only close its connection. */
 const CANCELLATIONS: Readonly<Record<string, (client: Client) => void>> = {
   RST_STREAM: ({ socket }) => socket.write(rstStream(1)),
   close: ({ socket }) => socket.destroy(),
   RST: ({ socket }) => socket.resetAndDestroy(),
 };
 
-/** One call on a connection of its own, sent in parts. */
+/** Sends one call in parts, on its own connection. */
 class Client {
   readonly socket: Socket;
   readonly #call: Call;
@@ -101,34 +97,19 @@ class Client {
     this.#connected = once(this.socket, "connect");
   }
 
-  async sendHead(initialWindow = 0xffff): Promise<void> {
+  /** `window` limits what the service may send on an HTTP/2 stream. */
+  async sendHead(window?: number): Promise<void> {
     await this.#connected;
-    const { isHttp2, path, type, body } = this.#call;
+    const { isHttp2, body } = this.#call;
+    const post = { ...this.#call, user: this.#user };
     if (!isHttp2) {
-      const lines = [
-        `POST ${path} HTTP/1.1`,
-        "Host: a",
-        `user_id: ${this.#user}`,
-        `Content-Type: ${type}`,
-        `Content-Length: ${body.length}`,
-      ];
-      this.socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+      this.socket.write(http1PostHead(post, body.length));
       return;
     }
-    const list: HeaderList = [
-      [":method", "POST"],
-      [":scheme", "http"],
-      [":path", path],
-      [":authority", "a"],
-      ["content-type", type],
-      ["te", "trailers"],
-      ["user_id", this.#user],
-    ];
-    const opening = [PREFACE, settings([[SETTING.initialWindowSize, initialWindow]]), settingsAck()];
-    this.socket.write(Buffer.concat([...opening, headers(1, list)]));
+    this.socket.write(Buffer.concat([http2Opening(window), headers(1, http2PostHeaders(post))]));
   }
 
-  /** Sends half of the body, or the first part that the window of a stream admits. */
+  /** Sends a part of the body that fits into the initial window of a stream. */
   sendHalf(): void {
     const { isHttp2, body } = this.#call;
     const part = body.subarray(0, Math.min(30_000, body.length / 2));
@@ -144,35 +125,27 @@ class Client {
     }
     for (let sent = 0; sent < body.length; ) {
       const window = await until(
-        () => this.#window() - sent,
+        () => this.#admitted() - sent,
         (bytes) => bytes > 0,
         REACH_MS,
       );
-      if (window <= 0) throw new Error("The service does not open its window.");
+      if (window <= 0) throw new Error("The service does not enlarge its flow-control window.");
       const part = body.subarray(sent, sent + window);
       sent += part.length;
       this.socket.write(data(1, part, sent === body.length));
     }
   }
 
-  hasAnswer(): boolean {
+  hasResponse(): boolean {
     const received = Buffer.concat(this.#chunks);
     if (!this.#call.isHttp2) return received.length > 0;
     return parseFrames(received).some(({ type }) => type === FRAME.headers);
   }
 
-  /** The bytes that the service has admitted so far: the smaller of the windows of connection and stream. */
-  #window(): number {
-    let [connection, stream] = [0xffff, 0xffff];
-    for (const { type, stream: id, flags, payload } of parseFrames(Buffer.concat(this.#chunks))) {
-      if (type === FRAME.windowUpdate && id === 0) connection += payload.readUInt32BE(0);
-      if (type === FRAME.windowUpdate && id === 1) stream += payload.readUInt32BE(0);
-      if (type === FRAME.settings && flags === 0)
-        for (let at = 0; at < payload.length; at += 6)
-          if (payload.readUInt16BE(at) === SETTING.initialWindowSize)
-            stream += payload.readUInt32BE(at + 2) - 0xffff;
-    }
-    return Math.min(connection, stream);
+  /** The bytes that flow control has admitted so far. */
+  #admitted(): number {
+    const { connection, onStream } = admittedBytes(Buffer.concat(this.#chunks));
+    return Math.min(connection, onStream(1));
   }
 }
 
@@ -181,7 +154,7 @@ interface Store {
   stop(): Promise<void>;
   readonly settings: () => Readonly<Record<string, string>>;
   readonly open: (dataDir: string) => Promise<AccountStore>;
-  /** Holds all lookups of users until what is given is called. */
+  /** Blocks all account lookups until the returned function is called. */
   readonly hold: () => Promise<() => Promise<void>>;
   readonly isHeld: () => Promise<boolean>;
 }
@@ -193,7 +166,7 @@ const STORES: Readonly<Record<string, Store>> = {
     stop: async () => {},
     settings: () => ({}),
     open: (dataDir) => openSqliteStore(join(dataDir, "accounts.db")),
-    // Its lookups are synchronous: none can be held.
+    // Lookups in SQLite are synchronous and cannot be blocked.
     hold: async () => async () => {},
     isHeld: async () => true,
   },
@@ -233,7 +206,7 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
       await store.start();
       await startService();
     });
-    // What one test leaves behind must not fail the next.
+    // A failed test must not affect the next one.
     beforeEach(async () => {
       if (service.isAlive && (await service.requestsInFlight().catch(() => 1)) === 0) return;
       await stopService();
@@ -245,21 +218,16 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
     });
 
     const gauge = async (name: string) => (await service.metrics()).value(name);
-    /** Waits until a call has got as far as this. */
-    const reach = async (what: string, read: () => Promise<boolean>) => {
-      if (!(await until(read, (isThere) => isThere, REACH_MS)))
-        throw new Error(`The call never was ${what}.`);
+    /** Waits until the call has reached a stage. */
+    const reach = async (stage: string, hasReached: () => Promise<boolean>) => {
+      if (!(await until(hasReached, (reached) => reached, REACH_MS)))
+        throw new Error(`The call never was ${stage}.`);
     };
     const idle = async () => {
-      const open = await until(
-        () => service.requestsInFlight(),
-        (count) => count === 0,
-        SETTLE_MS,
-      );
-      expect(open, "requests in flight").toBe(0);
+      expect(await service.waitUntilIdle(SETTLE_MS), "requests in flight").toBe(0);
     };
 
-    /** Brings a call to a point of its life and cancels it there. */
+    /** Each brings a call to a stage and cancels it there. */
     const POINTS: Readonly<Record<string, (client: Client, cancel: () => void) => Promise<void>>> = {
       "during the account lookup": async (client, cancel) => {
         const release = await store.hold();
@@ -302,16 +270,16 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
         await reach("in the worker", async () => (await gauge("visage_workers_busy")) > 0);
         cancel();
       },
-      "while it is answered": async (client, cancel) => {
-        // Over HTTP/2 the answer's body cannot be sent: the client's window is closed.
+      "during the response": async (client, cancel) => {
+        // Over HTTP/2 the client's window is 0, so that the body of the response cannot be sent.
         await client.sendHead(0);
         await client.sendBody();
-        await reach("answered", async () => client.hasAnswer());
+        await reach("answered", async () => client.hasResponse());
         cancel();
       },
     };
 
-    /** Small valid requests of a user; gives how many were successful, and the codes of the others. */
+    /** Sends one valid request more than the quota. Returns the number of successes and the codes of the errors. */
     async function spendMonth(user: string): Promise<{ succeeded: number; codes: string[] }> {
       const codes: string[] = [];
       let left = REQUESTS_PER_MONTH + 1;
@@ -331,32 +299,35 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
     }
 
     describe.each(Object.entries(CALLS))("%s", (_name, call) => {
-      test.each(Object.keys(POINTS))("a call that is cancelled %s leaves nothing behind", async (point) => {
-        const { pid } = service;
-        const ways = Object.values(CANCELLATIONS).slice(call.isHttp2 ? 0 : 1);
-        // A user that was looked up once is cached, so each lookup needs another.
-        const groups = point === "during the account lookup" ? ways.map((way) => [way]) : [ways];
-        for (const group of groups) {
-          const user = `cancelling-user-${++users}`;
-          await addTestUser(accounts, user, { requestsPerMonth: REQUESTS_PER_MONTH });
-          for (const cancel of group) {
-            const client = new Client(service.port, call, user);
-            await POINTS[point]!(client, () => cancel(client));
-            await idle();
-            client.socket.destroy();
+      test.each(Object.keys(POINTS))(
+        "a call that is cancelled %s leaves nothing open and costs no quota",
+        async (point) => {
+          const { pid } = service;
+          const ways = Object.values(CANCELLATIONS).slice(call.isHttp2 ? 0 : 1);
+          // Accounts are cached, so each lookup needs another user.
+          const groups = point === "during the account lookup" ? ways.map((way) => [way]) : [ways];
+          for (const group of groups) {
+            const user = `cancelling-user-${++users}`;
+            await addTestUser(accounts, user, { requestsPerMonth: REQUESTS_PER_MONTH });
+            for (const cancel of group) {
+              const client = new Client(service.port, call, user);
+              await POINTS[point]!(client, () => cancel(client));
+              await idle();
+              client.socket.destroy();
+            }
+            expect([service.isAlive, service.pid]).toEqual([true, pid]);
+            const { succeeded, codes } = await spendMonth(user);
+            // A call that is being answered has succeeded, whether or not the client reads the response.
+            const minSucceeded = REQUESTS_PER_MONTH - (point === "during the response" ? group.length : 0);
+            expect(succeeded).toBeGreaterThanOrEqual(minSucceeded);
+            expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
+            expect(codes, "errors beyond the quota").toEqual(["4004"]);
           }
-          expect([service.isAlive, service.pid]).toEqual([true, pid]);
-          const { succeeded, codes } = await spendMonth(user);
-          // A call that is being answered has succeeded, whether or not the client reads the answer.
-          const fewest = REQUESTS_PER_MONTH - (point === "while it is answered" ? group.length : 0);
-          expect(succeeded).toBeGreaterThanOrEqual(fewest);
-          expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
-          expect(codes, "beyond the quota").toEqual(["4004"]);
-        }
-      });
+        },
+      );
     });
 
-    test("the service works as before", async () => {
+    test("every protocol still works", async () => {
       await idle();
       expect(await findUnavailable(service.port, USER, small)).toEqual([]);
     });

@@ -10,7 +10,7 @@ import { type EdgeService, type EdgeServiceOptions, startEdgeService } from "../
 import { until } from "../support/until.ts";
 
 const PER_ADDRESS = 512;
-/** The time for a first byte, a TLS handshake or a head, and what a loaded machine may add. */
+/** The limit for a first byte, a TLS handshake or a head, and the slack for a loaded machine. */
 const HEAD_TIMEOUT_MS = 10_000;
 const SLACK_MS = 4_000;
 
@@ -26,7 +26,7 @@ async function start(
   return service;
 }
 
-/** Services for the tests that need few connections. */
+/** Services that are shared by the tests with few connections. */
 let [clear, secure]: Promise<EdgeService>[] = [];
 function shared(): Promise<EdgeService> {
   clear ??= start();
@@ -37,17 +37,17 @@ function sharedTls(): Promise<EdgeService> {
   return secure;
 }
 
-/** A client's connection and what it has seen. */
+/** A client connection and what it received. */
 interface Client {
   readonly socket: Socket;
   received: string;
-  /** Milliseconds from its start until the service closed its side. */
+  /** Milliseconds from the start until the service closed its side. */
   endedMs: number | undefined;
 }
 
 const hasEnded = ({ endedMs }: Client) => endedMs !== undefined;
 
-/** Connects, sends some bytes, and then does nothing: it does not even close when the service closes. */
+/** Connects, sends some bytes, and then does nothing, not even close when the service closes. */
 async function openClient(port: number, bytes = ""): Promise<Client> {
   const start = performance.now();
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -87,7 +87,7 @@ async function isHalfOpen({ socket }: Client): Promise<boolean> {
 }
 
 describe.concurrent("connections", { timeout: 60_000 }, () => {
-  test("of one address are limited to 512, and those beyond are closed at once", async ({ expect }) => {
+  test("from one address are limited to 512, and those beyond are closed at once", async ({ expect }) => {
     const service = await start();
     const before = await service.connections();
     const clients = await openClients(service.port, 600);
@@ -119,9 +119,7 @@ describe.concurrent("connections", { timeout: 60_000 }, () => {
     destroyAll(clients);
   });
 
-  test("that fill the descriptor limit neither end the service nor lock out a new client", async ({
-    expect,
-  }) => {
+  test("up to the descriptor limit neither end the service nor lock out a new client", async ({ expect }) => {
     const service = await start({}, { maxDescriptors: 256 });
     const clients = await openClients(service.port, 300, "GET / HTTP/1.1\r\nHost: slow\r\n\r".slice(0, 30));
     const limitMs = HEAD_TIMEOUT_MS + SLACK_MS;

@@ -3,52 +3,33 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  data,
-  envelope,
-  type HeaderList,
-  headers,
-  PREFACE,
-  settings,
-  settingsAck,
-} from "../../tools/fuzz/edge/http2-frames.ts";
+import { data, envelope, headers } from "../../tools/fuzz/edge/http2-frames.ts";
 import { MULTIPART_TYPE } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
+import { http1PostHead, http2Opening, http2PostHeaders } from "../support/raw-post.ts";
 import { until } from "../support/until.ts";
 
 const CLIENTS = 1_000;
-/** Fewer, because each costs two handshakes of public-key cryptography. */
+/** Fewer, because TLS handshakes are expensive. */
 const TLS_CLIENTS = 200;
-const PARALLEL = 100;
-/** Well below the idle timeout of 75 s: the service sees that each of these clients has left. */
+const PARALLEL_CLIENTS = 100;
+/** Well below the idle timeout of 75 s: the service must notice that the clients have left. */
 const SETTLE_MS = 10_000;
-/** Connections to the metrics port and files that a service opens on demand. */
+/** For connections to the metrics port, and files that a service opens on demand. */
 const SPARE_DESCRIPTORS = 6;
 
 const ANNOUNCED_BYTES = 1_000_000;
 const SENT_BYTES = 20_000;
 
-const rpcHead: HeaderList = [
-  [":method", "POST"],
-  [":scheme", "http"],
-  [":path", "/face.v1.FaceService/GetFaceVec"],
-  [":authority", "a"],
-  ["content-type", "application/grpc"],
-  ["te", "trailers"],
-  ["user_id", USER],
-];
-const restHead: HeaderList = [
-  [":method", "POST"],
-  [":scheme", "http"],
-  [":path", "/get_face_vec"],
-  [":authority", "a"],
-  ["content-type", MULTIPART_TYPE],
-  ["user_id", USER],
-];
-const opening = Buffer.concat([PREFACE, settings(), settingsAck()]);
+const restPost = { path: "/get_face_vec", type: MULTIPART_TYPE };
+const restHeaders = http2PostHeaders(restPost);
+const grpcHeaders = http2PostHeaders({
+  path: "/face.v1.FaceService/GetFaceVec",
+  type: "application/grpc",
+});
 const part = Buffer.concat([
   Buffer.from('--X\r\nContent-Disposition: form-data; name="img"; filename="a.jpg"\r\n\r\n'),
   Buffer.alloc(SENT_BYTES),
@@ -59,66 +40,44 @@ const grpcPart = envelope(Buffer.alloc(SENT_BYTES), 0, ANNOUNCED_BYTES);
 const UPLOADS = {
   "REST over HTTP/1.1": {
     alpn: "http/1.1",
-    bytes: Buffer.concat([
-      Buffer.from(
-        [
-          "POST /get_face_vec HTTP/1.1",
-          "Host: a",
-          `user_id: ${USER}`,
-          `Content-Type: ${MULTIPART_TYPE}`,
-          `Content-Length: ${ANNOUNCED_BYTES}`,
-          "",
-          "",
-        ].join("\r\n"),
-      ),
-      part,
-    ]),
+    bytes: Buffer.concat([http1PostHead(restPost, ANNOUNCED_BYTES), part]),
   },
   "chunked REST over HTTP/1.1": {
     alpn: "http/1.1",
     bytes: Buffer.concat([
-      Buffer.from(
-        [
-          "POST /get_face_vec HTTP/1.1",
-          "Host: a",
-          `user_id: ${USER}`,
-          `Content-Type: ${MULTIPART_TYPE}`,
-          "Transfer-Encoding: chunked",
-          "",
-          `${ANNOUNCED_BYTES.toString(16)}\r\n`,
-        ].join("\r\n"),
-      ),
+      http1PostHead(restPost, "chunked"),
+      Buffer.from(`${ANNOUNCED_BYTES.toString(16)}\r\n`),
       part,
     ]),
   },
   "gRPC over HTTP/2": {
     alpn: "h2",
-    bytes: Buffer.concat([opening, headers(1, rpcHead), data(1, grpcPart, false)]),
+    bytes: Buffer.concat([http2Opening(), headers(1, grpcHeaders), data(1, grpcPart, false)]),
   },
   "REST over HTTP/2": {
     alpn: "h2",
-    bytes: Buffer.concat([opening, headers(1, restHead), data(1, part, false)]),
+    bytes: Buffer.concat([http2Opening(), headers(1, restHeaders), data(1, part, false)]),
   },
   "ten streams over HTTP/2": {
     alpn: "h2",
     bytes: Buffer.concat([
-      opening,
+      http2Opening(),
       ...Array.from({ length: 10 }, (_, i) => [
-        headers(2 * i + 1, i % 2 ? rpcHead : restHead),
+        headers(2 * i + 1, i % 2 ? grpcHeaders : restHeaders),
         data(2 * i + 1, (i % 2 ? grpcPart : part).subarray(0, 2_000), false),
       ]).flat(),
     ]),
   },
 } as const;
 
-/** The ways in which a client leaves; with FIN alone it waits for the service to close its side. */
+/** The ways in which a client disconnects. After FIN alone it waits until the service closes its side. */
 const ENDINGS: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.destroy(),
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.end(),
 ];
 
-/** Connects, begins an upload, and leaves. */
+/** Connects, begins an upload, and disconnects. */
 async function vanish(
   service: EdgeService,
   { alpn, bytes }: { readonly alpn: string; readonly bytes: Buffer },
@@ -135,20 +94,21 @@ async function vanish(
   } else {
     socket.resume().write(bytes);
   }
-  // Time for the service to begin with the request.
+  // Time for the service to start the request.
   await sleep(20);
   leave(socket);
   return socket;
 }
 
-interface Level {
+/** What a service holds open. */
+interface OpenResources {
   readonly connections: number;
   readonly descriptors: number;
   readonly requests: number;
   readonly closeWait: number;
 }
 
-async function levelOf(service: EdgeService): Promise<Level> {
+async function openResources(service: EdgeService): Promise<OpenResources> {
   return {
     requests: await service.requestsInFlight(),
     connections: await service.connections(),
@@ -162,15 +122,15 @@ describe.each([
   ["under TLS", { tls: true }, TLS_CLIENTS],
 ])("%s", (_name, options, count) => {
   let service: EdgeService;
-  let mostDescriptors: number;
+  let maxDescriptors: number;
   beforeAll(async () => {
     service = await startEdgeService({}, options);
-    mostDescriptors = service.descriptors() + SPARE_DESCRIPTORS;
+    maxDescriptors = service.descriptors() + SPARE_DESCRIPTORS;
   });
   afterAll(() => service.stop("SIGKILL"));
 
   test.each(Object.entries(UPLOADS))(
-    "clients that vanish while they send %s leave nothing behind",
+    "clients that disappear during %s leave nothing open",
     async (_, upload) => {
       const sockets: Socket[] = [];
       let started = 0;
@@ -180,23 +140,23 @@ describe.each([
           sockets.push(await vanish(service, upload, leave));
         }
       };
-      await Promise.all(Array.from({ length: PARALLEL }, lane));
-      const isFree = ({ requests, connections, closeWait, descriptors }: Level) =>
-        requests + connections + closeWait === 0 && descriptors <= mostDescriptors;
-      const { descriptors, ...open } = await until(() => levelOf(service), isFree, SETTLE_MS);
+      await Promise.all(Array.from({ length: PARALLEL_CLIENTS }, lane));
+      const isFree = ({ requests, connections, closeWait, descriptors }: OpenResources) =>
+        requests + connections + closeWait === 0 && descriptors <= maxDescriptors;
+      const { descriptors, ...open } = await until(() => openResources(service), isFree, SETTLE_MS);
       for (const socket of sockets) socket.destroy();
       expect(open).toEqual({ requests: 0, connections: 0, closeWait: 0 });
-      expect(descriptors).toBeLessThanOrEqual(mostDescriptors);
+      expect(descriptors).toBeLessThanOrEqual(maxDescriptors);
       expect(service.isAlive).toBe(true);
     },
   );
 
-  test.runIf(!options.tls)("the service works as before", async () => {
+  test.runIf(!options.tls)("every protocol still works", async () => {
     const [, photo] = await createSeedImages();
     expect(await findUnavailable(service.port, USER, photo!)).toEqual([]);
   });
 
-  test("SIGTERM ends the service in less than 10 s", async () => {
+  test("SIGTERM ends the service within 10 s", async () => {
     const endings = Array.from({ length: 30 }, (_, i) => ENDINGS[i % ENDINGS.length]!);
     const uploads = Object.values(UPLOADS);
     await Promise.all(endings.map((leave, i) => vanish(service, uploads[i % uploads.length]!, leave)));

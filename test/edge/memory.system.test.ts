@@ -3,28 +3,19 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  data,
-  envelope,
-  FRAME,
-  type HeaderList,
-  headers,
-  PREFACE,
-  parseFrames,
-  settings,
-  settingsAck,
-} from "../../tools/fuzz/edge/http2-frames.ts";
+import { data, envelope, FRAME, headers, parseFrames } from "../../tools/fuzz/edge/http2-frames.ts";
 import { HEALTH_CHECK, MULTIPART_TYPE, OPERATIONS, REFLECTION } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
+import { admittedBytes, http1PostHead, http2Opening, http2PostHeaders } from "../support/raw-post.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1024 * 1024;
-const MOST_RESIDENT_MIB = 512;
-/** The worst answer time of a probe under attack that still lets an orchestrator see a live process. */
-const MOST_PROBE_MS = 5_000;
+const MAX_RESIDENT_MIB = 512;
+/** The slowest response to a probe, under attack, that an orchestrator still accepts as alive. */
+const MAX_PROBE_MS = 5_000;
 const SETTINGS = { NODE_OPTIONS: "--max-old-space-size=256" };
 
 let service: EdgeService;
@@ -48,7 +39,7 @@ beforeEach(() => {
 });
 afterEach(() => probes.stop());
 
-/** Asks for readiness again and again and keeps the worst answer. */
+/** Probes the service in a loop and records the slowest response. */
 class Probes {
   readonly #stopped = new AbortController();
   readonly #running: Promise<void>;
@@ -69,7 +60,7 @@ class Probes {
     while (!this.#stopped.signal.aborted) {
       const start = performance.now();
       try {
-        const signal = AbortSignal.timeout(2 * MOST_PROBE_MS);
+        const signal = AbortSignal.timeout(2 * MAX_PROBE_MS);
         const { status } = await fetch(`http://127.0.0.1:${port}/healthz`, { signal });
         if (status !== 200) this.failed = `status ${status}`;
         this.answered++;
@@ -82,7 +73,7 @@ class Probes {
   }
 }
 
-/** A connection that keeps what it receives. */
+/** Opens a connection that records what it receives. */
 async function openConnection(): Promise<{
   socket: Socket;
   received: () => Buffer;
@@ -100,7 +91,7 @@ async function openConnection(): Promise<{
   return { socket, received: () => Buffer.concat(chunks), isClosed: () => closed };
 }
 
-/** Writes as fast as the peer reads; ends early when the connection is closed or nothing is read any more. */
+/** Writes with backpressure. Returns early when the connection is closed or the peer has stopped reading. */
 async function writeAll(socket: Socket, bytes: Buffer, stalledMs: number): Promise<void> {
   for (let at = 0; at < bytes.length && !socket.destroyed; at += MIB) {
     if (socket.write(bytes.subarray(at, at + MIB))) continue;
@@ -115,19 +106,14 @@ async function writeAll(socket: Socket, bytes: Buffer, stalledMs: number): Promi
 async function expectSurvival(): Promise<void> {
   const resident = service.residentMib("VmHWM");
   expect(service.isAlive, "the process ended").toBe(true);
-  expect(resident, "the most memory, in MiB").toBeLessThanOrEqual(MOST_RESIDENT_MIB);
+  expect(resident, "peak memory in MiB").toBeLessThanOrEqual(MAX_RESIDENT_MIB);
   expect(probes.failed).toBeUndefined();
   expect(probes.answered).toBeGreaterThan(0);
-  expect(probes.worstMs, "the slowest probe").toBeLessThan(MOST_PROBE_MS);
+  expect(probes.worstMs, "the slowest probe").toBeLessThan(MAX_PROBE_MS);
   for (const socket of sockets) socket.destroy();
-  const open = await until(
-    () => service.requestsInFlight(),
-    (count) => count === 0,
-    10_000,
-  );
-  expect(open, "requests left open").toBe(0);
+  expect(await service.waitUntilIdle(10_000), "requests in flight").toBe(0);
   expect(await findUnavailable(service.port, USER, photo)).toEqual([]);
-  expect(service.residentMib("VmHWM")).toBeLessThanOrEqual(MOST_RESIDENT_MIB);
+  expect(service.residentMib("VmHWM")).toBeLessThanOrEqual(MAX_RESIDENT_MIB);
 }
 
 describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_000 }, () => {
@@ -135,17 +121,7 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
     const intro = Buffer.from('--X\r\nContent-Disposition: form-data; name="img"; filename="a.jpg"\r\n\r\n');
     const outro = Buffer.from("\r\n--X--\r\n");
     const body = Buffer.concat([intro, Buffer.alloc(27_000_000 - intro.length - outro.length, 0x55), outro]);
-    const head = Buffer.from(
-      [
-        "POST /get_face_vec HTTP/1.1",
-        "Host: a",
-        `user_id: ${USER}`,
-        `Content-Type: ${MULTIPART_TYPE}`,
-        `Content-Length: ${body.length}`,
-        "",
-        "",
-      ].join("\r\n"),
-    );
+    const head = http1PostHead({ path: "/get_face_vec", type: MULTIPART_TYPE }, body.length);
     const answers = await Promise.all(
       Array.from({ length: 200 }, async () => {
         const { socket, received } = await openConnection();
@@ -158,14 +134,14 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
     const statuses = new Set(
       answers.map((received) => /^HTTP\/1\.1 (\d{3})/.exec(received().toString("latin1"))?.[1] ?? "none"),
     );
-    // Those whose body is in memory or waits for room have no answer yet.
+    // Requests whose body is in memory or waits for room have no response yet.
     for (const status of statuses) expect(["none", "408", "413", "429", "503"]).toContain(status);
     await expectSurvival();
   });
 
-  test("messages that are far larger once they are decompressed or parsed", async () => {
+  test("messages that become far larger when they are decompressed or parsed", async () => {
     const zeros = gzipSync(Buffer.alloc(300 * MIB));
-    // A field that no message has, repeated: two bytes each, which a parser may keep as objects.
+    // An unknown field, repeated: a parser may keep an object for each of these few bytes.
     const unknownFields = gzipSync(Buffer.alloc(100 * MIB, Buffer.from([0xf8, 0x7f, 0x01])));
     const unknownPlain = Buffer.alloc(4 * MIB, Buffer.from([0xf8, 0x7f, 0x01]));
     const emptyBoxes = Buffer.alloc(20 * MIB, Buffer.from([0x12, 0x00]));
@@ -180,18 +156,9 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
     await Promise.all(
       [...calls, ...calls].map(async ({ body, path }) => {
         const { socket, received } = await openConnection();
-        const list: HeaderList = [
-          [":method", "POST"],
-          [":scheme", "http"],
-          [":path", path],
-          [":authority", "a"],
-          ["content-type", "application/grpc"],
-          ["grpc-encoding", "gzip"],
-          ["te", "trailers"],
-          ["user_id", USER],
-        ];
-        socket.write(Buffer.concat([PREFACE, settings(), settingsAck(), headers(1, list)]));
-        await sendWithin(socket, received, body);
+        const list = http2PostHeaders({ path, type: "application/grpc" }, [["grpc-encoding", "gzip"]]);
+        socket.write(Buffer.concat([http2Opening(), headers(1, list)]));
+        await sendBody(socket, received, body);
         await until(
           () => hasEnded(received()) || socket.destroyed,
           (ended) => ended,
@@ -203,27 +170,18 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
   });
 
   test("1,000 HTTP/2 streams that do not end", async () => {
-    const list = (path: string, type: string): HeaderList => [
-      [":method", "POST"],
-      [":scheme", "http"],
-      [":path", path],
-      [":authority", "a"],
-      ["content-type", type],
-      ["te", "trailers"],
-      ["user_id", USER],
-    ];
     const part = envelope(Buffer.alloc(100_000), 0, 10_000_000);
     await Promise.all(
       Array.from({ length: 10 }, async () => {
         const { socket, received } = await openConnection();
-        socket.write(Buffer.concat([PREFACE, settings(), settingsAck()]));
+        socket.write(http2Opening());
         for (let i = 0; i < 100; i++) {
           const operation = OPERATIONS[i % OPERATIONS.length]!;
           const isRpc = i % 3 > 0;
-          const head = isRpc
-            ? list(operation.rpcPath, "application/grpc")
-            : list(operation.path, MULTIPART_TYPE);
-          socket.write(headers(2 * i + 1, head));
+          const post = isRpc
+            ? { path: operation.rpcPath, type: "application/grpc" }
+            : { path: operation.path, type: MULTIPART_TYPE };
+          socket.write(headers(2 * i + 1, http2PostHeaders(post)));
         }
         await sendOnAll(socket, received, part);
       }),
@@ -233,7 +191,7 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
   });
 });
 
-/** Whether the stream has an end: END_STREAM, RST_STREAM or GOAWAY. */
+/** Whether a stream has ended: by END_STREAM, RST_STREAM or GOAWAY. */
 function hasEnded(received: Buffer): boolean {
   return parseFrames(received).some(
     ({ type, flags }) =>
@@ -243,20 +201,11 @@ function hasEnded(received: Buffer): boolean {
   );
 }
 
-/** What a service has admitted on a connection and on each stream beyond the initial windows. */
-function windowUpdates(received: Buffer): (stream: number) => number {
-  const admitted = new Map<number, number>();
-  for (const { type, stream, payload } of parseFrames(received))
-    if (type === FRAME.windowUpdate)
-      admitted.set(stream, (admitted.get(stream) ?? 0) + payload.readUInt32BE(0));
-  return (stream) => admitted.get(stream) ?? 0;
-}
-
 /** Sends a body on stream 1 as far as flow control admits. */
-async function sendWithin(socket: Socket, received: () => Buffer, body: Buffer): Promise<void> {
+async function sendBody(socket: Socket, received: () => Buffer, body: Buffer): Promise<void> {
   for (let sent = 0; sent < body.length && !socket.destroyed && !hasEnded(received()); ) {
-    const updates = windowUpdates(received());
-    const window = 0xffff + Math.min(updates(0), updates(1)) - sent;
+    const admitted = admittedBytes(received());
+    const window = Math.min(admitted.connection, admitted.onStream(1)) - sent;
     if (window <= 0) {
       const before = received().length;
       const isOpened = await until(
@@ -279,10 +228,10 @@ async function sendOnAll(socket: Socket, received: () => Buffer, part: Buffer): 
   const sent = new Map(Array.from({ length: 100 }, (_, i) => [2 * i + 1, 0]));
   const deadline = performance.now() + 10_000;
   for (let total = 0; performance.now() < deadline && !socket.destroyed; ) {
-    const updates = windowUpdates(received());
+    const admitted = admittedBytes(received());
     let progress = 0;
     for (const [stream, already] of sent) {
-      const window = Math.min(0xffff + updates(0) - total, 0xffff + updates(stream) - already, 10_000);
+      const window = Math.min(admitted.connection - total, admitted.onStream(stream) - already, 10_000);
       const piece = part.subarray(already, already + Math.max(0, window));
       if (piece.length === 0) continue;
       socket.write(data(stream, piece, false));

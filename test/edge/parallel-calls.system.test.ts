@@ -18,24 +18,23 @@ import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
-import { until } from "../support/until.ts";
 
 const CALLS = 1_000;
 const DEADLINE_SECONDS = 60;
-/** 144 KB, so that all calls together are far more than the windows of one connection. */
+/** 144 KB, so that all calls together far exceed the flow-control window of one connection. */
 const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
 /** The first run on a machine downloads and compiles what a client depends on. */
 const BUILD_TIMEOUT_MS = 10 * 60_000;
-/** Node's client breaks its own connection when it buffers more than 10 MB unless it is given more. */
+/** Node's client resets its own streams when it buffers more than 10 MB, unless this limit is raised. */
 const CLIENT_SESSION_MB = 1_000;
 
-/** Documented ways to reject a call under load: overloaded, too many a second, too many bytes in flight. */
+/** The documented outcomes under load: success, overloaded, rate limit, too many bytes in flight. */
 const ALLOWED = ["OK", "UNAVAILABLE 5001", "RESOURCE_EXHAUSTED 4005", "RESOURCE_EXHAUSTED 4006"];
 
 const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
 const CLIENTS_DIR = join(PACKAGE_ROOT, "test/edge/clients");
 
-/** How calls ended and how often: OK, or a status with the code of its ErrorInfo or else its message. */
+/** The number of calls by outcome: OK, or a status with the code of its ErrorInfo or else its message. */
 type Outcomes = Readonly<Record<string, number>>;
 
 let service: EdgeService;
@@ -50,13 +49,7 @@ async function expectOnlyDocumented(outcomes: Outcomes): Promise<void> {
   expect(Object.values(outcomes).reduce((sum, count) => sum + count, 0)).toBe(CALLS);
   expect(outcomes.OK, "successful calls").toBeGreaterThan(0);
   expect(service.isAlive).toBe(true);
-  expect(
-    await until(
-      () => service.requestsInFlight(),
-      (count) => count === 0,
-      10_000,
-    ),
-  ).toBe(0);
+  expect(await service.waitUntilIdle(10_000), "requests in flight").toBe(0);
   expect(await findUnavailable(service.port, USER, (await createSeedImages())[1]!)).toEqual([]);
 }
 

@@ -19,35 +19,35 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** What is no message at all, and a message that is too large. */
-const NO_MESSAGE = Buffer.from("\xff\xff\xff\xff", "latin1");
+/** Bytes that are not a message, and a message that is too large. */
+const NOT_A_MESSAGE = Buffer.from("\xff\xff\xff\xff", "latin1");
 const TOO_LARGE = Buffer.alloc(2 * MAX_REQUEST_BYTES);
 
-type Ask = (body: Uint8Array) => Promise<ConnectError>;
+type Call = (body: Uint8Array) => Promise<ConnectError>;
 
-const WIRES: Readonly<Record<string, Ask>> = {
-  gRPC: async (body) => findTrailerError(await askGrpc(encodeEnvelope(0, body)))!,
+const PROTOCOLS: Readonly<Record<string, Call>> = {
+  gRPC: async (body) => findTrailerError(await callGrpc(encodeEnvelope(0, body)))!,
   "gRPC-Web": async (body) => {
-    const answer = await askHttp1("application/grpc-web+proto", encodeEnvelope(0, body));
-    // An error without a message has its status among the headers.
-    const early = findTrailerError(answer.headers);
-    return early ?? findTrailerError(trailerParse(new Uint8Array(await answer.arrayBuffer()).subarray(5)))!;
+    const response = await postHttp1("application/grpc-web+proto", encodeEnvelope(0, body));
+    // The status of an error without a message is among the headers.
+    const early = findTrailerError(response.headers);
+    return early ?? findTrailerError(trailerParse(new Uint8Array(await response.arrayBuffer()).subarray(5)))!;
   },
-  "Connect binary": async (body) => connectError(await askHttp1("application/proto", body)),
-  "Connect JSON": async (body) => connectError(await askHttp1("application/json", body)),
+  "Connect binary": async (body) => connectError(await postHttp1("application/proto", body)),
+  "Connect JSON": async (body) => connectError(await postHttp1("application/json", body)),
 };
 
-function askHttp1(type: string, body: Uint8Array): Promise<Response> {
+function postHttp1(type: string, body: Uint8Array): Promise<Response> {
   const headers = { user_id: USER, "content-type": type };
   return fetch(`http://127.0.0.1:${service.port}${PATH}`, { method: "POST", headers, body: body.slice() });
 }
 
-async function connectError(answer: Response): Promise<ConnectError> {
-  expect(answer.headers.get("x-request-id")).toBeTruthy();
-  return errorFromJson((await answer.json()) as never, undefined, new ConnectError("no error"));
+async function connectError(response: Response): Promise<ConnectError> {
+  expect(response.headers.get("x-request-id")).toBeTruthy();
+  return errorFromJson((await response.json()) as never, undefined, new ConnectError("no error"));
 }
 
-function askGrpc(body: Uint8Array): Promise<Headers> {
+function callGrpc(body: Uint8Array): Promise<Headers> {
   const session = connect(`http://127.0.0.1:${service.port}`);
   const head = { ":method": "POST", ":path": PATH, "content-type": "application/grpc", te: "trailers" };
   const stream = session.request({ ...head, user_id: USER });
@@ -58,23 +58,23 @@ function askGrpc(body: Uint8Array): Promise<Headers> {
       resolve(new Headers(plain as [string, string][]));
       session.close();
     };
-    // An error without a message has its status among the headers.
+    // The status of an error without a message is among the headers.
     stream.on("response", take).on("trailers", take);
     stream.on("error", reject).resume().end(body);
   });
 }
 
-describe.each(Object.entries(WIRES))("over %s", (_, ask) => {
-  test("what is no message is told with its kind", async () => {
-    const error = await ask(NO_MESSAGE);
+describe.each(Object.entries(PROTOCOLS))("over %s", (_, call) => {
+  test("bytes that are not a message are an error with details", async () => {
+    const error = await call(NOT_A_MESSAGE);
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
       { reason: "BAD_REQUEST", domain: "visage", metadata: { code: "2001", retryable: "false" } },
     ]);
     expect(error.findDetails(BadRequestSchema)).toHaveLength(1);
   });
 
-  test("a message beyond the limit is told with its kind", async () => {
-    const error = await ask(TOO_LARGE);
+  test("a message beyond the limit is an error with details", async () => {
+    const error = await call(TOO_LARGE);
     expect(error.rawMessage).toBe(`The request body is larger than ${MAX_REQUEST_BYTES} bytes.`);
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
       { reason: "REQUEST_TOO_LARGE", metadata: { code: "2010" } },
@@ -82,7 +82,7 @@ describe.each(Object.entries(WIRES))("over %s", (_, ask) => {
   });
 
   test("an error of an operation keeps its own details", async () => {
-    const error = await ask(new Uint8Array());
+    const error = await call(new Uint8Array());
     expect(error.findDetails(ErrorInfoSchema)).toHaveLength(1);
   });
 });

@@ -1,7 +1,13 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  type IncomingHttpHeaders,
+} from "node:http2";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
@@ -35,14 +41,14 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 function openSession(): ClientHttp2Session {
-  // Otherwise Node's client resets its own streams when it has much to send.
+  // Node's client resets its own streams when it has more to send than this.
   const session = connectHttp2(origin, { maxSessionMemory: 1_000 }).on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
 }
 
-/** The status of a gRPC call, wherever it stands, after sending these bytes as its body. */
-async function grpcStatusOf(
+/** Makes a gRPC call with these bytes as its body. Returns its status, from the headers or the trailers. */
+async function callGrpc(
   path: string,
   body: Uint8Array,
   headers: Record<string, string> = {},
@@ -68,66 +74,60 @@ async function grpcStatusOf(
   return status;
 }
 
-const [INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNIMPLEMENTED] = ["3", "4", "8", "12"];
+const [INVALID_ARGUMENT, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED] = ["3", "4", "8"];
+const [UNIMPLEMENTED, UNAVAILABLE] = ["12", "14"];
 
 describe("health and reflection", () => {
-  test("take messages of 4 KiB and no more", async () => {
+  test("accept messages of 4 KiB and no more", async () => {
     const message = (bytes: number) =>
       encodeEnvelope(
         0,
         toBinary(HealthCheckRequestSchema, create(HealthCheckRequestSchema, { service: "x".repeat(bytes) })),
       );
     // NOT_FOUND: the message was read.
-    expect(await grpcStatusOf(HEALTH, message(LIMITS.openMessageBytes - 10))).toBe("5");
-    expect(await grpcStatusOf(HEALTH, message(LIMITS.openMessageBytes + 10))).toBe(RESOURCE_EXHAUSTED);
+    expect(await callGrpc(HEALTH, message(LIMITS.openMessageBytes - 10))).toBe("5");
+    expect(await callGrpc(HEALTH, message(LIMITS.openMessageBytes + 10))).toBe(RESOURCE_EXHAUSTED);
   });
 
-  test("take no compression", async () => {
+  test("accept no compression", async () => {
     const bomb = encodeEnvelope(1, gzipSync(Buffer.alloc(30 * MIB)));
-    expect(await grpcStatusOf(HEALTH, bomb, { "grpc-encoding": "gzip" })).toBe(UNIMPLEMENTED);
+    expect(await callGrpc(HEALTH, bomb, { "grpc-encoding": "gzip" })).toBe(UNIMPLEMENTED);
   });
 
-  test("keep 16 watches on a connection, and no more", async () => {
-    const session = openSession();
-    const watch = () => {
-      const headers = { "content-type": "application/grpc", te: "trailers" };
-      const stream = session.request({
-        ":method": "POST",
-        ":path": HEALTH.replace("Check", "Watch"),
-        ...headers,
-      });
-      stream.on("error", () => {});
-      stream.end(encodeEnvelope(0, new Uint8Array()));
-      return stream;
-    };
-    const watches = Array.from({ length: LIMITS.watchesPerConnection }, watch);
-    await Promise.all(watches.map((stream) => once(stream, "data")));
-    const [refused] = (await once(watch(), "response")) as [IncomingHttpHeaders];
-    expect(refused["grpc-status"]).toBe(RESOURCE_EXHAUSTED);
-    watches[0]!.close();
-    await vi.waitFor(async () => {
-      const [headers] = (await once(watch(), "response")) as [IncomingHttpHeaders];
-      expect(headers["grpc-status"]).toBeUndefined();
+  function openWatch(session: ClientHttp2Session): ClientHttp2Stream {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": HEALTH.replace("Check", "Watch"),
+      "content-type": "application/grpc",
+      te: "trailers",
     });
+    stream.on("error", () => {}).end(encodeEnvelope(0, new Uint8Array()));
+    return stream;
+  }
+
+  /** Opens a watch. Returns its gRPC status, which only a rejected watch has in its headers. */
+  async function watchStatus(session: ClientHttp2Session): Promise<unknown> {
+    const [headers] = (await once(openWatch(session), "response")) as [IncomingHttpHeaders];
+    return headers["grpc-status"];
+  }
+
+  test("allow 16 watches per connection", async () => {
+    const session = openSession();
+    const watches = Array.from({ length: LIMITS.watchesPerConnection }, () => openWatch(session));
+    await Promise.all(watches.map((stream) => once(stream, "data")));
+    expect(await watchStatus(session)).toBe(RESOURCE_EXHAUSTED);
+    watches[0]!.close();
+    await vi.waitFor(async () => expect(await watchStatus(session)).toBeUndefined());
   });
 
-  test("keep 1,024 watches in all", async () => {
+  test("allow 1,024 watches in total", async () => {
     const sessions = Array.from({ length: LIMITS.watches / LIMITS.watchesPerConnection + 1 }, openSession);
-    const open = (session: ClientHttp2Session) => {
-      const headers = { "content-type": "application/grpc", te: "trailers" };
-      const stream = session.request({
-        ":method": "POST",
-        ":path": HEALTH.replace("Check", "Watch"),
-        ...headers,
-      });
-      stream.on("error", () => {}).end(encodeEnvelope(0, new Uint8Array()));
-      return once(stream, "response") as Promise<[IncomingHttpHeaders]>;
-    };
-    const answers = await Promise.all(
-      sessions.flatMap((session) => Array.from({ length: LIMITS.watchesPerConnection }, () => open(session))),
+    const statuses = await Promise.all(
+      sessions.flatMap((session) =>
+        Array.from({ length: LIMITS.watchesPerConnection }, () => watchStatus(session)),
+      ),
     );
-    const refused = answers.filter(([headers]) => headers["grpc-status"] === "14");
-    expect(refused.length).toBe(LIMITS.watchesPerConnection);
+    expect(statuses.filter((status) => status === UNAVAILABLE)).toHaveLength(LIMITS.watchesPerConnection);
   });
 });
 
@@ -141,7 +141,7 @@ describe("compressed requests of FaceService", () => {
   test("are served", async () => {
     const body = encodeEnvelope(1, gzipSync(messageOf(photograph(3))));
     const headers = { user_id: USER, "grpc-encoding": "gzip" };
-    expect(await grpcStatusOf(VECTOR, body, headers)).toBe("0");
+    expect(await callGrpc(VECTOR, body, headers)).toBe("0");
     const connect = await fetch(origin + VECTOR, {
       method: "POST",
       headers: { user_id: USER, "content-type": "application/proto", "content-encoding": "gzip" },
@@ -152,21 +152,21 @@ describe("compressed requests of FaceService", () => {
 
   test.each([
     ["beyond the limit", gzipSync(Buffer.alloc(40 * MIB)), RESOURCE_EXHAUSTED],
-    ["larger than they announce", lyingGzip(30 * MIB, 100), INVALID_ARGUMENT],
+    ["larger than they announce", gzipWithSize(30 * MIB, 100), INVALID_ARGUMENT],
     ["broken", Buffer.from("no gzip at all\x09\0\0\0"), INVALID_ARGUMENT],
   ])("are rejected %s", async (_, bytes, status) => {
     const headers = { user_id: USER, "grpc-encoding": "gzip" };
-    expect(await grpcStatusOf(VECTOR, encodeEnvelope(1, bytes), headers)).toBe(status);
+    expect(await callGrpc(VECTOR, encodeEnvelope(1, bytes), headers)).toBe(status);
   });
 
-  test("are rejected in an encoding that is not known, or not named", async () => {
+  test("are rejected in an unknown encoding, or without one", async () => {
     const body = encodeEnvelope(1, gzipSync(messageOf(photograph(3))));
-    expect(await grpcStatusOf(VECTOR, body, { user_id: USER, "grpc-encoding": "br" })).toBe(UNIMPLEMENTED);
-    expect(await grpcStatusOf(VECTOR, body, { user_id: USER })).toBe(INVALID_ARGUMENT);
+    expect(await callGrpc(VECTOR, body, { user_id: USER, "grpc-encoding": "br" })).toBe(UNIMPLEMENTED);
+    expect(await callGrpc(VECTOR, body, { user_id: USER })).toBe(INVALID_ARGUMENT);
   });
 
-  /** Gzip whose trailer announces another size than its content has. */
-  function lyingGzip(bytes: number, announced: number): Buffer {
+  /** Compresses zeros and writes another size into the gzip trailer. */
+  function gzipWithSize(bytes: number, announced: number): Buffer {
     const packed = gzipSync(Buffer.alloc(bytes));
     packed.writeUInt32LE(announced, packed.length - 4);
     return packed;
@@ -177,11 +177,11 @@ test("a unary call has exactly one message", async () => {
   const one = encodeEnvelope(0, new Uint8Array());
   const headers = { user_id: USER };
   for (const body of [new Uint8Array(), Buffer.concat([one, one]), Buffer.from([0, 0, 0, 0, 9, 1])])
-    expect(await grpcStatusOf(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
+    expect(await callGrpc(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
 });
 
 test("a large Connect JSON message is served like a small one, and rejected in gRPC", async () => {
-  // More than 1 MiB of Base64 from a photo with bytes behind its end.
+  // More than 1 MiB of Base64: a photo followed by zeros.
   const content = Buffer.concat([photograph(3), Buffer.alloc(2 * MIB)]);
   const img = { source: { case: "content", value: content } as const };
   const transport = createConnectTransport({ baseUrl: origin, httpVersion: "2", useBinaryFormat: false });
@@ -196,19 +196,19 @@ test("a large Connect JSON message is served like a small one, and rejected in g
   expect(data!.vector).toEqual(binary.data!.vector);
   const json = toJsonString(GetFaceVecRequestSchema, create(GetFaceVecRequestSchema, { img }));
   const headers = { user_id: USER, "content-type": "application/grpc+json" };
-  expect(await grpcStatusOf(VECTOR, encodeEnvelope(0, Buffer.from(json)), headers)).toBe(RESOURCE_EXHAUSTED);
+  expect(await callGrpc(VECTOR, encodeEnvelope(0, Buffer.from(json)), headers)).toBe(RESOURCE_EXHAUSTED);
 });
 
-test("more streams than a connection may have do not end it", async () => {
+test("more parallel calls than streams do not end the connection", async () => {
   const session = openSession();
   await once(session, "remoteSettings");
   expect(session.remoteSettings.maxConcurrentStreams).toBe(LIMITS.streamsPerConnection);
   const statuses = await Promise.all(
     Array.from({ length: 3 * LIMITS.streamsPerConnection }, () =>
-      grpcStatusOf(VECTOR, Buffer.alloc(200_000), {}, session),
+      callGrpc(VECTOR, Buffer.alloc(200_000), {}, session),
     ),
   );
-  // Rejected at the head, for want of a user or too many failures, while their bodies are on the way.
+  // Rejected by their heads while their bodies are still being sent: no user, or too many failed authentications.
   for (const status of statuses) expect(["8", "16"]).toContain(status);
   expect(session.destroyed).toBe(false);
 });
@@ -218,8 +218,8 @@ test.each(["99999999H", "99999999M", "99999999S"])(
   async (timeout) => {
     const body = encodeEnvelope(0, new Uint8Array());
     const headers = { user_id: USER, "grpc-timeout": timeout };
-    expect(await grpcStatusOf(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
-    expect(await grpcStatusOf(HEALTH, body, { "grpc-timeout": timeout })).toBe("0");
+    expect(await callGrpc(VECTOR, body, headers)).toBe(INVALID_ARGUMENT);
+    expect(await callGrpc(HEALTH, body, { "grpc-timeout": timeout })).toBe("0");
   },
 );
 
@@ -237,11 +237,11 @@ test("a deadline that passes while the body is read ends the call", async () => 
   expect(headers["grpc-status"]).toBe(DEADLINE_EXCEEDED);
 });
 
-describe.concurrent("limits of half a minute", () => {
-  const longer = LIMITS.streamIdleMs + 10_000;
+describe.concurrent("limits of 30 s", () => {
+  const timeoutMs = LIMITS.streamIdleMs + 10_000;
 
   test(
-    "a stream of messages without one for 30 s ends",
+    "a stream without a message for 30 s ends",
     async () => {
       const session = connectHttp2(origin).on("error", () => {});
       const start = performance.now();
@@ -255,7 +255,7 @@ describe.concurrent("limits of half a minute", () => {
       expect(performance.now() - start).toBeGreaterThan(LIMITS.streamIdleMs - 1_000);
       session.destroy();
     },
-    longer,
+    timeoutMs,
   );
 
   test(
@@ -275,7 +275,7 @@ describe.concurrent("limits of half a minute", () => {
       clearInterval(ask);
       session.destroy();
     },
-    longer,
+    timeoutMs,
   );
 
   test(
@@ -287,11 +287,11 @@ describe.concurrent("limits of half a minute", () => {
       await once(stream, "close");
       session.destroy();
     },
-    longer,
+    timeoutMs,
   );
 
   test(
-    "a unary body that drips ends, over HTTP/1.1 and HTTP/2",
+    "a unary body that arrives too slowly is rejected, over HTTP/1.1 and HTTP/2",
     async () => {
       const slow = await startTestService({ VISAGE_REQUEST_TIMEOUT_MS: "1000" });
       const socket = connect(slow.port, "127.0.0.1").on("error", () => {});
@@ -300,7 +300,7 @@ describe.concurrent("limits of half a minute", () => {
       );
       const session = connectHttp2(`http://127.0.0.1:${slow.port}`).on("error", () => {});
       const stream = session.request({ ":method": "POST", ":path": "/get_face_vec", user_id: USER });
-      const drip = setInterval(() => {
+      const sending = setInterval(() => {
         if (!socket.destroyed) socket.write("x");
         if (!stream.destroyed) stream.write("x");
       }, 200);
@@ -308,18 +308,29 @@ describe.concurrent("limits of half a minute", () => {
       const [[headers], plain] = await Promise.all([once(stream, "response"), text(socket)]);
       expect(headers[":status"]).toBe(408);
       expect(plain).toMatch(/^HTTP\/1.1 408 .*"5004"/s);
-      clearInterval(drip);
+      clearInterval(sending);
       session.destroy();
       await slow.close();
     },
-    longer,
+    timeoutMs,
   );
 });
 
-test("the number of connections follows the limit on open files", () => {
-  const folder = join(PACKAGE_ROOT, "test/support");
+test("the default number of connections is 64 less than the limit on open files, and at most 4,096", () => {
+  const folder = mkdtempSync(join(tmpdir(), "visage-limits-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "limits");
+  const withOpenFiles = (limit: string) => {
+    writeFileSync(
+      file,
+      `Max processes             15000    15000    processes\nMax open files            ${limit}     524288   files\n`,
+    );
+    return defaultMaxConnections(file);
+  };
+  expect(withOpenFiles("1024")).toBe(1024 - 64);
+  expect(withOpenFiles("10")).toBe(1);
+  expect(withOpenFiles("524288")).toBe(MAX_CONNECTIONS.total);
   expect(defaultMaxConnections(join(folder, "no-such-file"))).toBe(MAX_CONNECTIONS.total);
-  expect(defaultMaxConnections("/proc/self/limits")).toBeGreaterThan(0);
 });
 
 /** How SECURITY.md writes each limit, by its first column. */

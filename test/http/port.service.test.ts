@@ -19,7 +19,7 @@ const LIMITS = {
   ageGraceMs: 2_000,
 };
 
-/** Answers with the version of HTTP; a path `/held` is never answered. */
+/** Responds with the version of HTTP. Requests for `/held` get no response. */
 const OPTIONS: PortOptions = {
   onRequest: (request, response) => {
     request.resume();
@@ -36,7 +36,7 @@ const OPTIONS: PortOptions = {
   limits: LIMITS,
 };
 
-async function open(changes: Partial<PortOptions> = {}): Promise<{ port: Port; number: number }> {
+async function openPort(changes: Partial<PortOptions> = {}): Promise<{ port: Port; number: number }> {
   const port = createClearPort({ ...OPTIONS, ...changes });
   port.server.listen(0, "127.0.0.1");
   await once(port.server, "listening");
@@ -46,93 +46,91 @@ async function open(changes: Partial<PortOptions> = {}): Promise<{ port: Port; n
 let port: Port;
 let number: number;
 beforeAll(async () => {
-  ({ port, number } = await open());
+  ({ port, number } = await openPort());
 });
 afterAll(() => port.close(1_000));
 
-/** All that a server says to some bytes until it hangs up or has been silent for a while. */
-async function answerTo(...pieces: readonly string[]): Promise<string> {
+/** Sends some bytes and reads everything until the server closes the connection. */
+async function exchange(...pieces: readonly string[]): Promise<string> {
   const socket = connect(number, "127.0.0.1");
   await once(socket, "connect");
   for (const piece of pieces) {
     socket.write(piece);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
-  return textOf(socket);
+  return readAll(socket);
 }
 
-async function textOf(socket: Socket): Promise<string> {
+async function readAll(socket: Socket): Promise<string> {
   let text = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => {
     text += chunk;
   });
-  await Promise.race([once(socket, "close"), new Promise((resolve) => setTimeout(resolve, 4_000))]);
-  socket.destroy();
+  await once(socket, "close");
   return text;
 }
 
-test("a request of HTTP/1.1 is served, also in pieces", async () => {
-  expect(await answerTo("G", "ET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).toMatch(
+test("an HTTP/1.1 request is served, also in pieces", async () => {
+  expect(await exchange("G", "ET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).toMatch(
     /HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1$/,
   );
   expect(
-    await answerTo("P", "OST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nconnection: close\r\n\r\n", "ab"),
+    await exchange("P", "OST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nconnection: close\r\n\r\n", "ab"),
   ).toContain("200 OK");
 });
 
-test("HTTP/2 with prior knowledge is served on the same port, also when its preface comes in pieces", async () => {
+test("HTTP/2 with prior knowledge is served on the same port, also if its preface arrives in pieces", async () => {
   const settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00";
-  const answer = await answerTo("PRI * HT", `TP/2.0\r\n\r\nSM\r\n\r\n${settings}`);
+  const received = await exchange("PRI * HT", `TP/2.0\r\n\r\nSM\r\n\r\n${settings}`);
   // The server's own settings frame: type 4 on stream 0.
-  expect(answer.slice(3, 9)).toBe("\x04\x00\x00\x00\x00\x00");
+  expect(received.slice(3, 9)).toBe("\x04\x00\x00\x00\x00\x00");
 });
 
-test("nonsense is answered in the envelope's way and the connection closed", async () => {
-  expect(await answerTo("this is no request\r\n\r\n")).toMatch(
+test("bytes that are not a request get an error response, and the connection is closed", async () => {
+  expect(await exchange("this is no request\r\n\r\n")).toMatch(
     /^HTTP\/1\.1 400 [\s\S]*\{"fault":"malformed"\}$/,
   );
 });
 
-test("headers beyond the limit are refused", async () => {
-  const answer = await answerTo(`GET / HTTP/1.1\r\nx: ${"y".repeat(8_000)}\r\n\r\n`);
-  expect(answer).toMatch(/\{"fault":"headersTooLarge"\}$/);
+test("headers beyond the limit are rejected", async () => {
+  const received = await exchange(`GET / HTTP/1.1\r\nx: ${"y".repeat(8_000)}\r\n\r\n`);
+  expect(received).toMatch(/\{"fault":"headersTooLarge"\}$/);
 });
 
 test("a connection that sends nothing is closed", async () => {
-  const start = Date.now();
-  expect(await answerTo()).toBe("");
-  expect(Date.now() - start).toBeLessThan(3_500);
+  expect(await exchange()).toBe("");
 });
 
-test("a head that comes too slowly is answered 408, and the connection is destroyed", async () => {
+test("a head that arrives too slowly is answered with 408, and the connection is destroyed", async () => {
   const socket = connect({ port: number, host: "127.0.0.1", allowHalfOpen: true });
   socket.write("GET / HTTP/1.1\r\nhost: a\r\n");
   let text = "";
   for await (const chunk of socket) text += chunk;
   expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"fault":"tooSlow"\}$/);
-  // This end is still open; a server that only half-closed would keep its end, too.
+  // The client's side is still open: a server that only half-closed the connection would keep it.
   await vi.waitFor(() => expect(port.connections()).toEqual({ http1: 0, http2: 0 }), { timeout: 3_000 });
   socket.destroy();
 });
 
-test("first bytes that drip do not extend the time for them", async () => {
+test("slow first bytes do not extend their time limit", async () => {
   const socket = connect(number, "127.0.0.1").on("error", () => {});
-  const start = performance.now();
-  const preface = [..."PRI * HTTP/2.0\r\n"];
-  const drip = setInterval(() => socket.write(preface.shift() ?? " "), 100);
+  await once(socket, "connect");
+  // The whole preface would take twice the limit.
+  const preface = [..."PRI * HTTP/2.0"];
+  const sending = setInterval(() => socket.write(preface.shift() ?? " "), 100);
   await once(socket, "close");
-  clearInterval(drip);
-  expect(performance.now() - start).toBeLessThan(1_500);
+  clearInterval(sending);
+  expect(preface.length).toBeGreaterThan(0);
 });
 
-test("an old connection is closed with its last answer, and an old session of HTTP/2 by itself", async () => {
+test("at its maximum age an HTTP/1.1 connection closes with its next response, and an HTTP/2 session with GOAWAY", async () => {
   const socket = connect(number, "127.0.0.1");
-  const ask = () => socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
-  const answers = textOf(socket);
-  ask();
+  const sendRequest = () => socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  const responses = readAll(socket);
+  sendRequest();
   await new Promise((resolve) => setTimeout(resolve, 1_300));
-  ask();
-  const [, first, last] = (await answers).split("HTTP/1.1 200 OK");
+  sendRequest();
+  const [, first, last] = (await responses).split("HTTP/1.1 200 OK");
   expect(first).toMatch(/connection: keep-alive/i);
   expect(last).toMatch(/connection: close/i);
 
@@ -144,7 +142,7 @@ test("an old connection is closed with its last answer, and an old session of HT
 });
 
 test("closing does not wait for a connection that has sent nothing", async () => {
-  const other = await open({ limits: { ...LIMITS, firstByteMs: 3_600_000 } });
+  const other = await openPort({ limits: { ...LIMITS, firstByteMs: 3_600_000 } });
   const socket = connect(other.number, "127.0.0.1");
   await Promise.all([once(socket, "connect"), once(other.port.server, "connection")]);
   socket.on("error", () => {});
@@ -152,9 +150,9 @@ test("closing does not wait for a connection that has sent nothing", async () =>
   socket.destroy();
 });
 
-test("a connection whose request is never answered is destroyed at the end of its age and grace", async () => {
+test("a connection with a request that never ends is destroyed after its maximum age and grace", async () => {
   const limits = { ...LIMITS, maxConnectionAgeMs: 300, ageGraceMs: 200 };
-  const other = await open({
+  const other = await openPort({
     limits,
     connections: new Connections({ total: 9, perAddress: 9 }, [], () => {}),
   });
@@ -167,8 +165,8 @@ test("a connection whose request is never answered is destroyed at the end of it
   await other.port.close(0);
 });
 
-test("an HTTP/2 connection without a request is closed when idle, however much it pings", async () => {
-  const other = await open({ limits: { ...LIMITS, idleMs: 400, maxConnectionAgeMs: 60_000 } });
+test("an HTTP/2 connection without a request is closed when idle, even if it sends pings", async () => {
+  const other = await openPort({ limits: { ...LIMITS, idleMs: 400, maxConnectionAgeMs: 60_000 } });
   const session = connectHttp2(`http://127.0.0.1:${other.number}`).on("error", () => {});
   const pings = setInterval(() => session.destroyed || session.ping(() => {}), 50);
   await once(session, "close");
@@ -176,8 +174,8 @@ test("an HTTP/2 connection without a request is closed when idle, however much i
   await other.port.close(0);
 });
 
-test("an HTTP/2 peer that does not answer a ping is gone", async () => {
-  const other = await open({
+test("an HTTP/2 peer that does not answer a ping is disconnected", async () => {
+  const other = await openPort({
     limits: { ...LIMITS, pingIdleMs: 200, pingTimeoutMs: 200, pingBusyMs: 50, maxConnectionAgeMs: 60_000 },
   });
   const socket = connect(other.number, "127.0.0.1").on("error", () => {});
@@ -198,7 +196,7 @@ test("connections beyond the limits are closed at once, and counted", async () =
     parseTrustedProxies("127.0.0.2"),
     (reason) => rejected.push(reason),
   );
-  const other = await open({ connections });
+  const other = await openPort({ connections });
   const sockets = Array.from({ length: 5 }, () => connect(other.number, "127.0.0.1").on("error", () => {}));
   const closed = Promise.all(sockets.slice(3).map((socket) => once(socket, "close")));
   await closed;

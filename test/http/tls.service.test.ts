@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function statusOver11(ca: string): Promise<number | undefined> {
+function http1Status(ca: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     request({
       host: "127.0.0.1",
@@ -57,7 +57,7 @@ function statusOver11(ca: string): Promise<number | undefined> {
 }
 
 test("HTTP/1.1 and HTTP/2 are served under TLS on one port", async () => {
-  expect(await statusOver11(first)).toBe(200);
+  expect(await http1Status(first)).toBe(200);
   const session = connect(`https://127.0.0.1:${service.port}`, { ca: first, servername: "localhost" });
   const stream = session.request({ ":path": "/readyz" }).resume();
   const status = await new Promise((resolve, reject) => {
@@ -71,12 +71,12 @@ test("gRPC is served under TLS", async () => {
   const client = new Client(`127.0.0.1:${service.port}`, credentials.createSsl(Buffer.from(first)), {
     "grpc.ssl_target_name_override": "localhost",
   });
-  const asBytes = (bytes: Buffer) => bytes;
+  const identity = (bytes: Buffer) => bytes;
   const answer = await new Promise<Buffer | undefined>((resolve, reject) => {
     client.makeUnaryRequest(
       "/grpc.health.v1.Health/Check",
-      asBytes,
-      asBytes,
+      identity,
+      identity,
       Buffer.alloc(0),
       new Metadata(),
       (error, bytes) => (error ? reject(error) : resolve(bytes)),
@@ -87,7 +87,7 @@ test("gRPC is served under TLS", async () => {
   expect(answer).toEqual(Buffer.from([0x08, 0x01]));
 });
 
-describe("a certificate that cannot be used", () => {
+describe("an unusable certificate", () => {
   let cert: string;
   let key: string;
   beforeAll(() => {
@@ -99,15 +99,15 @@ describe("a certificate that cannot be used", () => {
     writeFileSync(files.key, key);
   });
 
-  const FAULTS: readonly [string, () => Promise<unknown> | unknown][] = [
+  const DEFECTS: readonly [string, () => Promise<unknown> | unknown][] = [
     ["half a certificate", () => writeFileSync(files.cert, cert.slice(0, cert.length / 2))],
     ["an empty certificate", () => writeFileSync(files.cert, "")],
     ["no certificate", () => rmSync(files.cert)],
-    ["a chain cut short", () => writeFileSync(files.cert, cert + cert.slice(0, cert.length / 2))],
+    ["a truncated chain", () => writeFileSync(files.cert, cert + cert.slice(0, cert.length / 2))],
     ["half a key", () => writeFileSync(files.key, key.slice(0, key.length / 2))],
     ["an empty key", () => writeFileSync(files.key, "")],
     [
-      "the key of another",
+      "another key",
       async () => {
         await writeCertificate();
         writeFileSync(files.cert, cert);
@@ -115,27 +115,27 @@ describe("a certificate that cannot be used", () => {
     ],
   ];
 
-  test.each(FAULTS)("leaves the old one in place: %s", async (_, spoil) => {
+  test.each(DEFECTS)("does not replace the current one: %s", async (_, damage) => {
     lines.splice(0);
-    await spoil();
+    await damage();
     await service.reload();
-    expect(await statusOver11(cert)).toBe(200);
+    expect(await http1Status(cert)).toBe(200);
     expect(lines.join("")).toMatch(
       /"level":"error".*"event":"certificate reload failed","cause":"VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ./,
     );
     expect(lines.join("")).not.toContain("PRIVATE KEY");
   });
 
-  test.each(FAULTS)("stops the start: %s", async (_, spoil) => {
-    await spoil();
+  test.each(DEFECTS)("fails the start: %s", async (_, damage) => {
+    await damage();
     const starting = startTestService({ VISAGE_TLS_CERT: files.cert, VISAGE_TLS_KEY: files.key });
     await expect(starting).rejects.toThrow("VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ");
   });
 });
 
-test("reloads that overlap end with what was written last", async () => {
+test("the last of overlapping reloads wins", async () => {
   const old = readFileSync(files.cert, "utf8");
-  // The first reload reads its certificate from a pipe, and so later than the second one could.
+  // The first reload reads its certificate from a pipe, so that the second one could overtake it.
   rmSync(files.cert);
   execFileSync("mkfifo", [files.cert]);
   const pipe = openSync(files.cert, constants.O_RDWR);
@@ -148,12 +148,12 @@ test("reloads that overlap end with what was written last", async () => {
   writeSync(pipe, old);
   closeSync(pipe);
   await Promise.all([first, second]);
-  expect(await statusOver11(last)).toBe(200);
+  expect(await http1Status(last)).toBe(200);
 });
 
-test("a renewed certificate is taken without a restart", async () => {
+test("a renewed certificate is used without a restart", async () => {
   const second = await writeCertificate();
-  await expect(statusOver11(second)).rejects.toThrow();
+  await expect(http1Status(second)).rejects.toThrow();
   await service.reload();
-  expect(await statusOver11(second)).toBe(200);
+  expect(await http1Status(second)).toBe(200);
 });

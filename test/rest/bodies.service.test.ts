@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bytesOf, type Echo, postTo, startEcho } from "../support/raw-http.ts";
+import { type Echo, postTo, startEcho } from "../support/echo-service.ts";
+import { bytesOf } from "../support/raw-http.ts";
 
 // Bytes that are not text, contain a line that begins like the delimiter, and end with a line break.
 const JPEG = Buffer.from("ffd8ffe0000d0a2d2d0d0a2d2d58590d0a", "hex");

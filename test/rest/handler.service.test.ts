@@ -3,7 +3,8 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { text } from "node:stream/consumers";
 import { createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Echo, openSocket, postBytes, readAnswer, sendRaw, startEcho } from "../support/raw-http.ts";
+import { type Echo, startEcho } from "../support/echo-service.ts";
+import { openSocket, postBytes, readResponse, sendRaw } from "../support/raw-http.ts";
 
 let echo: Echo;
 beforeAll(async () => {
@@ -91,7 +92,7 @@ describe("responses", () => {
     const answer = await sendRaw(broken.port, postBytes("/match_faces", [], ""));
     expect(answer.status).toBe(500);
     expect(answer.body).not.toContain("secret");
-    expect(broken.faults).toMatchObject([{ cause: expect.stringContaining("secret") }]);
+    expect(broken.errors).toMatchObject([{ cause: expect.stringContaining("secret") }]);
     await broken.close();
   });
 });
@@ -166,7 +167,7 @@ describe("CORS", () => {
 });
 
 test("a caller who disconnects aborts the method, and no error is logged", async () => {
-  const [calls, faults] = [echo.calls.length, echo.faults.length];
+  const [calls, faults] = [echo.calls.length, echo.errors.length];
   const socket = await openSocket(echo.port);
   socket.write(postBytes("/match_faces", ["user_id: slow"], ""));
   await vi.waitFor(() => expect(echo.calls.length).toBe(calls + 1));
@@ -175,7 +176,7 @@ test("a caller who disconnects aborts the method, and no error is logged", async
   socket.destroy();
   await vi.waitFor(() => expect(signal.aborted).toBe(true));
   await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
-  expect(echo.faults.length).toBe(faults);
+  expect(echo.errors.length).toBe(faults);
 });
 
 test("a call that exceeds its timeout is aborted and answered with 504", async () => {
@@ -191,13 +192,13 @@ test("a call that exceeds its timeout is aborted and answered with 504", async (
 });
 
 test("a caller who disconnects in the middle of the body causes no error", async () => {
-  const faults = echo.faults.length;
+  const faults = echo.errors.length;
   const socket = await openSocket(echo.port);
   socket.write("POST /match_faces HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nimg_1=");
   await vi.waitFor(() => expect(echo.inFlight()).toBe(1));
   socket.destroy();
   await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
-  expect(echo.faults.length).toBe(faults);
+  expect(echo.errors.length).toBe(faults);
 });
 
 describe("HTTP/2", () => {
@@ -233,7 +234,7 @@ describe("HTTP/2", () => {
   );
 
   test("a caller who disconnects in the middle of the body causes no error", async () => {
-    const [calls, faults] = [echo.calls.length, echo.faults.length];
+    const [calls, faults] = [echo.calls.length, echo.errors.length];
     const leaving = connect(`http://127.0.0.1:${echo.port}`);
     const stream = leaving.request({ ":method": "POST", ":path": "/match_faces" });
     stream.on("error", () => {}).write("img_1=");
@@ -241,7 +242,7 @@ describe("HTTP/2", () => {
     // Closing the stream would end the body first.
     leaving.destroy();
     await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
-    expect([echo.calls.length, echo.faults.length]).toEqual([calls, faults]);
+    expect([echo.calls.length, echo.errors.length]).toEqual([calls, faults]);
   });
 });
 
@@ -249,7 +250,7 @@ test("connections are kept open for the next request", async () => {
   const socket = await openSocket(echo.port);
   for (const path of ["/nowhere", "/match_faces"]) {
     socket.write(`POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}`);
-    expect((await readAnswer(socket)).status).toBe(path === "/nowhere" ? 404 : 200);
+    expect((await readResponse(socket)).status).toBe(path === "/nowhere" ? 404 : 200);
     socket.removeAllListeners("data");
   }
   socket.destroy();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Echo, postTo, startEcho } from "../support/raw-http.ts";
+import { type Echo, postTo, startEcho } from "../support/echo-service.ts";
 
 let echo: Echo;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { hashUserId } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
-import { openSocket, readAnswer } from "../support/raw-http.ts";
+import { openSocket, readResponse } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { waysIn } from "../support/ways-in.ts";
 
@@ -107,7 +107,7 @@ describe("plain HTTP", () => {
     const [asked] = await once(known, "data");
     expect(String(asked)).toMatch(/^HTTP\/1\.1 100 Continue/);
     known.write("img=aGVsb");
-    expect((await readAnswer(known)).status).toBe(415);
+    expect((await readResponse(known)).status).toBe(415);
     known.destroy();
   });
 

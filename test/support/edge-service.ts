@@ -7,15 +7,16 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { type MetricsSnapshot, readMetrics } from "../../tools/fuzz/edge/metrics.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { ServiceProcess, USER } from "../../tools/support/service-process.ts";
+import { until } from "./until.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const MIB = 1024 * 1024;
 /** The TCP state in /proc/net/tcp of a socket whose peer has closed while this side has not. */
 const CLOSE_WAIT = "08";
 
-/** How to start a service besides its settings. */
+/** Options of an edge service besides its settings. */
 export interface EdgeServiceOptions {
-  /** The limit on open file descriptors, which its workers inherit. */
+  /** The limit on open file descriptors of the service and each worker. */
   readonly maxDescriptors?: number;
   readonly tls?: boolean;
 }
@@ -47,6 +48,15 @@ export class EdgeService extends ServiceProcess {
     return (await this.metrics()).value("visage_requests_in_flight");
   }
 
+  /** Waits until no request is in flight. Returns the number of requests that are left after the timeout. */
+  waitUntilIdle(timeoutMs: number): Promise<number> {
+    return until(
+      () => this.requestsInFlight(),
+      (count) => count === 0,
+      timeoutMs,
+    );
+  }
+
   async connections(): Promise<number> {
     return (await this.metrics()).value("visage_connections");
   }
@@ -56,7 +66,7 @@ export class EdgeService extends ServiceProcess {
     return readdirSync(`/proc/${this.pid}/fd`).length;
   }
 
-  /** Memory of the serving process without its workers, in MiB: now, or the most so far. */
+  /** Resident memory of the serving process without its workers, in MiB: current (VmRSS) or peak (VmHWM). */
   residentMib(kind: "VmRSS" | "VmHWM"): number {
     const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     return (Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024) / MIB;
@@ -71,7 +81,7 @@ export class EdgeService extends ServiceProcess {
       .filter(([, local, , state]) => local?.endsWith(`:${port}`) && state === CLOSE_WAIT).length;
   }
 
-  /** Sends SIGTERM; gives the milliseconds until the process ended, or undefined where it had to be killed. */
+  /** Sends SIGTERM. Returns the milliseconds until the process ended, or undefined if it is still running. */
   async terminate(withinMs: number): Promise<number | undefined> {
     const start = performance.now();
     process.kill(this.pid, "SIGTERM");

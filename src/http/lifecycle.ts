@@ -16,7 +16,7 @@
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
-import { contextWith } from "../service/record.ts";
+import { contextValuesWith } from "../service/request-record.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Pages } from "../web/pages.ts";
@@ -139,7 +139,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       body: bytes,
       signal: context.signal,
       timeoutMs: options.timeoutMs,
-      values: contextWith(context.record),
+      values: contextValuesWith(context.record),
     });
     sendResponse(context, {
       status: 200,

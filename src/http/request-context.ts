@@ -1,6 +1,6 @@
 import type { Caller as AdmittedCaller } from "../accounts/authenticator.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
-import { RequestRecord } from "../service/record.ts";
+import { RequestRecord } from "../service/request-record.ts";
 import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";

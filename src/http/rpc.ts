@@ -17,7 +17,7 @@ import {
 import { compressionGzip } from "@connectrpc/connect-node";
 import { connectErrorFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
-import { contextWith, noteOutcome } from "../service/record.ts";
+import { contextValuesWith, setOutcome } from "../service/request-record.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import { type Body, readBodyParts } from "./body.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
@@ -75,7 +75,7 @@ function handlersByPath({ handlers }: ConnectRouter): RpcHandlers {
 function createTranslation(values: ContextValues): ErrorTranslation {
   return (early) => {
     const error = isParseError(early) ? new ServiceError("badRequest") : serviceErrorFrom(early);
-    noteOutcome(values, reasonFromKind(error.kind));
+    setOutcome(values, reasonFromKind(error.kind));
     return connectErrorFrom(error);
   };
 }
@@ -108,7 +108,7 @@ export async function serveUnary(
     header,
     body: createAsyncIterable([message.body]),
     signal: context.signal,
-    contextValues: contextWith(context.record),
+    contextValues: contextValuesWith(context.record),
   });
   throwIfUnsupported(response);
   const content = response.body && (await readAllBytes(response.body, Number.MAX_SAFE_INTEGER));
@@ -138,7 +138,7 @@ export async function serveOpen(context: RequestContext, handler: UniversalHandl
     header,
     body: readBodyParts(context),
     signal,
-    contextValues: contextWith(undefined),
+    contextValues: contextValuesWith(undefined),
   });
   throwIfUnsupported(response);
   const head = { status: response.status, headers: nodeHeadersFrom(response.header) };

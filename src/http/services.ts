@@ -8,7 +8,7 @@ import { createDirectTransport } from "../service/direct-transport.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../service/texts.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "../service/text-parsers.ts";
 import type { Health } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { LifecycleOptions } from "./lifecycle.ts";

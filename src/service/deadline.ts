@@ -1,21 +1,21 @@
 /**
- * A signal that follows another, and is aborted after a time of its own with a TimeoutError. The other must be
- * aborted when all is over, which also ends the wait.
+ * Returns a signal that is aborted with the given signal, or with a TimeoutError after the timeout. The given signal
+ * must be aborted at the end of the request, which also clears the timer.
  *
- * Not `AbortSignal.any` with `AbortSignal.timeout`: in Node 20 the time-out may be collected as garbage, and
- * then never comes.
+ * `AbortSignal.any` with `AbortSignal.timeout` would not do: in Node 20 the timeout may be garbage collected and then
+ * never fires.
  */
-export function signalWithin(signal: AbortSignal, timeoutMs: number): AbortSignal {
-  const own = new AbortController();
+export function signalWithTimeout(signal: AbortSignal, timeoutMs: number): AbortSignal {
+  const controller = new AbortController();
   const timer = setTimeout(
-    () => own.abort(new DOMException("The request took too long.", "TimeoutError")),
+    () => controller.abort(new DOMException("The request took too long.", "TimeoutError")),
     timeoutMs,
   );
   const follow = () => {
     clearTimeout(timer);
-    own.abort(signal.reason);
+    controller.abort(signal.reason);
   };
   if (signal.aborted) follow();
   else signal.addEventListener("abort", follow, { once: true });
-  return own.signal;
+  return controller.signal;
 }

@@ -10,10 +10,10 @@ import {
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 
 /**
- * A transport to a service of unary methods in the same process. Connect's own, createRouterTransport, encodes and
- * decodes every message, images included, and speaks HTTP to itself: a millisecond for each request.
+ * Creates a transport to a service with unary methods in the same process. Connect's createRouterTransport encodes and
+ * decodes every message, images included, which costs a millisecond per request.
  *
- * Methods get the caller's own signal, which the caller is to abort when the time is over. Connect would make another.
+ * Methods get the caller's signal itself, so the caller must abort it at the timeout.
  */
 export function createDirectTransport<Service extends DescService>(
   service: Service,
@@ -24,8 +24,8 @@ export function createDirectTransport<Service extends DescService>(
   return {
     async unary(method, signal, timeoutMs, header, input, contextValues) {
       const spec = methods[method.localName];
-      if (spec?.kind !== "unary") throw new TypeError(`${method} is no unary method of ${service}`);
-      if (!signal || timeoutMs === undefined) throw new TypeError("a call needs a signal and a time");
+      if (spec?.kind !== "unary") throw new TypeError(`${method} is not a unary method of ${service}.`);
+      if (!signal || timeoutMs === undefined) throw new TypeError("A call needs a signal and a timeout.");
       const endMs = performance.now() + timeoutMs;
       const responseHeader = new Headers();
       const responseTrailer = new Headers();
@@ -54,7 +54,7 @@ export function createDirectTransport<Service extends DescService>(
       };
     },
     stream() {
-      throw new TypeError(`${service} is called by unary methods only`);
+      throw new TypeError(`${service} has only unary methods.`);
     },
   };
 }

@@ -3,45 +3,45 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { connectErrorFrom } from "./error-responses.ts";
 import { type ErrorKind, reasonFromKind } from "./error-table.ts";
-import { noteOutcome } from "./record.ts";
+import { setOutcome } from "./request-record.ts";
 import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
-/** The header of the id by which caller and log know a request. */
+/** The header with the id of a request, which the log also states. */
 export const REQUEST_ID = "x-request-id";
-/** The outcome of a request that succeeds; others are the reason of an error. */
+/** The outcome of a successful request; the outcome of others is the reason of an error. */
 const SUCCESS = "ok";
-const WELL_FORMED_ID = /^[\w.:-]{1,64}$/;
+const VALID_ID = /^[\w.:-]{1,64}$/;
 
-/** The id of a request: the caller's own if it is well formed, else a new one. */
-export function requestIdFrom(given: unknown): string {
-  return typeof given === "string" && WELL_FORMED_ID.test(given) ? given : randomUUID();
+/** Returns the client's request id if it is valid, otherwise a new one. */
+export function requestIdFrom(header: unknown): string {
+  return typeof header === "string" && VALID_ID.test(header) ? header : randomUUID();
 }
 
-/** Where what happened is written. */
+/** The log of requests. */
 export interface RequestLog {
   info(line: Readonly<Record<string, unknown>>): void;
   error(line: Readonly<Record<string, unknown>>): void;
 }
 
-/** Notes how each request ended. */
+/** Records the outcome of each request. */
 export const recordOutcome: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
-    noteOutcome(request.contextValues, SUCCESS);
+    setOutcome(request.contextValues, SUCCESS);
     return response;
   } catch (fault) {
     const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-    noteOutcome(request.contextValues, info?.reason ?? Code[ConnectError.from(fault).code]);
+    setOutcome(request.contextValues, info?.reason ?? Code[ConnectError.from(fault).code]);
     throw fault;
   }
 };
 
-/** Kinds whose true cause is kept from the caller. */
-const CAUSE_FOR_THE_LOG: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
+/** Kinds whose cause is hidden from the caller and logged. */
+const LOGGED_KINDS: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
 
 /**
- * Turns what is thrown into what the caller may know, with the id of the request: those who speak gRPC look for it
- * where the error is. What the caller may not know goes to the log.
+ * Converts anything that is thrown to the error for the caller, and logs causes that are hidden from the caller. Adds
+ * the request id to the metadata of the error, where gRPC clients look for it.
  */
 export function translateErrors(log: RequestLog): Interceptor {
   return (next) => async (request) => {
@@ -51,13 +51,13 @@ export function translateErrors(log: RequestLog): Interceptor {
       const requestId = request.header.get(REQUEST_ID)!;
       if (fault instanceof ConnectError && fault.cause === undefined) throw withId(fault, requestId);
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
-      // A caller who has left ends the work wherever it is; that is no fault of ours.
-      if (CAUSE_FOR_THE_LOG.includes(error.kind) && !hasCallerLeft(request.signal)) {
+      // A cancellation may interrupt the work anywhere and is not an error of the service.
+      if (LOGGED_KINDS.includes(error.kind) && !isCancelled(request.signal)) {
         const line = {
           requestId,
           operation: request.method.name,
           reason: reasonFromKind(error.kind),
-          cause: causeOf(error),
+          cause: causeText(error),
         };
         if (error.kind === "internal") log.error(line);
         else log.info(line);
@@ -72,12 +72,12 @@ function withId(error: ConnectError, requestId: string): ConnectError {
   return error;
 }
 
-function hasCallerLeft({ aborted, reason }: AbortSignal): boolean {
+function isCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason?.name !== "TimeoutError";
 }
 
-/** Everything that led to an error; of a fault of our own also where. */
-function causeOf({ kind, cause }: ServiceError): string {
+/** Describes the cause of an error for the log: the stack of an internal error, otherwise all messages. */
+function causeText({ kind, cause }: ServiceError): string {
   if (kind === "internal") return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   const messages: string[] = [];
   for (let fault = cause; fault instanceof Error; fault = fault.cause) messages.push(fault.message);

@@ -10,94 +10,91 @@ import { Code, type ConnectRouter } from "@connectrpc/connect";
 import * as v1 from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import * as v1alpha from "../../gen/ts/grpc/reflection/v1alpha/reflection_pb.ts";
 
-/** The service that tells gRPC tools what is served, so that they need no proto files. */
+/** The gRPC server reflection service, by which tools learn the schema without proto files. */
 export interface Reflection {
-  /** Adds grpc.reflection.v1 and v1alpha to a router. Its calls are two-way streams: they need HTTP/2. */
+  /** Adds grpc.reflection.v1 and v1alpha to a router. Their calls are bidirectional streams, which need HTTP/2. */
   routes(router: ConnectRouter): void;
 }
 
 type Request = v1.ServerReflectionRequest | v1alpha.ServerReflectionRequest;
 
-/**
- * Creates the reflection of these files. Their services are listed, no others; everything that they
- * declare or import can be asked for.
- */
+/** Creates the reflection of these files. It lists their services only, but knows all that they declare or import. */
 export function createReflection(files: readonly DescFile[]): Reflection {
-  const answer = createAnswers(files);
+  const respond = createResponder(files);
 
-  // The two versions differ in their names alone.
-  async function* converse<R extends Request>(requests: AsyncIterable<R>) {
+  // The two versions differ only in their names.
+  async function* serverReflectionInfo<R extends Request>(requests: AsyncIterable<R>) {
     for await (const request of requests) {
-      yield { validHost: request.host, originalRequest: request, messageResponse: answer(request) };
+      yield { validHost: request.host, originalRequest: request, messageResponse: respond(request) };
     }
   }
 
   return {
     routes(router) {
-      router.service(v1.ServerReflection, { serverReflectionInfo: converse });
-      router.service(v1alpha.ServerReflection, { serverReflectionInfo: converse });
+      router.service(v1.ServerReflection, { serverReflectionInfo });
+      router.service(v1alpha.ServerReflection, { serverReflectionInfo });
     },
   };
 }
 
-/** All is looked up and serialized here, once: a query costs no more than finding its answer. */
-function createAnswers(served: readonly DescFile[]) {
+/** Indexes and serializes all descriptors once, so that a query is only a lookup. */
+function createResponder(served: readonly DescFile[]) {
   const service = served
     .flatMap(({ services }) => services.map(({ typeName }) => ({ name: typeName })))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const all = withDependencies(served);
   const bytes = new Map(all.map((file) => [file, toBinary(FileDescriptorProtoSchema, file.proto)]));
   const files = new Map(all.map((file) => [file.proto.name, file]));
-  const symbols = new Map(all.flatMap((file) => [...symbolsOf(file.proto)].map((name) => [name, file])));
-  const extensions = extensionsIn(all);
+  const symbols = new Map(all.flatMap((file) => [...fileSymbols(file.proto)].map((name) => [name, file])));
+  const extensions = indexExtensions(all);
 
   return ({ messageRequest: query }: Request) => {
     switch (query.case) {
       case "listServices":
         return { case: "listServicesResponse", value: { service } } as const;
       case "fileByFilename":
-        return fileAnswer(files.get(query.value));
+        return fileResponse(files.get(query.value));
       case "fileContainingSymbol":
-        return fileAnswer(symbols.get(query.value));
+        return fileResponse(symbols.get(query.value));
       case "fileContainingExtension":
-        return fileAnswer(extensions.get(query.value.containingType)?.get(query.value.extensionNumber));
+        return fileResponse(extensions.get(query.value.containingType)?.get(query.value.extensionNumber));
       case "allExtensionNumbersOfType":
-        return numbersAnswer(query.value);
+        return extensionNumbersResponse(query.value);
       default:
-        return refusal(Code.InvalidArgument, "the request asks for nothing that is known here");
+        return errorResponse(Code.InvalidArgument, "The query is not supported.");
     }
   };
 
-  function fileAnswer(file: DescFile | undefined) {
-    if (!file) return refusal(Code.NotFound, "not found");
-    // Tools take the first file for the one that they asked for.
-    const fileDescriptorProto = withDependencies([file]).map((each) => bytes.get(each)!);
+  function fileResponse(file: DescFile | undefined) {
+    if (!file) return errorResponse(Code.NotFound, "Not found.");
+    // Tools expect the requested file first.
+    const fileDescriptorProto = withDependencies([file]).map((one) => bytes.get(one)!);
     return { case: "fileDescriptorResponse", value: { fileDescriptorProto } } as const;
   }
 
-  function numbersAnswer(baseTypeName: string) {
+  function extensionNumbersResponse(baseTypeName: string) {
     const known = extensions.get(baseTypeName);
-    if (!known) return refusal(Code.NotFound, "not found");
+    if (!known) return errorResponse(Code.NotFound, "Not found.");
     const extensionNumber = [...known.keys()];
     return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } } as const;
   }
 }
 
-/** A refusal is an answer like any other, so that the stream goes on for the next query. */
-function refusal(errorCode: Code, errorMessage: string) {
+/** Creates an error in a response, so that the stream stays open for the next query. */
+function errorResponse(errorCode: Code, errorMessage: string) {
   return { case: "errorResponse", value: { errorCode, errorMessage } } as const;
 }
 
-/** The files and, after them, all that they import, each once. */
+/** Returns the files followed by all that they import, without duplicates. */
 function withDependencies(files: readonly DescFile[]): DescFile[] {
   const found = new Set(files);
-  // A set's iterator also visits what is added on the way.
+  // The iterator of a set also visits entries that are added during the iteration.
   for (const file of found) for (const imported of file.dependencies) found.add(imported);
   return [...found];
 }
 
-/** For each message type: the numbers of its extensions, and the file that declares each. */
-function extensionsIn(files: readonly DescFile[]): Map<string, Map<number, DescFile>> {
+/** Maps each message type to its extension numbers and the files that declare them. */
+function indexExtensions(files: readonly DescFile[]): Map<string, Map<number, DescFile>> {
   const types = files.flatMap((file) => [...nestedTypes(file)]);
   const known = new Map<string, Map<number, DescFile>>();
   for (const type of types) if (type.kind === "message") known.set(type.typeName, new Map());
@@ -107,28 +104,28 @@ function extensionsIn(files: readonly DescFile[]): Map<string, Map<number, DescF
   return known;
 }
 
-/** Reads the raw descriptors: those of protobuf-es leave out the entry types of maps. */
-function* symbolsOf(file: FileDescriptorProto): Iterable<string> {
+/** Lists all symbols of a raw descriptor. The descriptors of protobuf-es lack the entry types of maps. */
+function* fileSymbols(file: FileDescriptorProto): Iterable<string> {
   const scope = file.package ? `${file.package}.` : "";
   for (const { name, method } of file.service) {
     yield scope + name;
-    for (const each of method) yield `${scope}${name}.${each.name}`;
+    for (const one of method) yield `${scope}${name}.${one.name}`;
   }
   for (const { name } of file.extension) yield scope + name;
-  for (const each of file.enumType) yield* symbolsOfEnum(scope, each);
-  for (const each of file.messageType) yield* symbolsOfMessage(scope, each);
+  for (const one of file.enumType) yield* enumSymbols(scope, one);
+  for (const one of file.messageType) yield* messageSymbols(scope, one);
 }
 
-function* symbolsOfMessage(scope: string, message: DescriptorProto): Iterable<string> {
+function* messageSymbols(scope: string, message: DescriptorProto): Iterable<string> {
   const inside = `${scope}${message.name}.`;
   yield scope + message.name;
   for (const { name } of [...message.field, ...message.oneofDecl, ...message.extension]) yield inside + name;
-  for (const each of message.enumType) yield* symbolsOfEnum(inside, each);
-  for (const each of message.nestedType) yield* symbolsOfMessage(inside, each);
+  for (const one of message.enumType) yield* enumSymbols(inside, one);
+  for (const one of message.nestedType) yield* messageSymbols(inside, one);
 }
 
-/** The values of an enum are named beside it, not inside it, as in C++. */
-function* symbolsOfEnum(scope: string, { name, value }: EnumDescriptorProto): Iterable<string> {
+/** Enum values are siblings of their enum, as in C++. */
+function* enumSymbols(scope: string, { name, value }: EnumDescriptorProto): Iterable<string> {
   yield scope + name;
-  for (const each of value) yield scope + each.name;
+  for (const one of value) yield scope + one.name;
 }

@@ -8,7 +8,7 @@ import { binaryFromJson } from "../../src/rest/json-message.ts";
 import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/texts.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/text-parsers.ts";
 import {
   FORM_BODIES,
   IMAGE_TEXTS,

@@ -13,7 +13,7 @@ import { parseForm } from "../../src/rest/form.ts";
 import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { LONG_TEXT_BYTES, MAX_FIELDS, MAX_LIST_VALUES, MAX_TEXT_BYTES } from "../../src/rest/parse-limits.ts";
 import type { TextParsers } from "../../src/rest/text-parser.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/texts.ts";
+import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/text-parsers.ts";
 
 const parsers: TextParsers = {
   "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },

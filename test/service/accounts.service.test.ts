@@ -117,7 +117,7 @@ describe("plain HTTP", () => {
     expect(status).toBe(413);
     expect(envelope).toMatchObject({
       code: "2005",
-      message: expect.stringContaining("the plan allows 1000"),
+      message: expect.stringContaining("the limit of the plan is 1000"),
     });
   });
 });

@@ -50,11 +50,11 @@ test("a caller's shorter deadline ends it too", async () => {
 
 test("a limit of time holds also when memory is cleaned up in between", async () => {
   const program = `
-    import { signalWithin } from "${pathToFileURL(join(PACKAGE_ROOT, "dist/src/service/deadline.js"))}";
+    import { signalWithTimeout } from "${pathToFileURL(join(PACKAGE_ROOT, "dist/src/service/deadline.js"))}";
     setInterval(gc, 10);
     const over = new AbortController();
     const wait = () => new Promise((resolve) => {
-      signalWithin(over.signal, 100).addEventListener("abort", ({ target }) => resolve(target.reason.name));
+      signalWithTimeout(over.signal, 100).addEventListener("abort", ({ target }) => resolve(target.reason.name));
     });
     const names = await Promise.all(Array.from({ length: 100 }, wait));
     console.log(new Set(names));

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
-import { boxFromText, imageFromText } from "../../src/service/texts.ts";
+import { boxFromText, imageFromText } from "../../src/service/text-parsers.ts";
 
 const BYTES = Buffer.from([0x0b, 0xef, 0xbe, 0xff, 0x00, 0x7f, 0x3e, 0x0f, 0xbe]);
 const BASE64 = BYTES.toString("base64");
 
-describe("an image in text", () => {
+describe("an image in a text", () => {
   test.each([
     ["Base64", BASE64],
     ["Base64 whose plus signs became spaces", BASE64.replaceAll("+", " ")],
@@ -24,12 +23,12 @@ describe("an image in text", () => {
     },
   );
 
-  test.each(["ftp://example.org/a.jpg", "what?", "{}"])("is refused as '%s'", async (text) => {
+  test.each(["ftp://example.org/a.jpg", "what?", "{}"])("is rejected: '%s'", async (text) => {
     await expect(imageFromText(text)).rejects.toThrow(ServiceError);
   });
 });
 
-describe("a box in text", () => {
+describe("a bounding box in a text", () => {
   test.each([
     ["1,2,3,4", [1, 2, 3, 4]],
     [" 1.4 , 2.6,3e1, -4", [1, 3, 30, -4]],
@@ -38,28 +37,9 @@ describe("a box in text", () => {
   });
 
   test.each(["", "1,2,3", "1,2,3,4,5", "1,2,three,4", "1,,3,4", "1,2,3,1e12", "NaN,1,2,3"])(
-    "is refused as '%s'",
+    "is rejected: '%s'",
     (text) => {
       expect(() => boxFromText(text)).toThrow(ServiceError);
     },
   );
-});
-
-test("the 68 landmark keys are the spec's, each once", () => {
-  expect(LANDMARK_KEYS).toHaveLength(68);
-  expect(new Set(LANDMARK_KEYS).size).toBe(68);
-  // Numbers of some keys as the spec lists them (2.6).
-  for (const [key, number] of [
-    ["chin", 8],
-    ["face_endpoint_16", 16],
-    ["rightEyebrowLeftCorner", 22],
-    ["noseTip", 33],
-    ["leftEyeLeftCorner", 36],
-    ["rightEyeTop1", 43],
-    ["mouthRight", 54],
-    ["LowerLipPoint8", 59],
-    ["underLipPoint7", 61],
-    ["LowerLipPoint3", 67],
-  ] as const)
-    expect(LANDMARK_KEYS.indexOf(key)).toBe(number);
 });

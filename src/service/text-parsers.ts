@@ -10,14 +10,13 @@ import { ServiceError } from "./service-error.ts";
 
 const URL_TEXT = /^https?:\/\//i;
 const DATA_URI = /^data:[^,]*;base64,/i;
-/** The beginning of a text, which holds any leading whitespace and all of a data URI before its Base64. */
+/** Leading whitespace and the header of a data URI must be within this many bytes. */
 const HEAD_BYTES = 1024;
-/** More than any URL that is fetched. */
 const MAX_URL_BYTES = 16 * 1024;
 
 /**
- * Reads an image from text: a URL, a data URI, or Base64, whose plus signs may have become spaces on the way. Text as
- * bytes is UTF-8; it is overwritten, and the image is a view of it.
+ * Parses an image in a text: a URL, a data URI, or Base64, whose plus signs may have become spaces in a form. Bytes are
+ * UTF-8; they are overwritten, and the image is a view of them. Throws ServiceError `badRequest`.
  */
 export async function imageFromText(text: string | Uint8Array): Promise<Image> {
   const bytes =
@@ -29,7 +28,8 @@ export async function imageFromText(text: string | Uint8Array): Promise<Image> {
   const base64 = bytes.subarray(
     Buffer.byteLength(head) - Buffer.byteLength(start) + Buffer.byteLength(prefix),
   );
-  // No image begins with a plus sign, but one may end with it; a space too many there adds a byte that does no harm.
+  // Leading spaces were removed, since no image starts with a plus sign. Trailing spaces count as plus signs and may
+  // add a few bytes, which decoders ignore.
   const content = await decodeBase64(base64, "plus");
   if (!content) throw new ServiceError("badRequest", "The image is neither Base64, a data URI nor a URL.");
   return imageFromBytes(content);
@@ -40,12 +40,12 @@ function imageFromUrl(text: Buffer): Image {
   return create(ImageSchema, { source: { case: "url", value: text.toString().trim() } });
 }
 
-/** An image as its bytes. */
+/** Creates an image from its bytes. */
 export function imageFromBytes(content: Uint8Array): Image {
   return create(ImageSchema, { source: { case: "content", value: content } });
 }
 
-/** Reads a box from `x1,y1,x2,y2`; decimals and spaces are welcome. */
+/** Parses a bounding box `x1,y1,x2,y2`; decimals and spaces are allowed. Throws ServiceError `badBox`. */
 export function boxFromText(text: string): BoundingBox {
   const numbers = text.split(",").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
   const [x1, y1, x2, y2] = numbers.map(Math.round);

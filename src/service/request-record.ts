@@ -1,0 +1,49 @@
+import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+
+/** The user on whose behalf a request is made. */
+export interface Caller {
+  /** Identifies the user in the log. */
+  readonly fingerprint: string;
+  /** Maximum size of one image in bytes, if the user's plan has such a limit. */
+  readonly maxImageBytes: number | undefined;
+}
+
+/** The duration of a step of the work on one image. */
+export interface StageTime {
+  /** The field of the request that holds the image. */
+  readonly image: string;
+  readonly stage: string;
+  readonly milliseconds: number;
+}
+
+/** Facts about a request for usage, log, metrics and traces. It holds no content of the request or the response. */
+export class RequestRecord {
+  /** Set once the request is admitted. */
+  caller: Caller | undefined;
+  /** `ok`, or the reason of an error. */
+  outcome: string | undefined;
+  /** Total size of all images, as sent or fetched. */
+  imageBytes = 0;
+  /** Number of faces found in each image. */
+  readonly faces: number[] = [];
+  /** In the order in which the steps ended. */
+  readonly stages: StageTime[] = [];
+}
+
+const RECORD = createContextKey<RequestRecord | undefined>(undefined);
+
+/** Creates Connect's context values for a request with this record. */
+export function contextValuesWith(record: RequestRecord | undefined): ContextValues {
+  return createContextValues().set(RECORD, record);
+}
+
+/** Returns the record of the request with these context values. */
+export function recordFrom(values: ContextValues): RequestRecord | undefined {
+  return values.get(RECORD);
+}
+
+/** Records the outcome of a request: `ok`, or the reason of an error. */
+export function setOutcome(values: ContextValues, outcome: string): void {
+  const record = recordFrom(values);
+  if (record) record.outcome = outcome;
+}

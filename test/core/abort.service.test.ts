@@ -3,7 +3,7 @@ import type { Analysis, Analyzer, Stage } from "../../src/core/index.ts";
 import { FACES, openRealAnalyzer } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
-const REASON = new Error("the caller has gone");
+const REASON = new Error("cancelled by the caller");
 
 let analyzer: Analyzer;
 let undisturbed: Analysis;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => analyzer.close());
 
-/** Analyses a photograph and aborts once a stage is done; gives what was thrown and which stages were told. */
+/** Analyses a photograph and aborts after a stage. Returns what was thrown and the reported stages. */
 async function abortAfter(
   last: Stage,
   boxes = FACES[3].slice(0, 0),
@@ -32,15 +32,15 @@ async function abortAfter(
   return { thrown, stages };
 }
 
-test("stages are told in order with their times", async () => {
+test("stages are reported in order with their durations", async () => {
   const stages: [Stage, number][] = [];
-  await analyzer.analyze(photograph(3), { vectors: true, onStage: (...told) => stages.push(told) });
+  await analyzer.analyze(photograph(3), { vectors: true, onStage: (...reported) => stages.push(reported) });
   expect(stages.map(([stage]) => stage)).toEqual(["decode", "detect", "mesh", "attributes", "embed"]);
   for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
 });
 
 describe("a signal", () => {
-  test("that was aborted before throws its reason and nothing is decoded", async () => {
+  test("that is already aborted rejects the call before decoding", async () => {
     const stages: Stage[] = [];
     const options = { signal: AbortSignal.abort(REASON), onStage: (stage: Stage) => stages.push(stage) };
     // Bytes that cannot be decoded: decoding would throw another error.
@@ -55,7 +55,7 @@ describe("a signal", () => {
     ["attributes", ["decode", "detect", "mesh", "attributes"]],
     ["embed", ["decode", "detect", "mesh", "attributes", "embed"]],
   ] as const)(
-    "that is aborted after %s throws its reason, and no other stage runs",
+    "that is aborted after %s rejects the call, and no other stage runs",
     async (last, expected) => {
       const { thrown, stages } = await abortAfter(last);
       expect(thrown).toBe(REASON);
@@ -64,18 +64,18 @@ describe("a signal", () => {
     },
   );
 
-  test("ends the work on boxes too", async () => {
+  test("cancels the work on boxes", async () => {
     const { thrown, stages } = await abortAfter("decode", [...FACES[3]]);
     expect(thrown).toBe(REASON);
     expect(stages).toEqual(["decode"]);
   });
 
-  test("ends the search for faces in its middle", async () => {
+  test("cancels the search for faces while it runs", async () => {
     const controller = new AbortController();
     const stages: Stage[] = [];
     const onStage = (stage: Stage) => {
       stages.push(stage);
-      // Lets the search begin first.
+      // Later, so that the search has begun.
       if (stage === "decode") setTimeout(() => controller.abort(REASON), 1);
     };
     const call = analyzer.analyze(photograph(3), { signal: controller.signal, onStage });
@@ -83,7 +83,7 @@ describe("a signal", () => {
     expect(stages).toEqual(["decode"]);
   });
 
-  test("ends its own call and no other", async () => {
+  test("cancels its own call only", async () => {
     const controller = new AbortController();
     const [mine, theirs] = await Promise.allSettled([
       analyzer.analyze(photograph(6), { signal: controller.signal, onStage: () => controller.abort(REASON) }),
@@ -94,14 +94,14 @@ describe("a signal", () => {
   });
 });
 
-test("a closed analyzer refuses all calls", async () => {
+test("a closed analyzer rejects all calls", async () => {
   const closed = await openRealAnalyzer();
   await closed.close();
   await expect(closed.analyze(photograph(3))).rejects.toThrow(Error);
   await expect(closed.embed(photograph(3))).rejects.toThrow(Error);
 });
 
-test("closing beside a call in flight ends it one way or the other", async () => {
+test("closing while a call is in flight settles the call", async () => {
   const closing = await openRealAnalyzer();
   const call = closing.analyze(photograph(3), { vectors: true });
   const [outcome] = await Promise.allSettled([call, closing.close()]);

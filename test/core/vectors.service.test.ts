@@ -41,7 +41,7 @@ describe("a vector", () => {
     }
   });
 
-  test("is computed only where it is asked for", async () => {
+  test("is computed only on request", async () => {
     const { faces } = await analyzer.analyze(photograph(3));
     expect(faces.map((face) => "vector" in face)).toEqual([false, false, false]);
   });
@@ -52,7 +52,7 @@ describe("a vector", () => {
       const [first] = found.get(sample)!;
       expect(box).toEqual(first!.box);
       expect(facesFound).toBe(FACES[sample].length);
-      // Alone in its batch or not: the sums may run in another order.
+      // Batches of different sizes may sum in a different order.
       expect(distanceOf(vector, first!.vector!)).toBeLessThan(1e-5);
     }
   });
@@ -63,7 +63,7 @@ describe("the distance", () => {
     expect(distanceOf(Float32Array.of(0.25, 0, 1), Float32Array.of(0.25, 3, 5))).toBe(5);
   });
 
-  test("is symmetric, 0 to itself and within 0 to 0.9", () => {
+  test("is symmetric, 0 for a vector and itself, and within 0 to 0.9", () => {
     for (const [one, other] of pairsOf(all())) {
       expect(distanceOf(one, other)).toBe(distanceOf(other, one));
       expect(distanceOf(one, other)).toBeGreaterThan(0);
@@ -72,19 +72,19 @@ describe("the distance", () => {
     for (const vector of all()) expect(distanceOf(vector, vector)).toBe(0);
   });
 
-  test("reaches no further than 0.9 between opposite vectors", () => {
+  test("is 0.9 between opposite vectors", () => {
     for (const vector of all()) {
       const opposite = vector.map((value) => -value);
       expect(distanceOf(vector, opposite)).toBeCloseTo(0.9, 6);
     }
   });
 
-  test("is below 0.5 between two photographs of one woman", () => {
+  test("is below 0.5 between two photographs of one person", () => {
     expect(distanceOf(vectorOf(1, 2), vectorOf(3, 1))).toBeLessThan(MATCH_DISTANCE);
     expect(distanceOf(vectorOf(1, 1), vectorOf(4, 0))).toBeLessThan(MATCH_DISTANCE);
   });
 
-  test.each(SAMPLES)("is above 0.5 between the women of photograph %i", (sample) => {
+  test.each(SAMPLES)("is above 0.5 between the people of photograph %i", (sample) => {
     for (const [one, other] of pairsOf(vectorsOf(sample)))
       expect(distanceOf(one, other)).toBeGreaterThan(MATCH_DISTANCE);
   });
@@ -98,7 +98,7 @@ describe("the confidence", () => {
     expect(confidenceOf(0.5)).toBeCloseTo(0.6, 12);
   });
 
-  test("falls strictly, within 0 to 1", () => {
+  test("decreases strictly, within 0 to 1", () => {
     const confidences = distances.map((distance) => confidenceOf(distance));
     expect(confidences.every((value, i) => i === 0 || value < confidences[i - 1]!)).toBe(true);
     expect(confidences[0]).toBeLessThanOrEqual(1);
@@ -110,7 +110,7 @@ describe("the confidence", () => {
       expect(confidenceOf(distance) > 0.6, `${distance}`).toBe(distance < 0.5);
   });
 
-  test("does both for any steepness", () => {
+  test("decreases and passes the threshold for any steepness", () => {
     for (const match of [5, 80])
       for (const mismatch of [5, 80]) {
         const steepness = { match, mismatch };
@@ -135,13 +135,13 @@ describe("the identity", () => {
     expect(embeddingIdentity({ ...digests, [name]: "other" })).not.toBe(embeddingIdentity(digests));
   });
 
-  test("does not change with the network that vectors do not depend on", () => {
+  test("does not depend on the attributes network", () => {
     expect(embeddingIdentity({ ...digests, attributes: "other" })).toBe(embeddingIdentity(digests));
   });
 });
 
 describe("the golden vectors", () => {
-  // Written once and committed. To write them anew:
+  // Committed. To regenerate them:
   // rm test/core/golden-vectors.json && npx vitest run --config test/vitest.config.ts test/core/vectors.test.ts
   const file = new URL("golden-vectors.json", import.meta.url);
 
@@ -154,7 +154,7 @@ describe("the golden vectors", () => {
   const firstVectors = () => SAMPLES.map((sample) => [sample, vectorsOf(sample)[0]!] as const);
 
   function readOrWrite(): Golden {
-    // On a build machine a missing file is a mistake, not a wish.
+    // In CI a missing file is a mistake.
     if (!existsSync(file) && !process.env.CI) {
       const lines = firstVectors().map(([sample, vector]) => [sample, written(vector)]);
       const golden = { identity: analyzer.identity, vectors: Object.fromEntries(lines) };
@@ -166,16 +166,16 @@ describe("the golden vectors", () => {
   const written = (vector: Vector) => Array.from(vector, (value) => value.toFixed(6)).join(" ");
   const read = (line: string): Vector => Float32Array.from(line.split(" "), Number);
 
-  test("are still what the networks give", () => {
+  test("have not moved", () => {
     const golden = readOrWrite();
     const isSameIdentity = golden.identity === analyzer.identity;
     const advice = isSameIdentity
-      ? "Vectors have moved but the identity has not: stored templates would silently go bad. Undo the change, " +
-        "or raise PREPROCESSING in src/core/steps/embed.ts, say so in the release notes and write the file anew."
+      ? "Vectors have moved but the identity has not: stored templates would silently become invalid. Undo the " +
+        "change, or increase PREPROCESSING in src/core/steps/embed.ts, name it in CHANGELOG.md and regenerate the file."
       : "The identity has changed, as it must when vectors move: delete test/core/golden-vectors.json, run this " +
         "test again and commit the file that it writes.";
     expect(golden.identity, advice).toBe(analyzer.identity);
-    // Other processors round sums differently; a change of the way to the vector moves it much further.
+    // Processors differ in rounding. A change of preprocessing moves vectors much further.
     for (const [sample, vector] of firstVectors())
       expect(
         distanceOf(vector, read(golden.vectors[sample])),
@@ -183,7 +183,7 @@ describe("the golden vectors", () => {
       ).toBeLessThan(0.01);
   });
 
-  test("survive being written and read", () => {
+  test("are written and read without loss", () => {
     const vector = randomFloats(128, -0.2, 0.2, 9);
     expect(distanceOf(read(written(vector)), vector)).toBeLessThan(1e-5);
   });

@@ -6,7 +6,7 @@ import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
-import { crowd } from "../support/faces.ts";
+import { createCrowd } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -242,7 +242,7 @@ describe("the id of a request", () => {
 
 test("faces beyond the limit are left out, and a header says how many were found", async () => {
   const body = new FormData();
-  body.append("image_attr", new Blob([new Uint8Array(await crowd(289, 64))]), "crowd.png");
+  body.append("image_attr", new Blob([new Uint8Array(await createCrowd(289, 64))]), "crowd.png");
   const response = await fetch(`http://127.0.0.1:${service.port}/get_image_attr`, {
     method: "POST",
     headers: { user_id: USER },

@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
-import { boxOf, cut } from "../support/faces.ts";
-import { smallBombs } from "../support/hostile-images.ts";
+import { boxOf, cropPhotograph } from "../support/faces.ts";
+import { createBombs } from "../support/hostile-images.ts";
 import { postImage } from "../support/post-image.ts";
 
-const MOST_BYTES = 200e6;
-const face = cut(1, boxOf(360, 330, 660, 650));
+const MAX_GROWTH_BYTES = 200e6;
+const face = cropPhotograph(1, boxOf(360, 330, 660, 650));
 const jpeg = await face.clone().jpeg().toBuffer();
 const png = await face.clone().png().toBuffer();
-const bombs = Object.entries(smallBombs(jpeg, png));
+const bombs = Object.entries(createBombs(jpeg, png));
 
 let service: ServiceProcess;
 beforeAll(async () => {
@@ -18,9 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-// Beyond /proc no system tells the memory of other processes in a simple way.
+// Only /proc reports the memory of other processes simply.
 test.skipIf(!existsSync("/proc/self/status"))(
-  "50 bombs at once take less than 200 MB, and the next request is served",
+  "50 concurrent decompression bombs take less than 200 MB, and the next request is served",
   async () => {
     for (const image of [jpeg, png, jpeg, png]) await postImage(service.port, image);
     const before = service.memoryBytes("VmRSS");
@@ -34,12 +34,12 @@ test.skipIf(!existsSync("/proc/self/status"))(
     );
     expect(outcomes.filter(({ status }) => ![200, 400, 413].includes(status))).toEqual([]);
     expect(service.workers).toEqual(workers);
-    expect(service.memoryBytes("VmHWM") - before).toBeLessThan(MOST_BYTES);
+    expect(service.memoryBytes("VmHWM") - before).toBeLessThan(MAX_GROWTH_BYTES);
     expect((await postImage(service.port, jpeg)).body.data.attributes).toHaveProperty("face_id_0");
   },
 );
 
-/** As callers should, sends again what was refused because too many wait. */
+/** Posts an image and retries while the service sheds load. */
 async function postUntilServed(image: Uint8Array): ReturnType<typeof postImage> {
   const answer = await postImage(service.port, image);
   if (answer.status !== 503) return answer;

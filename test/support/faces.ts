@@ -4,12 +4,12 @@ import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/cor
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
 
-/** The photographs by number. */
+/** Numbers of the sample photographs. */
 export const SAMPLES = [1, 2, 3, 4, 5, 6] as const;
 
 export type Sample = (typeof SAMPLES)[number];
 
-/** Where the faces of the 22 women are in the photographs, checked by eye, from left to right. */
+/** Boxes of the 22 faces in the photographs, labelled by hand, from left to right. */
 export const FACES: Readonly<Record<Sample, readonly Box[]>> = {
   1: [boxOf(418, 388, 600, 596), boxOf(832, 446, 1037, 651), boxOf(1477, 227, 1676, 425)],
   2: [boxOf(360, 179, 535, 388), boxOf(901, 276, 1074, 452), boxOf(1440, 182, 1653, 389)],
@@ -35,9 +35,9 @@ export const FACES: Readonly<Record<Sample, readonly Box[]>> = {
   ],
 };
 
-/** One of the faces. */
+/** A labelled face. */
 export interface KnownFace {
-  /** For messages: "sample 2, face 0". */
+  /** Such as "sample 2, face 0". */
   readonly name: string;
   readonly sample: Sample;
   readonly box: Box;
@@ -47,90 +47,99 @@ export const ALL_FACES: readonly KnownFace[] = SAMPLES.flatMap((sample) =>
   FACES[sample].map((box, i) => ({ name: `sample ${sample}, face ${i}`, sample, box })),
 );
 
-/** The one woman seen from the side, so that half of her mesh is guesswork. */
+/** The only face in profile. Half of its mesh is a guess, so it is excluded from tight tolerances. */
 export const PROFILE = "sample 2, face 0";
 
-/** The one woman who looks down through her hair. */
-export const VEILED = "sample 2, face 1";
+/** The only face covered by hair, looking down. */
+export const COVERED = "sample 2, face 1";
 
-/** An analyzer with the real networks: open one a file, and close it. */
+/** Opens an analyzer with the real networks. Open one per test file, and close it. */
 export function openRealAnalyzer(): Promise<Analyzer> {
   return openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
 }
 
-/** A box by its edges. */
+/** Returns a box by its edges. */
 export function boxOf(x1: number, y1: number, x2: number, y2: number): Box {
   return { x1, y1, x2, y2 };
 }
 
-/** The box made larger or smaller around its middle. */
-export function grown({ x1, y1, x2, y2 }: Box, factor: number): Box {
+/** Scales a box around its centre. */
+export function growBox({ x1, y1, x2, y2 }: Box, factor: number): Box {
   const x = ((x2 - x1) * (factor - 1)) / 2;
   const y = ((y2 - y1) * (factor - 1)) / 2;
   return boxOf(x1 - x, y1 - y, x2 + x, y2 + y);
 }
 
-/** The box on whole pixels, as it goes over the wire. */
-export function rounded({ x1, y1, x2, y2 }: Box): Box {
+/** Rounds a box to whole pixels, as in the API. */
+export function roundBox({ x1, y1, x2, y2 }: Box): Box {
   return boxOf(Math.round(x1), Math.round(y1), Math.round(x2), Math.round(y2));
 }
 
-/** The box as seen from another place than the top left corner of the photograph, at another size. */
-export function movedBox({ x1, y1, x2, y2 }: Box, from: Point, scale = 1): Box {
+/** Converts a box to the coordinates of a part of the photograph that begins at `from`, scaled. */
+export function relocateBox({ x1, y1, x2, y2 }: Box, from: Point, scale = 1): Box {
   const [left, right] = [(x1 - from.x) * scale, (x2 - from.x) * scale];
   return boxOf(left, (y1 - from.y) * scale, right, (y2 - from.y) * scale);
 }
 
-/** The face that lies on a box best; throws if none shares a third of their joint area. */
+/** Returns the face with the largest IoU with a box. Throws if none reaches 0.3. */
 export function faceAt<Face extends { readonly box: Box }>(faces: readonly Face[], box: Box): Face {
   const [best] = faces.toSorted((one, other) => iou(other.box, box) - iou(one.box, box));
   if (!best || iou(best.box, box) < 0.3) throw new Error(`no face at ${JSON.stringify(box)}`);
   return best;
 }
 
-/** Whether one of the boxes is in that place. */
-export function isAmong(boxes: readonly Box[], box: Box, leastOverlap = 0.3): boolean {
-  return boxes.some((other) => iou(other, box) >= leastOverlap);
+/** Whether one of the boxes has at least this IoU with a box. */
+export function hasBoxAt(boxes: readonly Box[], box: Box, minIou = 0.3): boolean {
+  return boxes.some((other) => iou(other, box) >= minIou);
 }
 
-/** Mean distance between two lists of points, as a part of the longer side of a box. */
-export function meanMove(one: readonly Point[], other: readonly Point[], { x1, y1, x2, y2 }: Box): number {
+/** Returns the mean distance between two lists of points, relative to the longer side of a box. */
+export function meanPointDistance(
+  one: readonly Point[],
+  other: readonly Point[],
+  { x1, y1, x2, y2 }: Box,
+): number {
   const total = one.reduce((sum, { x, y }, i) => sum + Math.hypot(x - other[i]!.x, y - other[i]!.y), 0);
   return total / one.length / Math.max(x2 - x1, y2 - y1);
 }
 
-/** The bytes of a picture, without loss. */
-export function encoded(image: Sharp): Promise<Buffer> {
+/** Encodes an image without loss. */
+export function encodePng(image: Sharp): Promise<Buffer> {
   return image.png({ compressionLevel: 0 }).toBuffer();
 }
 
-/** The part of a photograph in a box, which must lie inside it. */
-export function cut(sample: Sample, box: Box): Sharp {
-  const { x1, y1, x2, y2 } = rounded(box);
+/** Crops a photograph to a box, which must lie inside it. */
+export function cropPhotograph(sample: Sample, box: Box): Sharp {
+  const { x1, y1, x2, y2 } = roundBox(box);
   return sharp(photograph(sample)).extract({ left: x1, top: y1, width: x2 - x1, height: y2 - y1 });
 }
 
-/** A photograph mirrored left to right. */
-export function mirrored(sample: Sample): Promise<Buffer> {
-  return encoded(sharp(photograph(sample)).flop());
+/** Mirrors a photograph left to right. */
+export function mirrorPhotograph(sample: Sample): Promise<Buffer> {
+  return encodePng(sharp(photograph(sample)).flop());
 }
 
-/** Where a box has gone to in the mirrored photograph. */
-export function mirroredBox({ x1, y1, x2, y2 }: Box): Box {
+/** Returns the position of a box in the mirrored photograph. */
+export function mirrorBox({ x1, y1, x2, y2 }: Box): Box {
   return boxOf(PHOTOGRAPH_WIDTH - x2, y1, PHOTOGRAPH_WIDTH - x1, y2);
 }
 
 /** Width of all the photographs. */
 export const PHOTOGRAPH_WIDTH = 1920;
 
-/** A photograph at a smaller width, turned clockwise on grey. */
-export interface Turned {
+/** A rotated photograph. */
+export interface RotatedPhotograph {
   readonly bytes: Buffer;
-  /** The square around the place where a face has gone to. */
-  placeOf(box: Box): Box;
+  /** Returns the square around the rotated position of a face. */
+  rotateBox(box: Box): Box;
 }
 
-export async function turned(sample: Sample, degrees: number, width: number): Promise<Turned> {
+/** Resizes a photograph to a width, then rotates it clockwise on grey. */
+export async function rotatePhotograph(
+  sample: Sample,
+  degrees: number,
+  width: number,
+): Promise<RotatedPhotograph> {
   const small = await sharp(photograph(sample)).resize(width).png().toBuffer({ resolveWithObject: true });
   const { data: bytes, info } = await sharp(small.data)
     .rotate(degrees, { background: "#808080" })
@@ -140,17 +149,17 @@ export async function turned(sample: Sample, degrees: number, width: number): Pr
   const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
   return {
     bytes,
-    placeOf({ x1, y1, x2, y2 }) {
+    rotateBox({ x1, y1, x2, y2 }) {
       const x = (scale * (x1 + x2) - small.info.width) / 2;
       const y = (scale * (y1 + y2) - small.info.height) / 2;
-      const middle = { x: x * cos - y * sin + info.width / 2, y: x * sin + y * cos + info.height / 2 };
+      const center = { x: x * cos - y * sin + info.width / 2, y: x * sin + y * cos + info.height / 2 };
       const half = (scale * (x2 - x1 + y2 - y1)) / 4;
-      return boxOf(middle.x - half, middle.y - half, middle.x + half, middle.y + half);
+      return boxOf(center.x - half, center.y - half, center.x + half, center.y + half);
     },
   };
 }
 
-/** Which of the 68 landmarks becomes which when a face is mirrored. */
+/** The counterpart of each of the 68 landmarks in the mirrored face. */
 // biome-ignore format: a table
 export const MIRRORED_LANDMARKS: readonly number[] = [
   16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
@@ -163,11 +172,13 @@ export const MIRRORED_LANDMARKS: readonly number[] = [
   64, 63, 62, 61, 60, 67, 66, 65,
 ];
 
-/** A photograph with this many of the known faces side by side, each in a square of so many pixels. */
-export async function crowd(count: number, side = 128): Promise<Buffer> {
+/** Creates an image of `count` labelled faces side by side, each in a square of `side` pixels. */
+export async function createCrowd(count: number, side = 128): Promise<Buffer> {
   const columns = Math.ceil(Math.sqrt(count));
   const faces = await Promise.all(
-    ALL_FACES.map(({ sample, box }) => cut(sample, grown(box, 1.5)).resize(side, side).png().toBuffer()),
+    ALL_FACES.map(({ sample, box }) =>
+      cropPhotograph(sample, growBox(box, 1.5)).resize(side, side).png().toBuffer(),
+    ),
   );
   const tiles = Array.from({ length: count }, (_, i) => ({
     input: faces[i % faces.length]!,
@@ -175,6 +186,6 @@ export async function crowd(count: number, side = 128): Promise<Buffer> {
     top: Math.floor(i / columns) * side,
   }));
   const [width, height] = [columns * side, Math.ceil(count / columns) * side];
-  const ground = sharp({ create: { width, height, channels: 3, background: "#808080" } });
-  return encoded(sharp(await ground.composite(tiles).png().toBuffer()));
+  const background = sharp({ create: { width, height, channels: 3, background: "#808080" } });
+  return encodePng(sharp(await background.composite(tiles).png().toBuffer()));
 }

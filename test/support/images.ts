@@ -6,14 +6,14 @@ const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0
 const FRAME = 0xc0;
 const SCAN = 0xda;
 
-/** Bytes of a real photograph: sample1.jpg to sample6.jpg, each 1920 pixels wide with some faces. */
+/** Reads a real photograph: sample1.jpg to sample6.jpg, each 1920 pixels wide with some faces. */
 export function photograph(number: 1 | 2 | 3 | 4 | 5 | 6): Buffer {
   return readFileSync(
     new URL(`../../node_modules/@vladmandic/face-api/demo/sample${number}.jpg`, import.meta.url),
   );
 }
 
-/** Four rectangles of colour, in the order top left, top right, bottom left, bottom right. */
+/** Draws four coloured rectangles, in the order top left, top right, bottom left, bottom right. */
 export function quadrants(colours: readonly string[], width: number, height: number): Sharp {
   const [w, h] = [width / 2, height / 2];
   const patches = colours.map((background, i) => ({
@@ -24,14 +24,14 @@ export function quadrants(colours: readonly string[], width: number, height: num
   return sharp({ create: { width, height, channels: 3, background: "black" } }).composite(patches);
 }
 
-/** One PNG chunk with its length and checksum. */
-export function chunk(type: string, body: Uint8Array = Buffer.alloc(0)): Buffer {
+/** Encodes a PNG chunk with its length and checksum. */
+export function pngChunk(type: string, body: Uint8Array = Buffer.alloc(0)): Buffer {
   const content = Buffer.concat([Buffer.from(type, "latin1"), body]);
   return Buffer.concat([uint32(body.length), content, uint32(crc32(content))]);
 }
 
-/** A PNG put together by hand: whatever its header says, followed by these chunks. */
-export function pngOf(
+/** Creates a PNG with any header, valid or not, followed by the chunks. */
+export function createPng(
   width: number,
   height: number,
   depth: number,
@@ -39,44 +39,44 @@ export function pngOf(
   ...chunks: Buffer[]
 ): Buffer {
   const header = Buffer.concat([uint32(width), uint32(height), Buffer.from([depth, colour, 0, 0, 0])]);
-  return Buffer.concat([PNG_SIGNATURE, chunk("IHDR", header), ...chunks, chunk("IEND")]);
+  return Buffer.concat([PNG_SIGNATURE, pngChunk("IHDR", header), ...chunks, pngChunk("IEND")]);
 }
 
-/** Chunk of pixels all zero: rows of so many bytes, each with its filter byte. */
-export function blankRows(rows: number, bytesPerRow: number): Buffer {
-  return chunk("IDAT", deflateSync(Buffer.alloc(rows * (1 + bytesPerRow))));
+/** Creates an IDAT chunk of zero pixels: rows of `bytesPerRow`, each after its filter byte. */
+export function blankDataChunk(rows: number, bytesPerRow: number): Buffer {
+  return pngChunk("IDAT", deflateSync(Buffer.alloc(rows * (1 + bytesPerRow))));
 }
 
-/** The PNG with more chunks after its header. */
+/** Inserts chunks after the header of a PNG. */
 export function withChunks(png: Buffer, ...chunks: Buffer[]): Buffer {
   const afterHeader = PNG_SIGNATURE.length + 25;
   return Buffer.concat([png.subarray(0, afterHeader), ...chunks, png.subarray(afterHeader)]);
 }
 
-/** One JPEG segment with its marker and length. */
-export function segment(marker: number, body: Uint8Array): Buffer {
+/** Encodes a JPEG segment with its marker and length. */
+export function jpegSegment(marker: number, body: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([0xff, marker]), uint32(body.length + 2).subarray(2), body]);
 }
 
-/** The JPEG with more bytes right after its first marker. */
+/** Inserts segments after the first marker of a JPEG. */
 export function withSegments(jpeg: Buffer, ...segments: Buffer[]): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
-/** The JPEG with the content of each header segment passed through `edit`. */
+/** Passes the content of each header segment of a JPEG through `edit`. */
 export function editSegments(jpeg: Buffer, edit: (marker: number, body: Buffer) => Buffer): Buffer {
   const parts = [jpeg.subarray(0, 2)];
   let at = 2;
   for (let marker = 0; marker !== SCAN; ) {
     marker = jpeg.readUInt8(at + 1);
     const end = at + 2 + jpeg.readUInt16BE(at + 2);
-    parts.push(segment(marker, edit(marker, Buffer.from(jpeg.subarray(at + 4, end)))));
+    parts.push(jpegSegment(marker, edit(marker, Buffer.from(jpeg.subarray(at + 4, end)))));
     at = end;
   }
   return Buffer.concat([...parts, jpeg.subarray(at)]);
 }
 
-/** The sequential JPEG with another size in its header, its data untouched. */
+/** Changes the size in the header of a baseline JPEG, but not its data. */
 export function withAnnouncedSize(jpeg: Buffer, width: number, height: number): Buffer {
   return editSegments(jpeg, (marker, body) => {
     if (marker !== FRAME) return body;
@@ -86,12 +86,12 @@ export function withAnnouncedSize(jpeg: Buffer, width: number, height: number): 
   });
 }
 
-/** The sequential JPEG with zeros at the end of its scan header, as Samsung phones write it. */
+/** Zeroes the end of the scan header of a baseline JPEG, as Samsung phones do. */
 export function withZeroedScanHeader(jpeg: Buffer): Buffer {
   return editSegments(jpeg, (marker, body) => (marker === SCAN ? body.fill(0, body.length - 3) : body));
 }
 
-/** A sound JPEG of 8 by 8 pixels whose two components are no known colours. */
+/** Creates a valid JPEG of 8 by 8 pixels with two components, which are no known colour space. */
 export async function twoComponentJpeg(): Promise<Buffer> {
   // Two grey blocks side by side are, byte for byte, one block of two components.
   const grey = sharp({ create: { width: 16, height: 8, channels: 3, background: "#505050" } }).toColourspace(

@@ -1,4 +1,4 @@
-/** So many numbers between two limits, random but the same in every run (mulberry32). */
+/** Returns pseudorandom numbers between `low` and `high`. The same seed gives the same numbers (mulberry32). */
 export function randomFloats(length: number, low: number, high: number, seed: number): Float32Array {
   let state = seed;
   return Float32Array.from({ length }, () => {
@@ -9,12 +9,12 @@ export function randomFloats(length: number, low: number, high: number, seed: nu
   });
 }
 
-/** Several lists as one. */
+/** Concatenates lists. */
 export function concatFloats(lists: readonly Float32Array[]): Float32Array {
   return Float32Array.from(lists.flatMap((list) => [...list]));
 }
 
-/** The largest difference between two lists, in units that may depend on the expected number. */
+/** Returns the largest difference between two lists, in units that may depend on the expected number. */
 export function largestDifference(
   actual: Float32Array,
   expected: Float32Array,
@@ -22,6 +22,6 @@ export function largestDifference(
 ): number {
   if (actual.length !== expected.length)
     throw new Error(`${actual.length} numbers instead of ${expected.length}`);
-  // Math.max hands NaN on, so that a number which is none cannot pass for a small difference.
+  // Math.max propagates NaN, so that NaN cannot pass as a small difference.
   return expected.reduce((largest, e, i) => Math.max(largest, Math.abs(actual[i]! - e) / unitOf(e)), 0);
 }

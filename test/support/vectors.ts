@@ -5,7 +5,7 @@ export function randomVectors(count: number, seed: number): Float32Array[] {
   return [...randomTemplates(count, seed)];
 }
 
-/** One such vector. */
+/** Returns one such vector. */
 export function randomVector(seed: number): Float32Array {
   return randomVectors(1, seed)[0]!;
 }

@@ -18,8 +18,8 @@ import type { RunningService } from "../../src/main.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { addTestUser } from "../support/accounts.ts";
-import { cut, FACES, grown } from "../support/faces.ts";
-import { photograph, pngOf } from "../support/images.ts";
+import { cropPhotograph, FACES, growBox } from "../support/faces.ts";
+import { createPng, photograph } from "../support/images.ts";
 import { type Collector, startCollector } from "../support/otlp.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { waysIn } from "../support/ways-in.ts";
@@ -85,7 +85,7 @@ async function causeErrors(): Promise<void> {
 
   await post({ img: photo, bboxes: "9,9,1,1" });
   await post({ img: photo, bboxes: "0,0,40,40" });
-  await post({ img: textOf(pngOf(30_000, 30_000, 8, 2)) });
+  await post({ img: textOf(createPng(30_000, 30_000, 8, 2)) });
   await post({ img: "A".repeat(MAX_REQUEST_BYTES) });
   for (const path of ["status-404", "status-500", "never"])
     await post({ img: `${url}/${path}/${SECRETS.path}?key=${SECRETS.query}` });
@@ -97,10 +97,10 @@ async function causeErrors(): Promise<void> {
   const blank = sharp({ create: { width: 300, height: 300, channels: 3, background: "grey" } });
   await post({ img: textOf(await blank.png().toBuffer()) });
 
-  const face = cut(3, grown(FACES[3][0]!, 2));
+  const face = cropPhotograph(3, growBox(FACES[3][0]!, 2));
   await post({ img: textOf(await face.clone().resize(100).jpeg().toBuffer()), quality: true });
   await post({ img: textOf(await face.clone().linear(0.1).jpeg().toBuffer()), quality: true });
-  const profile = cut(2, grown(FACES[2][0]!, 2));
+  const profile = cropPhotograph(2, growBox(FACES[2][0]!, 2));
   await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
 
   const store = await openAccountStore({ databaseUrl: undefined, dataDir });

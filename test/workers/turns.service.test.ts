@@ -10,7 +10,7 @@ import {
 } from "../../src/core/partial-work.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { openPool, type Pool, type QueueOptions } from "../../src/workers/pool.ts";
-import { boxOf, crowd, encoded, FACES, openRealAnalyzer } from "../support/faces.ts";
+import { boxOf, createCrowd, encodePng, FACES, openRealAnalyzer } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 const REASON = new Error("the caller has gone");
@@ -50,7 +50,7 @@ function thrownBy(promise: Promise<unknown>): Promise<unknown> {
 
 describe("results do not depend on the number of turns", () => {
   test("for 40 faces that are found", async () => {
-    const image = await crowd(40);
+    const image = await createCrowd(40);
     const { count, options } = counted({ vectors: true });
     const theirs = await pool.analyze(image, options);
     expect(theirs).toStrictEqual(await analyzer.analyze(image, { vectors: true }));
@@ -60,7 +60,7 @@ describe("results do not depend on the number of turns", () => {
   });
 
   test("for the most prominent of them", async () => {
-    const image = await crowd(40);
+    const image = await createCrowd(40);
     const { count, options } = counted();
     const theirs = await pool.embed(image, options);
     expect(theirs).toStrictEqual(await analyzer.embed(image));
@@ -70,8 +70,8 @@ describe("results do not depend on the number of turns", () => {
   });
 
   test("for more faces than are processed, of which the most prominent are", async () => {
-    const [many, large] = await Promise.all([crowd(289, 64), crowd(9, 128)]);
-    const image = await encoded(
+    const [many, large] = await Promise.all([createCrowd(289, 64), createCrowd(9, 128)]);
+    const image = await encodePng(
       sharp(many)
         .extend({ bottom: 384 })
         .composite([{ input: large, left: 0, top: 1088 }]),
@@ -131,7 +131,7 @@ test("faces of all turns are in one order: sure ones first, then the larger", ()
 });
 
 test.each([
-  ["16 faces that are found", () => crowd(16), {}],
+  ["16 faces that are found", () => createCrowd(16), {}],
   ["a photograph of five", async () => photograph(5), {}],
   ["16 boxes", async () => photograph(3), { boxes: boxes(16) }],
 ])("%s take one turn", async (_, image, selection) => {

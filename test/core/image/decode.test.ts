@@ -6,13 +6,13 @@ import { DOWNSCALED_SIDE, decode, MAX_FULL_SIZE_SIDE } from "../../../src/core/i
 import { DEFAULT_LIMITS } from "../../../src/core/image/limits.ts";
 import type { Photo } from "../../../src/core/types.ts";
 import {
-  blankRows,
-  chunk,
+  blankDataChunk,
+  createPng,
   editSegments,
+  jpegSegment,
   photograph,
-  pngOf,
+  pngChunk,
   quadrants,
-  segment,
   twoComponentJpeg,
   withAnnouncedSize,
   withChunks,
@@ -124,7 +124,7 @@ describe("photographs", () => {
   });
 
   test("memory does not grow over many images", async () => {
-    const bytes = pngOf(1024, 1024, 8, 0, blankRows(1024, 1024));
+    const bytes = createPng(1024, 1024, 8, 0, blankDataChunk(1024, 1024));
     await open(bytes);
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 150; i++) await open(bytes);
@@ -158,13 +158,18 @@ describe("encodings", () => {
       0,
       () => {
         const frame = (sequence: number) =>
-          chunk("fcTL", Buffer.from([0, 0, 0, sequence, 0, 0, 1, 64, 0, 0, 0, 214, ...Buffer.alloc(14)]));
-        const animated = withChunks(png, chunk("acTL", Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), frame(0));
+          pngChunk("fcTL", Buffer.from([0, 0, 0, sequence, 0, 0, 1, 64, 0, 0, 0, 214, ...Buffer.alloc(14)]));
+        const animated = withChunks(png, pngChunk("acTL", Buffer.from([0, 0, 0, 2, 0, 0, 0, 0])), frame(0));
         const second = Buffer.concat([
           Buffer.from([0, 0, 0, 2]),
           deflateSync(filled(HEIGHT * (1 + WIDTH * 3))),
         ]);
-        return Buffer.concat([animated.subarray(0, -12), frame(1), chunk("fdAT", second), chunk("IEND")]);
+        return Buffer.concat([
+          animated.subarray(0, -12),
+          frame(1),
+          pngChunk("fdAT", second),
+          pngChunk("IEND"),
+        ]);
       },
     ],
   ])("%s decodes to the photograph", async (_kind, tolerance, make) => {
@@ -261,7 +266,7 @@ describe("size", () => {
     [65_535, 1, DOWNSCALED_SIDE, 1],
     [1, 65_535, 1, DOWNSCALED_SIDE],
   ])("%i by %i is decoded to %i by %i", async (width, height, workingWidth, workingHeight) => {
-    const photo = await open(pngOf(width, height, 8, 0, blankRows(height, width)));
+    const photo = await open(createPng(width, height, 8, 0, blankDataChunk(height, width)));
     expect([photo.width, photo.height]).toEqual([width, height]);
     expect([photo.pixels.width, photo.pixels.height]).toEqual([workingWidth, workingHeight]);
   });
@@ -269,17 +274,17 @@ describe("size", () => {
   test.each<[string, Buffer, RegExp]>([
     [
       "a valid PNG of 100 megapixels",
-      pngOf(10_000, 10_000, 1, 0, blankRows(10_000, 1250)),
+      createPng(10_000, 10_000, 1, 0, blankDataChunk(10_000, 1250)),
       /^The image has 100 megapixels and the limit is 40 megapixels\.$/,
     ],
-    ["a PNG header of 900 megapixels", pngOf(30_000, 30_000, 8, 2), /has 900 megapixels/],
-    ["a PNG header of 90,000 megapixels", pngOf(300_000, 300_000, 16, 6), /has 90000 megapixels/],
-    ["the largest PNG header", pngOf(2 ** 32 - 1, 2 ** 32 - 1, 8, 2), /has 18446744065119\.7 megapixels/],
+    ["a PNG header of 900 megapixels", createPng(30_000, 30_000, 8, 2), /has 900 megapixels/],
+    ["a PNG header of 90,000 megapixels", createPng(300_000, 300_000, 16, 6), /has 90000 megapixels/],
+    ["the largest PNG header", createPng(2 ** 32 - 1, 2 ** 32 - 1, 8, 2), /has 18446744065119\.7 megapixels/],
     ["a JPEG header of 65,500 a side", withAnnouncedSize(jpeg, 65_500, 65_500), /has 4290\.3 megapixels/],
     ["the largest JPEG header", withAnnouncedSize(jpeg, 65_535, 65_535), /has 4294\.9 megapixels/],
     [
       "a PNG of one huge row",
-      pngOf(40_000_000, 1, 16, 6),
+      createPng(40_000_000, 1, 16, 6),
       /^The image is 40000000 by 1 pixels and the limit is 65535 on a side\.$/,
     ],
     [
@@ -362,9 +367,9 @@ describe("corrupt data", () => {
     ["half an interlaced PNG", half(interlaced)],
     ["a PNG with wrong bytes", overwritten(png, 8)],
     ["an interlaced PNG with wrong bytes", overwritten(interlaced, 8)],
-    ["a PNG with less data than announced", pngOf(64, 64, 8, 2, blankRows(10, 64 * 3))],
-    ["a PNG of width 0", pngOf(0, 64, 8, 2, blankRows(64, 0))],
-    ["a PNG without pixels", pngOf(64, 64, 8, 2)],
+    ["a PNG with less data than announced", createPng(64, 64, 8, 2, blankDataChunk(10, 64 * 3))],
+    ["a PNG of width 0", createPng(0, 64, 8, 2, blankDataChunk(64, 0))],
+    ["a PNG without pixels", createPng(64, 64, 8, 2)],
     ["a PNG signature", png.subarray(0, 8)],
     ["a PNG signature and noise", Buffer.concat([png.subarray(0, 8), filled(5000)])],
   ])("%s is rejected", async (_name, bytes) => {
@@ -375,10 +380,10 @@ describe("corrupt data", () => {
 
 describe("irregularities of real files", () => {
   const profile = (body: Uint8Array, part = 1, of = 1) =>
-    segment(0xe2, Buffer.concat([text("ICC_PROFILE\0"), Buffer.from([part, of]), body]));
+    jpegSegment(0xe2, Buffer.concat([text("ICC_PROFILE\0"), Buffer.from([part, of]), body]));
   const hugeProfile = Array.from({ length: 140 }, (_, i) => profile(filled(65_000), i + 1, 140));
   const bomb = deflateSync(Buffer.alloc(50_000_000));
-  const wrongChecksum = Buffer.concat([chunk("tEXt", text("Title\0Face")).subarray(0, -4), filled(4)]);
+  const wrongChecksum = Buffer.concat([pngChunk("tEXt", text("Title\0Face")).subarray(0, -4), filled(4)]);
 
   test.each<[string, Buffer]>([
     ["bytes after a JPEG", Buffer.concat([jpeg, filled(1000)])],
@@ -388,24 +393,24 @@ describe("irregularities of real files", () => {
     ["fill bytes before a marker", withSegments(jpeg, Buffer.from([0xff, 0xff, 0xff]))],
     ["a broken ICC profile in a JPEG", withSegments(jpeg, profile(filled(500)))],
     ["a huge ICC profile in a JPEG", withSegments(jpeg, ...hugeProfile)],
-    ["a broken EXIF block", withSegments(jpeg, segment(0xe1, text(`Exif\0\0${"?".repeat(60)}`)))],
-    ["a long comment", withSegments(jpeg, segment(0xfe, filled(65_000)))],
+    ["a broken EXIF block", withSegments(jpeg, jpegSegment(0xe1, text(`Exif\0\0${"?".repeat(60)}`)))],
+    ["a long comment", withSegments(jpeg, jpegSegment(0xfe, filled(65_000)))],
     ["bytes after a PNG", Buffer.concat([png, filled(1000)])],
     ["a PNG without its last chunk", png.subarray(0, -12)],
     ["a wrong checksum of a text chunk", withChunks(png, wrongChecksum)],
     [
       "a broken ICC profile in a PNG",
-      withChunks(png, chunk("iCCP", Buffer.concat([text("p\0\0"), filled(500)]))),
+      withChunks(png, pngChunk("iCCP", Buffer.concat([text("p\0\0"), filled(500)]))),
     ],
     [
       "a decompression bomb in an ICC profile",
-      withChunks(png, chunk("iCCP", Buffer.concat([text("p\0\0"), bomb]))),
+      withChunks(png, pngChunk("iCCP", Buffer.concat([text("p\0\0"), bomb]))),
     ],
     [
       "a decompression bomb in a text chunk",
-      withChunks(png, chunk("zTXt", Buffer.concat([text("t\0\0"), bomb]))),
+      withChunks(png, pngChunk("zTXt", Buffer.concat([text("t\0\0"), bomb]))),
     ],
-    ["a broken EXIF block in a PNG", withChunks(png, chunk("eXIf", filled(40)))],
+    ["a broken EXIF block in a PNG", withChunks(png, pngChunk("eXIf", filled(40)))],
   ])("%s does not change the pixels", async (_name, bytes) => {
     const plain = bytes[0] === 0xff ? jpeg : png;
     const { pixels } = await open(bytes);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { decode } from "../../../src/core/image/decode.ts";
 import { readJpegHeader } from "../../../src/core/image/jpeg-header.ts";
 import { DEFAULT_LIMITS } from "../../../src/core/image/limits.ts";
-import { greyJpeg, manyScanJpeg } from "../../support/hand-made-jpeg.ts";
+import { createGreyJpeg, createManyScanJpeg } from "../../support/crafted-jpeg.ts";
 
 /** Markers that have no length field: TEM, RST0 to RST7. */
 const STANDALONE = [0x01, 0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7].map(
@@ -12,8 +12,8 @@ const STANDALONE = [0x01, 0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7].map(
 );
 const [START, END] = [Buffer.from([0xff, 0xd8]), Buffer.from([0xff, 0xd9])];
 
-const large = greyJpeg({ width: 3000, height: 2000 });
-const small = greyJpeg({ width: 16, height: 24 });
+const large = createGreyJpeg({ width: 3000, height: 2000 });
+const small = createGreyJpeg({ width: 16, height: 24 });
 
 /**
  * Hides a large image behind a marker: a parser that reads its first two bytes as a length skips it and finds a small
@@ -44,7 +44,7 @@ describe.each(STANDALONE)("standalone marker %s", (_, marker) => {
   });
 
   test("cannot hide scans from the scan limit", async () => {
-    const scans = manyScanJpeg({ width: 16, height: 24 }, 40);
+    const scans = createManyScanJpeg({ width: 16, height: 24 }, 40);
     const second = scans.indexOf(Buffer.from([0xff, 0xda]), scans.indexOf(Buffer.from([0xff, 0xda])) + 2);
     const bytes = Buffer.concat([
       scans.subarray(0, second),

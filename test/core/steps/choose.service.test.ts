@@ -14,22 +14,22 @@ import {
 import {
   ALL_FACES,
   boxOf,
-  cut,
-  encoded,
+  cropPhotograph,
+  encodePng,
   FACES,
   faceAt,
-  grown,
-  meanMove,
-  movedBox,
+  growBox,
+  meanPointDistance,
   openRealAnalyzer,
   PROFILE,
-  rounded,
+  relocateBox,
+  roundBox,
   SAMPLES,
   type Sample,
 } from "../../support/faces.ts";
 import { photograph } from "../../support/images.ts";
 
-/** Parts of sample 1 and sample 5 where there is nobody. */
+/** Parts of sample 1 and sample 5 without a face. */
 const WALL = boxOf(700, 60, 900, 260);
 const RAILING = boxOf(20, 500, 260, 740);
 
@@ -46,19 +46,19 @@ async function choose(bytes: Uint8Array, options: AnalyzeOptions): Promise<reado
   return (await analyzer.analyze(bytes, { vectors: true, ...options })).faces;
 }
 
-async function refusal(bytes: Uint8Array, options: AnalyzeOptions): Promise<FaceError> {
+async function catchFaceError(bytes: Uint8Array, options: AnalyzeOptions): Promise<FaceError> {
   const outcome = await analyzer.analyze(bytes, options).catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(FaceError);
   return outcome as FaceError;
 }
 
-/** What the boxes of all faces choose, each made so many times as large. */
+/** Chooses all labelled faces by their boxes, each scaled by a factor. */
 async function chooseAll(factor: number): Promise<{ name: string; before: Face; after: Face }[]> {
   const pairs = [];
   for (const sample of SAMPLES) {
     const known = ALL_FACES.filter((face) => face.sample === sample);
     const before = known.map(({ box }) => faceAt(found.get(sample)!, box));
-    const boxes = before.map(({ box }) => rounded(grown(box, factor)));
+    const boxes = before.map(({ box }) => roundBox(growBox(box, factor)));
     const after = await choose(photograph(sample), { boxes });
     pairs.push(...known.map(({ name }, i) => ({ name, before: before[i]!, after: after[i]! })));
   }
@@ -84,14 +84,14 @@ describe("a face's own box", () => {
     ({ name }) => {
       const { before, after } = pairs.find((pair) => pair.name === name)!;
       expect(distanceOf(after.vector!, before.vector!)).toBeLessThan(0.1);
-      expect(meanMove(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.02);
+      expect(meanPointDistance(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.02);
     },
   );
 
-  test("gives at least the same woman again where she is seen from the side", () => {
+  test("gives at least the same person for a profile", () => {
     const { before, after } = pairs.find(({ name }) => name === PROFILE)!;
     expect(distanceOf(after.vector!, before.vector!)).toBeLessThan(MATCH_DISTANCE);
-    expect(meanMove(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.1);
+    expect(meanPointDistance(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.1);
   });
 
   test("gives the same through embed", async () => {
@@ -105,11 +105,11 @@ describe("a face's own box", () => {
 test.each([
   ["loose", 1.5],
   ["tight", 0.8],
-])("a %s box (%f times) means the same face", async (_name, factor) => {
-  const strayed = (await chooseAll(factor))
+])("a %s box (%f times) chooses the same face", async (_name, factor) => {
+  const different = (await chooseAll(factor))
     .filter(({ before, after }) => !(distanceOf(after.vector!, before.vector!) < 0.25))
     .map(({ name }) => name);
-  expect(strayed.filter((name) => name !== PROFILE)).toEqual([]);
+  expect(different.filter((name) => name !== PROFILE)).toEqual([]);
 });
 
 describe("boxes", () => {
@@ -120,33 +120,35 @@ describe("boxes", () => {
     for (const [i, face] of faces.entries()) expect(iou(face.box, boxes[i]!)).toBeGreaterThan(0.7);
   });
 
-  test("that reach out of the photograph are cut at its edge", async () => {
+  test("that extend beyond the photograph are clipped to it", async () => {
     const face = FACES[6][3]!;
-    const bytes = await encoded(cut(6, boxOf(face.x1, face.y1, 1920, 1537)));
-    const corner = movedBox(face, { x: face.x1, y: face.y1 });
+    const bytes = await encodePng(cropPhotograph(6, boxOf(face.x1, face.y1, 1920, 1537)));
+    const corner = relocateBox(face, { x: face.x1, y: face.y1 });
     const [whole] = await choose(bytes, { boxes: [corner] });
     const [reaching] = await choose(bytes, { boxes: [{ ...corner, x1: -500, y1: -50 }] });
     expect(reaching).toEqual(whole);
   });
 
-  test("far larger than a face are helped by detection, unless it is switched off", async () => {
-    const boxes = [grown(FACES[6][0]!, 4)];
+  test("far larger than a face fall back to detection, unless it is disabled", async () => {
+    const boxes = [growBox(FACES[6][0]!, 4)];
     const [face] = await choose(photograph(6), { boxes });
     expect(iou(face!.box, FACES[6][0]!)).toBeGreaterThan(0.7);
-    expect(await refusal(photograph(6), { boxes, detect: false })).toMatchObject({ kind: "noFaceInBox" });
+    expect(await catchFaceError(photograph(6), { boxes, detect: false })).toMatchObject({
+      kind: "noFaceInBox",
+    });
   });
 
   test.each<[string, Sample, Box]>([
     ["a wall", 1, WALL],
     ["a railing", 5, RAILING],
     ["a few pixels", 1, boxOf(800, 100, 802, 103)],
-  ])("without a face are refused: %s", async (_name, sample, box) => {
-    expect(await refusal(photograph(sample), { boxes: [box] })).toMatchObject({ kind: "noFaceInBox" });
+  ])("without a face are rejected: %s", async (_name, sample, box) => {
+    expect(await catchFaceError(photograph(sample), { boxes: [box] })).toMatchObject({ kind: "noFaceInBox" });
   });
 
-  test("without a face are refused among others too", async () => {
+  test("without a face are rejected among others", async () => {
     const boxes = [FACES[1][0]!, WALL, FACES[1][2]!];
-    expect(await refusal(photograph(1), { boxes })).toMatchObject({ kind: "noFaceInBox" });
+    expect(await catchFaceError(photograph(1), { boxes })).toMatchObject({ kind: "noFaceInBox" });
   });
 
   test.each<[string, Box, RegExp]>([
@@ -154,13 +156,13 @@ describe("boxes", () => {
     ["flat", boxOf(500, 400, 600, 400), /^The box from .* is empty\.$/],
     ["inverted", boxOf(600, 600, 400, 400), /^The box from .* is empty\.$/],
     ["inverted in width", boxOf(600, 400, 400, 600), /^The box from .* is empty\.$/],
-    ["no numbers", boxOf(Number.NaN, 0, 100, 100), /^The box from .* is empty\.$/],
+    ["not numbers", boxOf(Number.NaN, 0, 100, 100), /^The box from .* is empty\.$/],
     ["left of the photograph", boxOf(-300, 100, 0, 300), /^The box from .* lies outside the image\.$/],
     ["below the photograph", boxOf(100, 1280, 300, 1500), /^The box from .* lies outside the image\.$/],
-  ])("that are %s are bad, and no face is looked for", async (_name, box, message) => {
+  ])("that are %s are rejected before any network runs", async (_name, box, message) => {
     const stages: Stage[] = [];
     const options = { boxes: [FACES[1][0]!, box], onStage: (stage: Stage) => stages.push(stage) };
-    expect(await refusal(photograph(1), options)).toMatchObject({
+    expect(await catchFaceError(photograph(1), options)).toMatchObject({
       kind: "badBox",
       message: expect.stringMatching(message),
     });
@@ -172,30 +174,30 @@ describe("boxes", () => {
     ["without a face, partly outside", boxOf(700, -100, 900, 100)],
     ["empty", boxOf(500, 400, 500, 600)],
     ["outside", boxOf(100, 1280, 300, 1500)],
-  ])("are named in a refusal as the caller gave them: %s", async (_name, box) => {
-    expect((await refusal(photograph(1), { boxes: [FACES[1][0]!, box] })).box).toEqual(box);
+  ])("are reported in the error as the caller gave them: %s", async (_name, box) => {
+    expect((await catchFaceError(photograph(1), { boxes: [FACES[1][0]!, box] })).box).toEqual(box);
   });
 });
 
-describe("without detection and boxes", () => {
+describe("without detection and without boxes", () => {
   test("the whole photograph is one face", async () => {
     for (const { name, sample, box } of ALL_FACES) {
-      const frame = rounded(grown(box, 1.2));
-      const faces = await choose(await encoded(cut(sample, frame)), { detect: false });
+      const frame = roundBox(growBox(box, 1.2));
+      const faces = await choose(await encodePng(cropPhotograph(sample, frame)), { detect: false });
       expect(faces, name).toHaveLength(1);
       expect(faces[0]!.score).toBeUndefined();
-      const place = movedBox(box, { x: frame.x1, y: frame.y1 });
+      const place = relocateBox(box, { x: frame.x1, y: frame.y1 });
       expect(iou(faces[0]!.box, place), name).toBeGreaterThan(0.7);
     }
   });
 
   test.each<[string, () => Promise<Buffer>]>([
     ["people far away", async () => photograph(4)],
-    ["a wall", () => encoded(cut(1, WALL))],
-    ["a railing", () => encoded(cut(5, RAILING))],
+    ["a wall", () => encodePng(cropPhotograph(1, WALL))],
+    ["a railing", () => encodePng(cropPhotograph(5, RAILING))],
     [
       "plain grey",
-      () => encoded(sharp({ create: { width: 300, height: 200, channels: 3, background: "#808080" } })),
+      () => encodePng(sharp({ create: { width: 300, height: 200, channels: 3, background: "#808080" } })),
     ],
   ])("a photograph of %s gives none", async (_name, make) => {
     expect(await choose(await make(), { detect: false })).toEqual([]);
@@ -204,19 +206,19 @@ describe("without detection and boxes", () => {
 });
 
 test.each(SAMPLES)("results of photograph %i are in its own pixels", async (sample) => {
-  const small = await choose(await encoded(sharp(photograph(sample)).resize(960)), {});
+  const small = await choose(await encodePng(sharp(photograph(sample)).resize(960)), {});
   expect(small).toHaveLength(FACES[sample].length);
-  // The profile is too unsteady to compare to 2 percent.
+  // The profile is not stable enough for a tolerance of 2 percent.
   for (const { box } of ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE)) {
     const large = faceAt(found.get(sample)!, box);
-    const half = faceAt(small, movedBox(box, { x: 0, y: 0 }, 0.5));
-    const doubled = movedBox(half.box, { x: 0, y: 0 }, 2);
+    const half = faceAt(small, relocateBox(box, { x: 0, y: 0 }, 0.5));
+    const doubled = relocateBox(half.box, { x: 0, y: 0 }, 2);
     const corners = ({ x1, y1, x2, y2 }: Box) => [
       { x: x1, y: y1 },
       { x: x2, y: y2 },
     ];
-    expect(meanMove(corners(doubled), corners(large.box), large.box)).toBeLessThan(0.02);
+    expect(meanPointDistance(corners(doubled), corners(large.box), large.box)).toBeLessThan(0.02);
     const landmarks = half.landmarks.map(({ x, y }) => ({ x: 2 * x, y: 2 * y }));
-    expect(meanMove(landmarks, large.landmarks, large.box)).toBeLessThan(0.02);
+    expect(meanPointDistance(landmarks, large.landmarks, large.box)).toBeLessThan(0.02);
   }
 });

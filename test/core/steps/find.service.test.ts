@@ -5,20 +5,20 @@ import type { Analyzer, Box, Face } from "../../../src/core/index.ts";
 import {
   ALL_FACES,
   boxOf,
-  cut,
-  encoded,
+  COVERED,
+  cropPhotograph,
+  encodePng,
   FACES,
-  grown,
-  isAmong,
-  movedBox,
+  growBox,
+  hasBoxAt,
   openRealAnalyzer,
   PHOTOGRAPH_WIDTH,
   PROFILE,
-  rounded,
+  relocateBox,
+  rotatePhotograph,
+  roundBox,
   SAMPLES,
   type Sample,
-  turned,
-  VEILED,
 } from "../../support/faces.ts";
 import { photograph } from "../../support/images.ts";
 import { randomFloats } from "../../support/numbers.ts";
@@ -34,7 +34,7 @@ afterAll(() => analyzer.close());
 const find = async (bytes: Uint8Array): Promise<readonly Face[]> => (await analyzer.analyze(bytes)).faces;
 const boxesOf = (faces: readonly Face[]) => faces.map(({ box }) => box);
 
-/** A picture of parts of the photographs on grey. */
+/** Composes images on grey. */
 async function collage(
   width: number,
   height: number,
@@ -44,7 +44,7 @@ async function collage(
     parts.map(async ({ image, left, top }) => ({ input: await image, left, top })),
   );
   const grey = sharp({ create: { width, height, channels: 3, background: "#808080" } });
-  return encoded(grey.composite(inputs));
+  return encodePng(grey.composite(inputs));
 }
 
 describe.each(SAMPLES)("photograph %i", (sample) => {
@@ -53,13 +53,13 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
     faces = await find(photograph(sample));
   });
 
-  test("gives every face once and nothing else", () => {
+  test("gives every face once and no false positives", () => {
     expect(faces).toHaveLength(FACES[sample].length);
     for (const box of FACES[sample])
-      expect(isAmong(boxesOf(faces), box, 0.7), JSON.stringify(box)).toBe(true);
+      expect(hasBoxAt(boxesOf(faces), box, 0.7), JSON.stringify(box)).toBe(true);
   });
 
-  test("gives sure faces first, and the larger and more central ones before others", async () => {
+  test("orders faces by confidence, then by size and distance from the centre", async () => {
     const { width = 0, height = 0 } = await sharp(photograph(sample)).metadata();
     const rank = ({ score = 0, box: { x1, y1, x2, y2 } }: Face) => {
       const offset = Math.hypot((x1 + x2 - width) / 2, (y1 + y2 - height) / 2);
@@ -71,15 +71,16 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
 });
 
 describe("the first face", () => {
-  const portrait = (width: number) => encoded(cut(3, grown(FACES[3][0]!, 2)).resize({ width }));
+  const portrait = (width: number) =>
+    encodePng(cropPhotograph(3, growBox(FACES[3][0]!, 2)).resize({ width }));
 
-  test("is a sure one, even beside a larger face that is hardly to be seen", async () => {
-    // Blurring must come before enlarging, and sharp does it after.
-    const stranger = await encoded(cut(3, grown(FACES[3][2]!, 2)).blur(16));
-    const blurred = sharp(stranger).resize(500, 500, { fit: "fill" });
+  test("is confident, even beside a larger face that is blurred", async () => {
+    // Encoded in between because sharp resizes before it blurs.
+    const small = await encodePng(cropPhotograph(3, growBox(FACES[3][2]!, 2)).blur(16));
+    const blurred = sharp(small).resize(500, 500, { fit: "fill" });
     const faces = await find(
       await collage(900, 600, [
-        { image: encoded(blurred), left: 20, top: 20 },
+        { image: encodePng(blurred), left: 20, top: 20 },
         { image: portrait(300), left: 570, top: 20 },
       ]),
     );
@@ -89,8 +90,8 @@ describe("the first face", () => {
     expect(faces[0]!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
   });
 
-  test("is the one that shows most, where a larger face reaches out of the photograph", async () => {
-    const neighbour = encoded(cut(6, grown(FACES[6][0]!, 2)).resize({ width: 430 }));
+  test("is the one with the largest visible part, even beside a larger face cut off by the edge", async () => {
+    const neighbour = encodePng(cropPhotograph(6, growBox(FACES[6][0]!, 2)).resize({ width: 430 }));
     const picture = await collage(900, 640, [
       { image: neighbour, left: 0, top: 20 },
       { image: portrait(370), left: 510, top: 100 },
@@ -100,38 +101,38 @@ describe("the first face", () => {
 
     const left = Math.round(larger!.x1 + 0.3 * (larger!.x2 - larger!.x1));
     const frame = { left, top: 0, width: 900 - left, height: 640 };
-    const [first, second] = await find(await encoded(sharp(picture).extract(frame)));
+    const [first, second] = await find(await encodePng(sharp(picture).extract(frame)));
     expect(second!.box.x1).toBe(0);
     expect(second!.box.x2).toBeLessThan(first!.box.x1);
     expect(second!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
   });
 });
 
-describe.each([1.2, 1, 0.85])("a photograph of %f times a face", (factor) => {
+describe.each([1.2, 1, 0.85])("a photograph cropped to %f times a face", (factor) => {
   const found: { name: string; frame: Box; place: Box; faces: readonly Face[] }[] = [];
   beforeAll(async () => {
     for (const { name, sample, box } of ALL_FACES) {
-      const part = rounded(grown(box, factor));
+      const part = roundBox(growBox(box, factor));
       const corner = { x: part.x1, y: part.y1 };
       found.push({
         name,
-        frame: movedBox(part, corner),
-        place: movedBox(intersectBoxes(box, part), corner),
-        faces: await find(await encoded(cut(sample, part))),
+        frame: relocateBox(part, corner),
+        place: relocateBox(intersectBoxes(box, part), corner),
+        faces: await find(await encodePng(cropPhotograph(sample, part))),
       });
     }
   });
 
   const isRight = ({ faces, place }: (typeof found)[number]) =>
-    isAmong(boxesOf(faces.slice(0, 1)), place, 0.5);
+    hasBoxAt(boxesOf(faces.slice(0, 1)), place, 0.5);
 
   test("gives that face first", () => {
-    const missed = found.filter((one) => !isRight(one) && one.name !== VEILED);
-    // Cut at forehead and chin, one more of the 22 is taken for the part between eyes and mouth.
+    const missed = found.filter((one) => !isRight(one) && one.name !== COVERED);
+    // Cropped at forehead and chin, one more of the 22 is found as the part between eyes and mouth only.
     expect(missed.length).toBeLessThanOrEqual(factor < 1 ? 1 : 0);
   });
 
-  test("gives rectangles inside the photograph", () => {
+  test("gives boxes inside the photograph", () => {
     for (const { faces, frame } of found)
       for (const { box } of faces) {
         expect(boxArea(box)).toBeGreaterThan(0);
@@ -139,7 +140,7 @@ describe.each([1.2, 1, 0.85])("a photograph of %f times a face", (factor) => {
       }
   });
 
-  test("gives no part of it as another face", () => {
+  test("does not give a part of it as another face", () => {
     const split = found.filter((one) => isRight(one) && one.faces.length > 1).map(({ name }) => name);
     expect(split.length, split.join("; ")).toBeLessThanOrEqual(factor < 1 ? 1 : 0);
   });
@@ -149,13 +150,13 @@ test.each(["left", "right"] as const)("faces with a quarter cut off on the %s ar
   const missed: string[] = [];
   for (const { name, sample, box } of ALL_FACES) {
     const quarter = (box.x2 - box.x1) / 4;
-    const around = intersectBoxes(grown(box, 2.2), boxOf(0, 0, PHOTOGRAPH_WIDTH, 1280));
+    const around = intersectBoxes(growBox(box, 2.2), boxOf(0, 0, PHOTOGRAPH_WIDTH, 1280));
     const frame = side === "left" ? { ...around, x1: box.x1 + quarter } : { ...around, x2: box.x2 - quarter };
-    const place = movedBox(intersectBoxes(box, frame), { x: frame.x1, y: frame.y1 });
-    const faces = await find(await encoded(cut(sample, frame)));
-    if (!isAmong(boxesOf(faces), place, 0.5)) missed.push(name);
+    const place = relocateBox(intersectBoxes(box, frame), { x: frame.x1, y: frame.y1 });
+    const faces = await find(await encodePng(cropPhotograph(sample, frame)));
+    if (!hasBoxAt(boxesOf(faces), place, 0.5)) missed.push(name);
   }
-  // Of a profile, the quarter on one side is all that there is of a face.
+  // Of a profile, that quarter is the whole visible face.
   expect(missed.filter((name) => name !== PROFILE)).toEqual([]);
 });
 
@@ -163,7 +164,7 @@ test("nine of ten small faces in a group are found", async () => {
   const SCALE = 0.145;
   const LEFT = 110;
   const part = boxOf(LEFT, 0, LEFT + 1700, 1280);
-  // Every other field of a chessboard.
+  // A checkerboard: every other field is empty.
   const group = [1, 2, 3, 4, 5, 6, 3, 5].map((n, i) => ({
     sample: n as Sample,
     left: ((i % 2) * 2 + (Math.floor(i / 2) % 2)) * 256,
@@ -173,27 +174,27 @@ test("nine of ten small faces in a group are found", async () => {
     1024,
     768,
     group.map(({ sample, left, top }) => ({
-      image: encoded(cut(sample, part).resize(Math.round(1700 * SCALE))),
+      image: encodePng(cropPhotograph(sample, part).resize(Math.round(1700 * SCALE))),
       left,
       top,
     })),
   );
   const places = group.flatMap(({ sample, left, top }) =>
-    FACES[sample].map((box) => movedBox(box, { x: LEFT - left / SCALE, y: -top / SCALE }, SCALE)),
+    FACES[sample].map((box) => relocateBox(box, { x: LEFT - left / SCALE, y: -top / SCALE }, SCALE)),
   );
   expect(places).toHaveLength(30);
   expect(Math.max(...places.map(({ x1, x2 }) => x2 - x1))).toBeLessThan(34);
 
   const boxes = boxesOf(await find(picture));
-  expect(places.filter((place) => !isAmong(boxes, place)).length).toBeLessThanOrEqual(3);
-  expect(boxes.filter((box) => !isAmong(places, box)).length).toBeLessThanOrEqual(5);
+  expect(places.filter((place) => !hasBoxAt(boxes, place)).length).toBeLessThanOrEqual(3);
+  expect(boxes.filter((box) => !hasBoxAt(places, box)).length).toBeLessThanOrEqual(5);
 });
 
-test.each([15, 30, 45, -15, -30, -45])("upright faces turned by %i degrees are found", async (degrees) => {
+test.each([15, 30, 45, -15, -30, -45])("faces rotated by %i degrees are found", async (degrees) => {
   for (const sample of [3, 6] as const) {
-    const { bytes, placeOf } = await turned(sample, degrees, 640);
+    const { bytes, rotateBox } = await rotatePhotograph(sample, degrees, 640);
     const boxes = boxesOf(await find(bytes));
-    const missed = FACES[sample].map(placeOf).filter((place) => !isAmong(boxes, place, 0.5));
+    const missed = FACES[sample].map(rotateBox).filter((place) => !hasBoxAt(boxes, place, 0.5));
     expect(missed).toEqual([]);
     expect(boxes.length).toBeLessThanOrEqual(FACES[sample].length + 1);
   }
@@ -201,7 +202,7 @@ test.each([15, 30, 45, -15, -30, -45])("upright faces turned by %i degrees are f
 
 describe("a picture without a face gives none", () => {
   const raw = (width: number, height: number, value: (i: number) => number) =>
-    encoded(
+    encodePng(
       sharp(
         Uint8Array.from({ length: width * height * 3 }, (_, i) => value(i)),
         { raw: { width, height, channels: 3 } },
@@ -214,7 +215,7 @@ describe("a picture without a face gives none", () => {
     ["white", () => raw(1024, 768, () => 255)],
     ["the colour of skin", () => raw(640, 480, (i) => [224, 172, 140][i % 3]!)],
     ["noise", () => raw(640, 480, (i) => noise[i]!)],
-    ["coarse noise", async () => encoded(sharp(await raw(64, 48, (i) => noise[i]!)).resize(1024))],
+    ["coarse noise", async () => encodePng(sharp(await raw(64, 48, (i) => noise[i]!)).resize(1024))],
     ["a gradient", () => raw(768, 512, (i) => Math.floor(i / 3 / 768) / 2)],
     ["stripes", () => raw(640, 480, (i) => (Math.floor(i / 3 / 8) % 2) * 255)],
   ])("%s", async (_name, make) => {
@@ -230,8 +231,8 @@ test.each([
   [3000, 2],
   [2, 3000],
   [2, 2],
-])("a photograph of %i by %i pixels keeps its size and does no harm", async (width, height) => {
-  const bytes = await encoded(sharp(photograph(6)).resize(width, height, { fit: "fill" }));
+])("a photograph of %i by %i pixels is analysed", async (width, height) => {
+  const bytes = await encodePng(sharp(photograph(6)).resize(width, height, { fit: "fill" }));
   const analysis = await analyzer.analyze(bytes, { vectors: true });
   expect([analysis.width, analysis.height]).toEqual([width, height]);
   if (Math.min(width, height) < 16) expect(analysis.faces).toEqual([]);

@@ -3,7 +3,14 @@ import { boundingBox, boxCenter, centroid } from "../../../src/core/geometry.ts"
 import type { Analyzer, Face, Point } from "../../../src/core/index.ts";
 import { landmarks68 } from "../../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../../src/core/steps/mesh-mirror.ts";
-import { FACES, faceAt, grown, MIRRORED_LANDMARKS, openRealAnalyzer, SAMPLES } from "../../support/faces.ts";
+import {
+  FACES,
+  faceAt,
+  growBox,
+  MIRRORED_LANDMARKS,
+  openRealAnalyzer,
+  SAMPLES,
+} from "../../support/faces.ts";
 import { photograph } from "../../support/images.ts";
 import { randomFloats } from "../../support/numbers.ts";
 
@@ -22,7 +29,7 @@ const GROUPS = {
 
 let analyzer: Analyzer;
 const faces: Face[] = [];
-/** Those that look about straight ahead and upright, where left is left and up is up. */
+/** The faces that are roughly frontal and upright. */
 let frontal: readonly Face[] = [];
 beforeAll(async () => {
   analyzer = await openRealAnalyzer();
@@ -49,10 +56,10 @@ function isRising(values: readonly number[]): boolean {
 const xs = (points: readonly Point[]) => points.map(({ x }) => x);
 const middle = (face: Face, name: keyof typeof GROUPS) => centroid(group(face, name));
 
-test("every face has 68 landmarks, in and around its rectangle", () => {
+test("every face has 68 landmarks in and around its box", () => {
   for (const { landmarks, box } of faces) {
     expect(landmarks).toHaveLength(68);
-    const room = grown(box, 1.3);
+    const room = growBox(box, 1.3);
     for (const { x, y } of landmarks) {
       expect(x > room.x1 && x < room.x2).toBe(true);
       expect(y > room.y1 && y < room.y2).toBe(true);
@@ -60,8 +67,8 @@ test("every face has 68 landmarks, in and around its rectangle", () => {
   }
 });
 
-describe("on a face that looks ahead", () => {
-  test("there are enough of them to tell", () => {
+describe("on a frontal face", () => {
+  test("there are enough samples", () => {
     expect(frontal.length).toBeGreaterThanOrEqual(10);
   });
 
@@ -70,7 +77,7 @@ describe("on a face that looks ahead", () => {
       const jaw = group(face, "jaw");
       expect(isRising(xs([jaw[0]!, jaw[8]!, jaw[16]!]))).toBe(true);
       const side = face.box.y2 - face.box.y1;
-      // A leaning head may have its jaw a little lower beside the chin.
+      // With some roll, the lowest point of the jaw is beside the chin.
       expect(Math.max(...jaw.map(({ y }) => y)) - jaw[8]!.y).toBeLessThan(0.04 * side);
       expect(jaw[8]!.y - Math.max(jaw[0]!.y, jaw[16]!.y)).toBeGreaterThan(0.4 * side);
     }
@@ -117,7 +124,7 @@ describe("on a face that looks ahead", () => {
       for (const [upper, lower] of pairs) expect(landmarks[upper]!.y).toBeLessThan(landmarks[lower]!.y);
   });
 
-  test("lids lie around the eyes and the inner lips between the outer", () => {
+  test("the inner lips lie inside the outer lips", () => {
     for (const face of frontal) {
       const lips = boundingBox(group(face, "lips"));
       const { x, y } = boxCenter(boundingBox(group(face, "mouth")));
@@ -130,7 +137,7 @@ describe("on a face that looks ahead", () => {
 
 test.each([0, 25, -60])("a mirrored mesh has exactly mirrored landmarks: yaw %i", (yawDegrees) => {
   const numbers = randomFloats(2 * MIRRORED.length, -100, 100, 5);
-  // A point that is its own mirror image lies on the middle line.
+  // A point that is its own mirror image lies on the midline.
   const mesh = MIRRORED.map((other, i) => ({ x: other === i ? 0 : numbers[2 * i]!, y: numbers[2 * i + 1]! }));
   const flipped = MIRRORED.map((other) => ({ x: -mesh[other]!.x, y: mesh[other]!.y }));
   const landmarks = landmarks68(mesh, yawDegrees);
@@ -141,7 +148,7 @@ test.each([0, 25, -60])("a mirrored mesh has exactly mirrored landmarks: yaw %i"
   }
 });
 
-test("the mesh's mirror table undoes itself", () => {
+test("the mirror table of the mesh is an involution", () => {
   expect(MIRRORED).toHaveLength(468);
   expect(MIRRORED.map((other) => MIRRORED[other])).toEqual(MIRRORED.map((_, i) => i));
 });

@@ -5,19 +5,19 @@ import { measureLight } from "../../../src/core/steps/light.ts";
 import {
   ALL_FACES,
   boxOf,
-  encoded,
+  encodePng,
   FACES,
   faceAt,
   MIRRORED_LANDMARKS,
-  meanMove,
-  mirrored,
-  mirroredBox,
+  meanPointDistance,
+  mirrorBox,
+  mirrorPhotograph,
   openRealAnalyzer,
   PHOTOGRAPH_WIDTH,
   PROFILE,
+  rotatePhotograph,
   SAMPLES,
   type Sample,
-  turned,
 } from "../../support/faces.ts";
 import { photograph } from "../../support/images.ts";
 
@@ -46,7 +46,7 @@ describe("pose", () => {
     expect(faceOf(sample, i).pose.yawDegrees).toBeLessThan(-15);
   });
 
-  test("is beyond 50 degrees for a profile, which the quality check refuses", () => {
+  test("is beyond 50 degrees for a profile, which fails the quality check", () => {
     expect(faceOf(2, 0).pose.yawDegrees).toBeLessThan(-50);
   });
 
@@ -57,24 +57,24 @@ describe("pose", () => {
     expect(faceOf(sample, i).pose.yawDegrees).toBeGreaterThan(20);
   });
 
-  test("tells looking down from looking up", () => {
+  test("has a negative pitch when looking down and a positive one when looking up", () => {
     expect(faceOf(2, 1).pose.pitchDegrees).toBeLessThan(-15);
     expect(faceOf(2, 2).pose.pitchDegrees).toBeLessThan(-15);
     expect(faceOf(5, 3).pose.pitchDegrees).toBeGreaterThan(10);
   });
 
-  test("tells leaning to either side", () => {
+  test("has a positive roll clockwise and a negative one counterclockwise", () => {
     expect(faceOf(1, 2).pose.rollDegrees).toBeGreaterThan(35);
     expect(faceOf(1, 1).pose.rollDegrees).toBeLessThan(-20);
     expect(Math.abs(faceOf(3, 0).pose.rollDegrees)).toBeLessThan(8);
   });
 
-  test.each([20, -20])("rolls with a photograph turned by %i degrees", async (degrees) => {
+  test.each([20, -20])("rolls with a photograph rotated by %i degrees", async (degrees) => {
     for (const sample of [3, 6] as const) {
-      const { bytes, placeOf } = await turned(sample, degrees, 960);
+      const { bytes, rotateBox } = await rotatePhotograph(sample, degrees, 960);
       const faces = await facesOf(bytes);
       for (const [i, box] of FACES[sample].entries()) {
-        const { pose } = faceAt(faces, placeOf(box));
+        const { pose } = faceAt(faces, rotateBox(box));
         expect(Math.abs(pose.rollDegrees - faceOf(sample, i).pose.rollDegrees - degrees)).toBeLessThan(3);
       }
     }
@@ -84,12 +84,12 @@ describe("pose", () => {
 describe("a mirrored photograph", () => {
   const reflections = new Map<Sample, readonly Face[]>();
   beforeAll(async () => {
-    for (const sample of SAMPLES) reflections.set(sample, await facesOf(await mirrored(sample)));
+    for (const sample of SAMPLES) reflections.set(sample, await facesOf(await mirrorPhotograph(sample)));
   });
 
   describe.each(ALL_FACES)("of $name", ({ name, sample, box }) => {
     const both = () =>
-      [faceAt(upright.get(sample)!, box), faceAt(reflections.get(sample)!, mirroredBox(box))] as const;
+      [faceAt(upright.get(sample)!, box), faceAt(reflections.get(sample)!, mirrorBox(box))] as const;
 
     test("mirrors yaw and roll and keeps pitch", () => {
       const [{ pose }, reflection] = both();
@@ -106,24 +106,24 @@ describe("a mirrored photograph", () => {
         y,
       }));
       const limit = name === PROFILE ? 0.05 : 0.02;
-      expect(meanMove(reflection.landmarks, expected, face.box)).toBeLessThan(limit);
+      expect(meanPointDistance(reflection.landmarks, expected, face.box)).toBeLessThan(limit);
     });
   });
 });
 
 describe("light", () => {
   test.each(SAMPLES)("is halved where all pixels of photograph %i are", async (sample) => {
-    // The boxes are given, so that both times the same faces are meant; the mesh of a profile still moves.
-    const steady = ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE);
-    const boxes = steady.map(({ box }) => box);
+    // Boxes make both calls choose the same faces. The mesh of a profile would still move.
+    const stable = ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE);
+    const boxes = stable.map(({ box }) => box);
     const { faces } = await analyzer.analyze(photograph(sample), { boxes });
-    const dark = await analyzer.analyze(await encoded(sharp(photograph(sample)).linear(0.5)), { boxes });
-    expect(faces).toHaveLength(steady.length);
+    const dark = await analyzer.analyze(await encodePng(sharp(photograph(sample)).linear(0.5)), { boxes });
+    expect(faces).toHaveLength(stable.length);
     for (const [i, { light }] of faces.entries())
       expect(Math.abs(dark.faces[i]!.light / light - 0.5)).toBeLessThan(0.015);
   });
 
-  test("tells the face in the dark from those in the light", () => {
+  test("is lower for a face in the dark", () => {
     const lights = FACES[5].map((_, i) => faceOf(5, i).light);
     expect(lights[0]).toBeLessThan(70);
     expect(lights[2]).toBeGreaterThan(120);
@@ -142,7 +142,7 @@ describe("light", () => {
     ),
   });
 
-  test("weighs red, green and blue as they look", () => {
+  test("weighs red, green and blue by their luma coefficients", () => {
     const box = boxOf(2, 2, 18, 18);
     expect(
       measureLight(
@@ -164,13 +164,13 @@ describe("light", () => {
     ).toBeCloseTo(29.07, 3);
   });
 
-  test("counts the ellipse in the box and not its corners", () => {
+  test("is measured in the ellipse, not in the corners of the box", () => {
     const inside = (x: number, y: number) => Math.hypot(x - 19.5, y - 19.5) < 20;
     const disc = pixelsOf(40, 40, (x, y) => (inside(x, y) ? [100, 100, 100] : [255, 255, 255]));
     expect(measureLight(disc, boxOf(0, 0, 40, 40))).toBeLessThan(104);
   });
 
-  test("counts what lies inside the photograph", () => {
+  test("is measured inside the photograph only", () => {
     const grey = pixelsOf(20, 20, () => [90, 90, 90]);
     expect(measureLight(grey, boxOf(-10, -10, 8, 8))).toBeCloseTo(90, 6);
     expect(measureLight(grey, boxOf(30, 30, 40, 40))).toBe(0);

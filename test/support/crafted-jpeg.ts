@@ -1,6 +1,6 @@
-import { segment } from "./images.ts";
+import { jpegSegment } from "./images.ts";
 
-/** What a frame is by its marker. */
+/** Start-of-frame markers. */
 export const BASELINE = 0xc0;
 export const PROGRESSIVE = 0xc2;
 export const ARITHMETIC = 0xc9;
@@ -8,7 +8,7 @@ export const ARITHMETIC = 0xc9;
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 
-/** A plain grey JPEG of any size, written by hand: its data are zeros, since each code is the shortest there is. */
+/** A uniform grey JPEG of any size. Its Huffman tables have a single code, so that its data is all zeros. */
 export interface GreyJpeg {
   readonly width: number;
   readonly height: number;
@@ -17,8 +17,8 @@ export interface GreyJpeg {
   readonly isColour?: boolean;
 }
 
-/** The JPEG in one scan. */
-export function greyJpeg(jpeg: GreyJpeg): Buffer {
+/** Creates the JPEG with one scan. */
+export function createGreyJpeg(jpeg: GreyJpeg): Buffer {
   const perBlock = componentsOf(jpeg).length * 2;
   return Buffer.concat([
     headerOf(jpeg),
@@ -27,8 +27,8 @@ export function greyJpeg(jpeg: GreyJpeg): Buffer {
   ]);
 }
 
-/** The JPEG in the many scans that the progressive way allows: each coefficient alone, bit by bit. */
-export function manyScanJpeg(jpeg: GreyJpeg, count: number): Buffer {
+/** Creates a progressive JPEG with up to `count` scans: one for each bit of each coefficient. */
+export function createManyScanJpeg(jpeg: GreyJpeg, count: number): Buffer {
   const scans: Buffer[] = [scanOf(componentsOf(jpeg), [0, 0, 0], blocksOf(jpeg) * componentsOf(jpeg).length)];
   const runBits = Math.ceil(blocksOf(jpeg) / 2 ** 14) * 15;
   for (const component of componentsOf(jpeg)) {
@@ -42,19 +42,19 @@ export function manyScanJpeg(jpeg: GreyJpeg, count: number): Buffer {
   return Buffer.concat([headerOf({ ...jpeg, frame: PROGRESSIVE }), ...scans, END]);
 }
 
-/** The JPEG with a restart marker, numbered as given, after each block. */
-export function restartJpeg(jpeg: GreyJpeg, numberOf: (i: number) => number): Buffer {
+/** Creates the JPEG with a restart marker after each block, numbered by `numberOf`. */
+export function createRestartJpeg(jpeg: GreyJpeg, numberOf: (i: number) => number): Buffer {
   const blocks = Array.from({ length: blocksOf(jpeg) }, (_, i) =>
     Buffer.from(i === 0 ? [0x3f] : [0xff, 0xd0 + numberOf(i - 1), 0x3f]),
   );
-  const interval = segment(0xdd, Buffer.from([0, 1]));
+  const interval = jpegSegment(0xdd, Buffer.from([0, 1]));
   return Buffer.concat([headerOf(jpeg), interval, scanOf([1], [0, 63, 0], 0), ...blocks, END]);
 }
 
-/** The JPEG without a height in its header; a segment after the scan tells it, which nobody reads. */
-export function lateHeightJpeg({ width, height }: GreyJpeg): Buffer {
-  const jpeg = greyJpeg({ width, height });
-  const late = segment(0xdc, Buffer.from([height >> 8, height & 0xff]));
+/** Creates the JPEG with height 0 in its header and the height in a DNL segment after the scan, which decoders ignore. */
+export function createLateHeightJpeg({ width, height }: GreyJpeg): Buffer {
+  const jpeg = createGreyJpeg({ width, height });
+  const late = jpegSegment(0xdc, Buffer.from([height >> 8, height & 0xff]));
   const bare = headerOf({ width, height: 0 });
   return Buffer.concat([bare, jpeg.subarray(bare.length, -2), late, END]);
 }
@@ -63,23 +63,23 @@ function headerOf({ width, height, frame = BASELINE, ...jpeg }: GreyJpeg): Buffe
   const components = componentsOf({ width, height, ...jpeg });
   const size = [height >> 8, height & 0xff, width >> 8, width & 0xff];
   const oneCode = [1, ...Buffer.alloc(15)];
-  // The one code stands for "no change", "no more in this block", or "nothing in the next 16384 blocks".
+  // The single code means DC difference 0, end of block, or (progressive) end of band for 16384 blocks.
   const acSymbol = frame === PROGRESSIVE ? 0xe0 : 0;
   return Buffer.concat([
     START,
-    segment(0xdb, Buffer.from([0, ...Buffer.alloc(64, 1)])),
-    segment(
+    jpegSegment(0xdb, Buffer.from([0, ...Buffer.alloc(64, 1)])),
+    jpegSegment(
       frame,
       Buffer.from([8, ...size, components.length, ...components.flatMap((id) => [id, 0x11, 0])]),
     ),
-    segment(0xc4, Buffer.from([0x00, ...oneCode, 0])),
-    segment(0xc4, Buffer.from([0x10, ...oneCode, acSymbol])),
+    jpegSegment(0xc4, Buffer.from([0x00, ...oneCode, 0])),
+    jpegSegment(0xc4, Buffer.from([0x10, ...oneCode, acSymbol])),
   ]);
 }
 
 function scanOf(components: readonly number[], range: readonly number[], bits: number): Buffer {
   const header = [components.length, ...components.flatMap((id) => [id, 0]), ...range];
-  return Buffer.concat([segment(0xda, Buffer.from(header)), Buffer.alloc(Math.ceil(bits / 8))]);
+  return Buffer.concat([jpegSegment(0xda, Buffer.from(header)), Buffer.alloc(Math.ceil(bits / 8))]);
 }
 
 function componentsOf({ isColour = false }: GreyJpeg): readonly number[] {

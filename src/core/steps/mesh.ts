@@ -35,7 +35,7 @@ const MARGIN = 1.5;
 /** Size of the square of the last fit: a closer crop shows more detail once the mesh lies on the face. */
 const REFINED_MARGIN = 1.4;
 
-/** Minimum distance of the eyes, as a share of the face's size, from which the roll of a face can be told. */
+/** Minimum distance of the eyes, as a share of the face's size, from which the roll can be measured. */
 const MIN_EYE_DISTANCE = 0.15;
 
 /** Corners of the eyes: first of the eye on the left of an upright image, then of the other. */

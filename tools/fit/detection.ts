@@ -1,12 +1,12 @@
 // Shows how the thresholds of the first detection pass trade recall against false positives:
-// `npm run fit:detection -- --data DIR`. The two thresholds of src/core/steps/find.ts are taken from the middle of the
+// `npm run fit:detection -- --data DIR`. CONFIDENT_SCORE and MIN_PRESENCE of src/core/steps are taken from the middle of the
 // region with the most true positives at the fewest false positives.
 import { readFileSync } from "node:fs";
 import { decode } from "../../src/core/image/decode.ts";
 import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
 import { wholeView } from "../../src/core/steps/detect.ts";
-import { type Candidate, findCandidates } from "../../src/core/steps/find.ts";
+import { type Candidate, findCandidates } from "../../src/core/steps/detection-pass.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { readDatasetsFromArguments, splitOfFile } from "../support/datasets.ts";
 import { countTruePositives } from "../support/evaluation.ts";

@@ -1,24 +1,20 @@
-import {
-  boundingBox,
-  boxArea,
-  boxCenter,
-  intersectBoxes,
-  iou,
-  longerSide,
-  type Square,
-} from "../geometry.ts";
+import { boundingBox, boxArea, intersectBoxes, iou, longerSide, type Square } from "../geometry.ts";
 import type { Networks } from "../networks.ts";
-import {
-  type Checkpoint,
-  NO_PART_LIMITS,
-  type PackedPass,
-  type PartLimits,
-  packMesh,
-  unpackMesh,
-} from "../partial-work.ts";
+import { type Checkpoint, NO_PART_LIMITS, type PartLimits } from "../partial-work.ts";
 import type { Box, Pixels } from "../types.ts";
-import { type Detection, detect, SAME_FACE_IOU, wholeView } from "./detect.ts";
-import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
+import { SAME_FACE_IOU, wholeView } from "./detect.ts";
+import {
+  type Candidate,
+  candidatesFromPass,
+  chooseMesh,
+  continuePass,
+  isComplete,
+  MIN_PRESENCE,
+  packPass,
+  startPass,
+  unpackPass,
+} from "./detection-pass.ts";
+import { type Mesh, refineMeshes } from "./mesh.ts";
 
 /** A face with its mesh. */
 export interface FoundFace {
@@ -30,9 +26,6 @@ export interface FoundFace {
 
 /** From this score on, a detection is a face even if the mesh network sees none, as with profiles and covered faces. */
 export const CONFIDENT_SCORE = 0.6;
-
-/** From this presence on, a mesh lies on a face. */
-export const MIN_PRESENCE = 0.5;
 
 /** Thresholds of the second pass. They are stricter because enlarged texture resembles faces more often. */
 const SECOND_PASS = { minScore: 0.3, minPresence: 0.8 };
@@ -56,14 +49,6 @@ const CLOSE_UP_MARGIN = 2;
 
 /** Two meshes are the same face if their intersection is more than this share of the smaller one. */
 const NESTED_FACE_SHARE = 0.5;
-
-/** Maximum detections that a pass follows up, best score first. Only crowds far beyond MAX_FACES have more. */
-const MAX_DETECTIONS = 512;
-
-/** A detection with the mesh fitted to it. */
-export interface Candidate extends Detection {
-  readonly mesh: Mesh;
-}
 
 /** A face whose mesh is not refined yet. */
 export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
@@ -127,68 +112,6 @@ export async function refineFaces(
     faces.map(({ mesh }) => mesh),
   );
   return faces.map(({ box, score, mesh }, i) => placeFace(box, score, chooseMesh(mesh, meshes[i]!)));
-}
-
-/** Runs one pass over some views and returns all its candidates, faces or not. */
-export async function findCandidates(
-  networks: Networks,
-  image: Pixels,
-  views: readonly Square[],
-  signal?: AbortSignal,
-): Promise<Candidate[]> {
-  const started = await startPass(networks, image, views);
-  signal?.throwIfAborted();
-  return candidatesFromPass(await continuePass(networks, image, started, NO_PART_LIMITS, signal));
-}
-
-/** A detection pass: its detections, and the meshes fitted to the first of them so far. */
-interface Pass {
-  readonly detections: readonly Detection[];
-  readonly meshes: readonly Mesh[];
-}
-
-async function startPass(networks: Networks, image: Pixels, views: readonly Square[]): Promise<Pass> {
-  if (views.length === 0) return { detections: [], meshes: [] };
-  const detections = await detect(networks.detect, image, views);
-  return { detections: detections.slice(0, MAX_DETECTIONS), meshes: [] };
-}
-
-/** Fits meshes to the next detections. Each mesh is fitted twice, since the first fit improves its square. */
-async function continuePass(
-  networks: Networks,
-  image: Pixels,
-  { detections, meshes }: Pass,
-  limits: PartLimits,
-  signal?: AbortSignal,
-): Promise<Pass> {
-  const next = detections.slice(meshes.length, meshes.length + limits.maxDetections);
-  const squares = next.map(({ box, eyes }) => squareFor(boxCenter(box), longerSide(box), eyes));
-  const first = await fitMeshes(networks.mesh, image, squares);
-  signal?.throwIfAborted();
-  const second = await fitMeshes(networks.mesh, image, first.map(squareAround));
-  signal?.throwIfAborted();
-  return { detections, meshes: [...meshes, ...first.map((mesh, i) => chooseMesh(mesh, second[i]!))] };
-}
-
-function isComplete({ detections, meshes }: Pass): boolean {
-  return meshes.length === detections.length;
-}
-
-function candidatesFromPass({ detections, meshes }: Pass): Candidate[] {
-  return detections.map((detection, i) => ({ ...detection, mesh: meshes[i]! }));
-}
-
-function packPass({ detections, meshes }: Pass): PackedPass {
-  return { detections, meshes: meshes.map(packMesh) };
-}
-
-function unpackPass({ detections, meshes }: PackedPass): Pass {
-  return { detections, meshes: meshes.map(unpackMesh) };
-}
-
-/** Chooses the later of two fits, unless it slid off a face that the earlier one was on. */
-function chooseMesh(earlier: Mesh, later: Mesh): Mesh {
-  return earlier.presence >= MIN_PRESENCE && later.presence < MIN_PRESENCE ? earlier : later;
 }
 
 /** Places a face at its mesh, or at its detection if the mesh does not lie on a face. */

@@ -1,5 +1,5 @@
-// The rules for the names and places of test files. `npm run check` runs this. Biome checks that names are kebab-case.
-import { existsSync, readdirSync } from "node:fs";
+// The rules for the names, places and tiers of test files. `npm run check` runs this. Biome checks for kebab-case.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -10,6 +10,12 @@ const TEST_FILE = /^[a-z0-9-]+(\.service|\.system)?\.test\.ts$/;
 
 /** Folders of test/ that mirror no folder of code. */
 const OTHER_FOLDERS = ["edge", "support"];
+
+/** Imports that show that a test is no unit test. */
+const NOT_UNIT = [
+  ...["node:dgram", "node:http", "node:http2", "node:https", "node:net", "node:tls", "pg", "playwright-core"],
+  ...["support/service.ts", "../tools/support/service-process.ts"],
+];
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" });
 const testFiles = files.filter((file) => file.endsWith(".test.ts"));
@@ -33,3 +39,23 @@ test("no test hides in a file that vitest does not run", () => {
   );
   expect(strays).toEqual([]);
 });
+
+test("no unit test opens a socket, a database or a browser, or starts a service", () => {
+  const unitTests = testFiles.filter((file) => !/\.(service|system)\.test\.ts$/.test(file));
+  const violations = unitTests.flatMap((file) =>
+    NOT_UNIT.filter((name) => importsOf(file).has(name)).map((name) => `${file} imports ${name}`),
+  );
+  expect(violations).toEqual([]);
+});
+
+/** What a file imports: packages by name, files relative to test/. Follows imports within test/. */
+function importsOf(file: string, found = new Set<string>()): ReadonlySet<string> {
+  const source = readFileSync(join(import.meta.dirname, file), "utf8");
+  for (const [, name] of source.matchAll(/^import\s(?!type\s)[^;]*?"([^"]+)";/gm)) {
+    const target = name!.startsWith(".") ? join(dirname(file), name!) : name!;
+    if (found.has(target)) continue;
+    found.add(target);
+    if (target.startsWith("support/") && target.endsWith(".ts")) importsOf(target, found);
+  }
+  return found;
+}

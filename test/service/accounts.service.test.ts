@@ -14,9 +14,9 @@ import { hashUserId } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
+import { createProtocolClients } from "../support/protocol-clients.ts";
 import { openSocket, readResponse } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
-import { waysIn } from "../support/ways-in.ts";
 
 const WITHIN_5_SECONDS = { timeout: 5_000, interval: 100 };
 
@@ -58,8 +58,8 @@ describe("every way in", () => {
   ])("answers %s to a user whose account is %s", async (code, id, limits, changes) => {
     await addTestUser(store, id, limits, changes);
     const request = create(GetFaceVecRequestSchema, {});
-    for (const way of waysIn(service.port, id)) {
-      expect(await way.ask("getFaceVec", request), way.name).toMatchObject({ code });
+    for (const client of createProtocolClients(service.port, id)) {
+      expect(await client.call("getFaceVec", request), client.name).toMatchObject({ code });
     }
   });
 });

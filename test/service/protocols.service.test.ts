@@ -9,8 +9,13 @@ import {
 } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
+import {
+  createProtocolClients,
+  type Operation,
+  type Outcome,
+  type ProtocolClient,
+} from "../support/protocol-clients.ts";
 import { startTestService, USER } from "../support/service.ts";
-import { type Operation, type Outcome, type WayIn, waysIn } from "../support/ways-in.ts";
 
 const image = (content: Uint8Array) => ({ source: { case: "content", value: content } as const });
 const sample1 = image(photograph(1));
@@ -94,19 +99,19 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe.each(CASES)("$operation: $name", ({ operation, request, error }) => {
-  test("is answered alike on every way in", async () => {
-    const ways = waysIn(service.port, USER);
+  test("has the same outcome over every protocol", async () => {
+    const clients = createProtocolClients(service.port, USER);
     const outcomes: Outcome[] = [];
     // One after the other: the service refuses who comes faster than it can serve.
-    for (const way of ways) outcomes.push(await way.ask(operation, request));
+    for (const client of clients) outcomes.push(await client.call(operation, request));
     const [first] = outcomes;
     for (const [i, outcome] of outcomes.entries()) {
-      const { name } = ways[i] as WayIn;
+      const { name } = clients[i] as ProtocolClient;
       if (error) expect(outcome, name).toMatchObject({ code: error });
-      else expect(outcome, name).toHaveProperty("answer");
-      if ("answer" in outcome && first && "answer" in first)
+      else expect(outcome, name).toHaveProperty("response");
+      if ("response" in outcome && first && "response" in first)
         expect(
-          equals(FaceService.method[operation].output, outcome.answer as never, first.answer as never),
+          equals(FaceService.method[operation].output, outcome.response as never, first.response as never),
           name,
         ).toBe(true);
       else expect(outcome, name).toEqual(first);
@@ -116,8 +121,8 @@ describe.each(CASES)("$operation: $name", ({ operation, request, error }) => {
 
 test.each(["", "someone-else"])("a request of user '%s' is refused alike on every way in", async (user) => {
   const request = create(GetFaceVecRequestSchema, { img: sample1 });
-  for (const way of waysIn(service.port, user)) {
-    const outcome = await way.ask("getFaceVec", request);
-    expect(outcome, way.name).toMatchObject({ code: user === "" ? "4001" : "4002" });
+  for (const client of createProtocolClients(service.port, user)) {
+    const outcome = await client.call("getFaceVec", request);
+    expect(outcome, client.name).toMatchObject({ code: user === "" ? "4001" : "4002" });
   }
 });

@@ -12,8 +12,8 @@ import {
 } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
+import { createProtocolClients, type Operation } from "../support/protocol-clients.ts";
 import { startTestService, USER } from "../support/service.ts";
-import { type Operation, waysIn } from "../support/ways-in.ts";
 
 /** Another server on this machine, by path: a photograph, or what else a URL may lead to. */
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
@@ -69,11 +69,11 @@ describe("an image by URL", () => {
 
   test.each(requests)("is answered like its bytes on every way in: %s", async (operation, url, bytes) => {
     const output: DescMessage = FaceService.method[operation].output;
-    const ways = waysIn(service.port, USER);
-    const expected = (await ways[0]!.ask(operation, bytes())) as { answer: Message };
-    for (const way of ways) {
-      const { answer } = (await way.ask(operation, url())) as { answer: Message };
-      expect(equals(output, answer, expected.answer), way.name).toBe(true);
+    const clients = createProtocolClients(service.port, USER);
+    const expected = (await clients[0]!.call(operation, bytes())) as { response: Message };
+    for (const client of clients) {
+      const { response } = (await client.call(operation, url())) as { response: Message };
+      expect(equals(output, response, expected.response), client.name).toBe(true);
     }
   });
 
@@ -134,8 +134,8 @@ describe("a URL that leads to no image", () => {
       img1: byUrl(`${base}/1.jpg`),
       img2: byUrl(`${base}/missing`),
     });
-    for (const way of waysIn(service.port, USER)) {
-      expect(await way.ask("matchFaces", request), way.name).toMatchObject({ code: "2007" });
+    for (const client of createProtocolClients(service.port, USER)) {
+      expect(await client.call("matchFaces", request), client.name).toMatchObject({ code: "2007" });
     }
   });
 });
@@ -161,7 +161,7 @@ test("the ninth URL that one user has in flight is rejected with 429, over every
   const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/3.jpg`) });
   const rejected = await Promise.all([
     askRest({ img: `${base}/3.jpg` }),
-    ...waysIn(service.port, USER).map((way) => way.ask("getFaceVec", request)),
+    ...createProtocolClients(service.port, USER).map((client) => client.call("getFaceVec", request)),
   ]);
   expect(rejected[0]).toMatchObject({
     status: 429,

@@ -21,8 +21,8 @@ import { addTestUser } from "../support/accounts.ts";
 import { cropPhotograph, FACES, growBox } from "../support/faces.ts";
 import { createPng, photograph } from "../support/images.ts";
 import { type Collector, startCollector } from "../support/otlp.ts";
+import { createProtocolClients } from "../support/protocol-clients.ts";
 import { startTestService, USER } from "../support/service.ts";
-import { waysIn } from "../support/ways-in.ts";
 
 const UNKNOWN_USER = "an-id-without-a-user";
 const OTHER_USERS = ["id-without-subscription", "id-without-quota", "id-above-its-rate"] as const;
@@ -139,20 +139,23 @@ test("logs, metrics and traces contain no request or response data", async () =>
   const inside = url(`http://[::1]/${SECRETS.path}?key=${SECRETS.query}`);
   const broken = content(photograph(3).subarray(0, 5000));
   const answers: string[] = [];
-  for (const way of waysIn(service.port, USER)) {
+  for (const client of createProtocolClients(service.port, USER)) {
     for (const img of [photo, remote, unreachable, inside, broken, content(Buffer.from("no image"))]) {
-      const outcome = await way.ask("getFaceVec", create(GetFaceVecRequestSchema, { img, quality: true }));
+      const outcome = await client.call(
+        "getFaceVec",
+        create(GetFaceVecRequestSchema, { img, quality: true }),
+      );
       answers.push(
         JSON.stringify(outcome, (_, value) => (typeof value === "bigint" ? String(value) : value)),
       );
     }
   }
-  const [way] = waysIn(service.port, USER);
-  await way!.ask("getImageAttr", create(GetImageAttrRequestSchema, { imageAttr: photo }));
-  await way!.ask("matchFaces", create(MatchFacesRequestSchema, { img1: photo, img2: remote }));
-  await way!.ask("compareFaces", create(CompareFacesRequestSchema, { img1: photo, img2: broken }));
-  for (const unauthenticated of waysIn(service.port, UNKNOWN_USER))
-    await unauthenticated.ask("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
+  const [client] = createProtocolClients(service.port, USER);
+  await client!.call("getImageAttr", create(GetImageAttrRequestSchema, { imageAttr: photo }));
+  await client!.call("matchFaces", create(MatchFacesRequestSchema, { img1: photo, img2: remote }));
+  await client!.call("compareFaces", create(CompareFacesRequestSchema, { img1: photo, img2: broken }));
+  for (const unauthenticated of createProtocolClients(service.port, UNKNOWN_USER))
+    await unauthenticated.call("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
   await fetch(`http://127.0.0.1:${service.port}/get_face_vec?bboxes=${SECRETS.query}`, {
     method: "POST",
     headers: { user_id: USER, "x-secret": SECRETS.header },
@@ -169,7 +172,7 @@ test("logs, metrics and traces contain no request or response data", async () =>
   expect(kinds).toEqual(UNTESTED_KINDS);
   expect(collector.spans.length).toBeGreaterThan(50);
 
-  const vector = JSON.parse(answers[0]!).answer.data.vector as number[];
+  const vector = JSON.parse(answers[0]!).response.data.vector as number[];
   expect(vector).toHaveLength(128);
   const base64 = photograph(3).toString("base64");
   for (const secret of [

@@ -1,34 +1,38 @@
-/** What a module in this folder offers so that the command line can call it. */
+/** A command of the command line. Each command is a module with these exports. */
 export interface Command {
-  /** What `visage NAME --help` prints. */
+  /** Output of `visage NAME --help`. */
   readonly help: string;
-  /** Does the work; `args` are what follows the command's name. */
+  /** Runs the command with the arguments after its name. */
   run(args: readonly string[]): Promise<void>;
 }
 
-/** A command line that makes no sense; the message says why, in one line. */
+/** An invalid command line. The message is one line without a final period. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What the actions of a command are called. */
-export type Actions = Readonly<Record<string, (args: readonly string[]) => Promise<void>>>;
+/** The subcommands of a command by name. */
+export type Subcommands = Readonly<Record<string, (args: readonly string[]) => Promise<void>>>;
 
-/** Does what the first argument names, with the arguments that follow. */
-export async function runAction(actions: Actions, [name, ...args]: readonly string[]): Promise<void> {
-  const names = Object.keys(actions).join(", ");
-  if (name === undefined) throw new UsageError(`No action is given, one of ${names}`);
-  if (!Object.hasOwn(actions, name)) throw new UsageError(`Unknown action '${name}', not one of ${names}`);
-  await actions[name]!(args);
+/** Runs the subcommand that the first argument names. */
+export async function runSubcommand(
+  subcommands: Subcommands,
+  [name, ...args]: readonly string[],
+): Promise<void> {
+  const names = Object.keys(subcommands).join(", ");
+  if (name === undefined) throw new UsageError(`The subcommand is missing; use one of ${names}`);
+  if (!Object.hasOwn(subcommands, name))
+    throw new UsageError(`Unknown subcommand '${name}'; use one of ${names}`);
+  await subcommands[name]!(args);
 }
 
-/** Prints lines on stdout. */
+/** Prints text to stdout. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Tells what went wrong, in one line, and lets the process end with exit code 1 when all else is done. */
-export function complain(message: string): void {
+/** Prints an error to stderr as one line and sets the exit code to 1. */
+export function reportError(message: string): void {
   process.stderr.write(`visage: ${message.replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-/** A letter as rows of pixels; true is ink. */
+/** The bitmap of a character: rows of pixels, true if set. */
 export type Glyph = readonly (readonly boolean[])[];
 
 /** Width of every glyph in pixels. */
@@ -7,9 +7,9 @@ export const GLYPH_WIDTH = 5;
 /** Height of every glyph in pixels. */
 export const GLYPH_HEIGHT = 7;
 
-// A font of our own, with the letters that labels need: a machine without fonts draws the same pictures.
+// A small bitmap font with the characters of the labels, so that the output does not depend on installed fonts.
 // biome-ignore format: drawings
-const DRAWN: readonly (readonly [letters: string, ...rows: string[]])[] = [
+const BITMAPS: readonly (readonly [letters: string, ...rows: string[]])[] = [
   ["0123456789",
     ".###.  ..#..  .###.  #####  ...#.  #####  ..##.  #####  .###.  .###.",
     "#...#  .##..  #...#  ...#.  ..##.  #....  .#...  ....#  #...#  #...#",
@@ -31,7 +31,7 @@ const DRAWN: readonly (readonly [letters: string, ...rows: string[]])[] = [
 ];
 
 const GLYPHS: ReadonlyMap<string, Glyph> = new Map(
-  DRAWN.flatMap(([letters, ...rows]) =>
+  BITMAPS.flatMap(([letters, ...rows]) =>
     [...letters].map((letter, i) => [
       letter,
       rows.map((row) => [...row.split("  ")[i]!].map((dot) => dot === "#")),
@@ -39,9 +39,9 @@ const GLYPHS: ReadonlyMap<string, Glyph> = new Map(
   ),
 );
 
-/** The drawing of a letter. Throws for one that is in no label. */
-export function glyphOf(letter: string): Glyph {
+/** Returns the bitmap of a character. Throws RangeError if the font does not have it. */
+export function findGlyph(letter: string): Glyph {
   const glyph = GLYPHS.get(letter);
-  if (!glyph) throw new RangeError(`No glyph is drawn for "${letter}".`);
+  if (!glyph) throw new RangeError(`The font has no glyph for "${letter}".`);
   return glyph;
 }

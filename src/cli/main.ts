@@ -3,39 +3,39 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PACKAGE_ROOT } from "../model-manifest.ts";
-import { type Command, complain, UsageError } from "./command.ts";
+import { type Command, reportError, UsageError } from "./command.ts";
 
-interface Entry {
+interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  /** The networks' libraries take long to load, so each command's code is loaded only when it is called. */
+  /** Loads the module of the command. Some modules load large libraries, so only the called one is loaded. */
   readonly load: () => Promise<Command>;
 }
 
-const COMMANDS: readonly Entry[] = [
+const COMMANDS: readonly CommandEntry[] = [
   {
     name: "serve",
-    summary: "serve the four operations over gRPC and HTTP",
+    summary: "run the service",
     load: () => import("./serve.ts"),
   },
   {
     name: "analyze",
-    summary: "find the faces in photos, with age, gender, pose and light",
+    summary: "find faces in photos, with age, gender, pose and brightness",
     load: () => import("./analyze.ts"),
   },
   {
     name: "users",
-    summary: "say who may use the service, on which plan and until when",
+    summary: "manage users and their subscriptions",
     load: () => import("./users.ts"),
   },
   {
     name: "plans",
-    summary: "say what the users of a plan may do",
+    summary: "manage plans and their limits",
     load: () => import("./plans.ts"),
   },
   {
     name: "usage",
-    summary: "show what was used in a month",
+    summary: "show the usage of a month",
     load: () => import("./usage.ts"),
   },
 ];
@@ -43,10 +43,10 @@ const COMMANDS: readonly Entry[] = [
 const HELP_OPTION = { help: { type: "boolean", short: "h" } } as const;
 const OPTIONS = { ...HELP_OPTION, version: { type: "boolean", short: "v" } } as const;
 
-// Whoever reads our output may stop early, as `head` does. There is nobody left to tell.
+// Exit silently when the reader of the output has closed it, as `head` does.
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (fault: NodeJS.ErrnoException) => {
-    if (fault.code !== "EPIPE") throw fault;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
     process.exit();
   });
 }
@@ -54,33 +54,36 @@ for (const stream of [process.stdout, process.stderr]) {
 const [first = "", ...rest] = process.argv.slice(2);
 const command = COMMANDS.find(({ name }) => name === first);
 try {
-  if (command) await call(await command.load(), rest);
-  else answer(process.argv.slice(2));
-} catch (fault) {
-  complain(isMisuse(fault) ? `${misuseOf(fault)}; see "${nameOf(command)} --help"` : messageOf(fault));
+  if (command) await runCommand(await command.load(), rest);
+  else runWithoutCommand(process.argv.slice(2));
+} catch (error) {
+  reportError(
+    isUsageError(error) ? `${firstSentence(error)}; see "${helpCommand(command)}"` : errorMessage(error),
+  );
 }
 
-async function call({ help, run }: Command, args: readonly string[]): Promise<void> {
+async function runCommand({ help, run }: Command, args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args, options: HELP_OPTION, strict: false });
   if (values.help) process.stdout.write(help);
   else await run(args);
 }
 
-/** Answers what no command is named for. */
-function answer(args: readonly string[]): void {
+/** Handles options without a command. */
+function runWithoutCommand(args: readonly string[]): void {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  if (values.help) process.stdout.write(helpText());
+  if (values.help) process.stdout.write(formatHelp());
   else if (values.version) process.stdout.write(`${readVersion()}\n`);
-  else throw new UsageError(positionals[0] ? `Unknown command '${positionals[0]}'` : "No command is given");
+  else
+    throw new UsageError(positionals[0] ? `Unknown command '${positionals[0]}'` : "The command is missing");
 }
 
-function helpText(): string {
+function formatHelp(): string {
   const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`);
   return `Usage: visage COMMAND
 
 ${lines.join("\n")}
 
-  visage COMMAND --help   print what a command takes
+  visage COMMAND --help   print the help of a command
   visage --version        print the version
 `;
 }
@@ -90,20 +93,20 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-function isMisuse(fault: unknown): fault is Error {
-  if (fault instanceof UsageError) return true;
-  return fault instanceof Error && "code" in fault && String(fault.code).startsWith("ERR_PARSE_ARGS");
+function isUsageError(error: unknown): error is Error {
+  if (error instanceof UsageError) return true;
+  return error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }
 
-/** The first sentence: after it, Node explains at length how dashes work. */
-function misuseOf({ message }: Error): string {
+/** Returns the first sentence of a message. The rest of Node's messages explains how dashes work. */
+function firstSentence({ message }: Error): string {
   return message.split(/\.?\n|\. |\.$/)[0]!;
 }
 
-function nameOf(entry: Entry | undefined): string {
-  return entry ? `visage ${entry.name}` : "visage";
+function helpCommand(entry: CommandEntry | undefined): string {
+  return entry ? `visage ${entry.name} --help` : "visage --help";
 }
 
-function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,36 +1,36 @@
 import { parseArgs } from "node:util";
 import type { Plan } from "../accounts/account-store.ts";
-import { STORE_HELP, withStore } from "./accounts.ts";
-import { print, runAction } from "./command.ts";
-import { countFromText, nameFromText, rateFromText, takeArguments } from "./options.ts";
-import { alignRows } from "./table.ts";
+import { STORE_HELP, withStore } from "./account-command.ts";
+import { parseCount, parseName, parseRate, requirePositionals } from "./arguments.ts";
+import { print, runSubcommand } from "./command.ts";
+import { formatTable } from "./format.ts";
 
-/** What `visage plans --help` prints. */
+/** Output of `visage plans --help`. */
 export const help = `Usage: visage plans list [--json]
        visage plans set NAME [--per-second N|none] [--burst N] [--per-month N|none]
                              [--max-image-bytes N|none] [--json]
 
-A plan says what its users may do. At first there are trial, basic, pro and unlimited.
+A plan defines the limits of its users. The initial plans are trial, basic, pro and unlimited.
 
   list   print all plans
-  set    change a plan, or add one: what is not given stays as it is. A new plan has no limits
-         but those given, and a burst of two seconds
+  set    change or add a plan; options that are not given stay unchanged. A new plan has only the
+         given limits, and a burst of two seconds of its rate
 
-  --per-second N        requests a second, such as 0.5 or 10
-  --burst N             requests that may come at once before the rate holds
-  --per-month N         successful requests in a calendar month, in UTC
-  --max-image-bytes N   largest encoded image, where it is less than VISAGE_MAX_IMAGE_BYTES
-  --json                print JSON instead
+  --per-second N        requests per second, such as 0.5 or 10
+  --burst N             requests that may exceed the rate at once
+  --per-month N         successful requests per calendar month (UTC)
+  --max-image-bytes N   size limit of an encoded image, if less than VISAGE_MAX_IMAGE_BYTES
+  --json                print JSON
 
 ${STORE_HELP}`;
 
 /** Lists or changes plans. */
 export function run(args: readonly string[]): Promise<void> {
-  return runAction({ list, set }, args);
+  return runSubcommand({ list, set }, args);
 }
 
-/** What may come at once on a new plan, in seconds of its rate. */
-const BURST_SECONDS = 2;
+/** Default burst of a new plan, in seconds of its rate. */
+const DEFAULT_BURST_SECONDS = 2;
 
 const LIST_OPTIONS = { json: { type: "boolean", default: false } } as const;
 
@@ -45,55 +45,55 @@ const SET_OPTIONS = {
 async function list(args: readonly string[]): Promise<void> {
   const { json } = parseArgs({ args, options: LIST_OPTIONS }).values;
   const plans = await withStore((store) => store.listPlans());
-  print(json ? JSON.stringify(plans.map(planReportOf)) : tableOf(plans));
+  print(json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
 }
 
 async function set(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, options: SET_OPTIONS, allowPositionals: true });
-  const name = nameFromText(takeArguments(positionals, "NAME")[0]);
+  const name = parseName(requirePositionals(positionals, "NAME")[0]);
   const plan = await withStore(async (store) => {
     const before = (await store.listPlans()).find((known) => known.name === name);
-    const after = planFrom(name, values, before);
+    const after = applyOptions(name, values, before);
     await store.setPlan(after);
     return after;
   });
-  print(values.json ? JSON.stringify(planReportOf(plan)) : tableOf([plan]));
+  print(values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
 }
 
 type Limit = "per-second" | "per-month" | "max-image-bytes";
 
-function planFrom(
+function applyOptions(
   name: string,
   values: Readonly<Partial<Record<Limit | "burst", string>>>,
   before: Plan | undefined,
 ): Plan {
-  const limit = (option: Limit, parse: typeof countFromText, known: number | undefined) => {
+  const limit = (option: Limit, parse: typeof parseCount, known: number | undefined) => {
     const text = values[option];
     if (text === undefined) return known;
     return text === "none" ? undefined : parse(text, option);
   };
-  const requestsPerSecond = limit("per-second", rateFromText, before?.requestsPerSecond);
-  const burst = before?.burst ?? Math.max(1, Math.ceil(BURST_SECONDS * (requestsPerSecond ?? 0)));
+  const requestsPerSecond = limit("per-second", parseRate, before?.requestsPerSecond);
+  const burst = before?.burst ?? Math.max(1, Math.ceil(DEFAULT_BURST_SECONDS * (requestsPerSecond ?? 0)));
   return {
     name,
     requestsPerSecond,
-    burst: values.burst === undefined ? burst : countFromText(values.burst, "burst"),
-    requestsPerMonth: limit("per-month", countFromText, before?.requestsPerMonth),
-    maxImageBytes: limit("max-image-bytes", countFromText, before?.maxImageBytes),
+    burst: values.burst === undefined ? burst : parseCount(values.burst, "burst"),
+    requestsPerMonth: limit("per-month", parseCount, before?.requestsPerMonth),
+    maxImageBytes: limit("max-image-bytes", parseCount, before?.maxImageBytes),
   };
 }
 
-function tableOf(plans: readonly Plan[]): string {
+function formatPlans(plans: readonly Plan[]): string {
   const rows = plans.map(({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }) => [
     name,
     ...[requestsPerSecond, burst, requestsPerMonth, maxImageBytes].map((limit) => `${limit ?? "none"}`),
   ]);
-  return alignRows(["plan", "per second", "burst", "per month", "max image bytes"], rows, ["plan"]).join(
+  return formatTable(["plan", "per second", "burst", "per month", "max image bytes"], rows, ["plan"]).join(
     "\n",
   );
 }
 
-function planReportOf({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }: Plan) {
+function createPlanReport({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }: Plan) {
   return {
     name,
     requests_per_second: requestsPerSecond ?? null,

@@ -1,20 +1,18 @@
 import { parseArgs } from "node:util";
 import { type Account, SUCCESS_OUTCOME, type UsageCount } from "../accounts/account-store.ts";
-import { currentMonth, findUser, STORE_HELP, withStore } from "./accounts.ts";
-import { barOf } from "./bar.ts";
+import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
+import { parseMonth, requirePositionals } from "./arguments.ts";
 import { print } from "./command.ts";
-import { monthFromText, takeArguments } from "./options.ts";
-import { quotaOf } from "./quota.ts";
-import { alignRows } from "./table.ts";
+import { formatQuota, formatTable } from "./format.ts";
 
-/** What `visage usage --help` prints. */
+/** Output of `visage usage --help`. */
 export const help = `Usage: visage usage [USER] [--month YYYY-MM] [--json]
 
-Prints how often each operation ended in which way, for all users or one, who is named by id,
-fingerprint or name. Only the outcome "${SUCCESS_OUTCOME}" counts against the month of a plan.
+Prints the number of requests by operation and outcome, of all users or of one user, given by id,
+fingerprint or name. Only the outcome "${SUCCESS_OUTCOME}" counts against the monthly quota.
 
-  --month YYYY-MM   the month, in UTC; the present one unless given
-  --json            print JSON instead
+  --month YYYY-MM   the month (UTC); default: the current month
+  --json            print JSON
 
 ${STORE_HELP}`;
 
@@ -23,18 +21,20 @@ const OPTIONS = {
   json: { type: "boolean", default: false },
 } as const;
 
-/** What was counted under one operation and outcome. */
+/** Number of requests of all selected users with one operation and outcome. */
 type Total = Pick<UsageCount, "operation" | "outcome" | "count">;
 
 const COLUMNS = ["operation", "outcome", "count"];
-const MOST_BAR_CHARACTERS = 40;
-const LEAST_BAR_CHARACTERS = 8;
+const MAX_BAR_CHARACTERS = 40;
+const MIN_BAR_CHARACTERS = 8;
+/** Block characters of zero to seven eighths. */
+const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Prints the usage of a month. */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  const [text] = positionals.length > 0 ? takeArguments(positionals, "USER") : [];
-  const month = values.month === undefined ? currentMonth() : monthFromText(values.month, "month");
+  const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
+  const month = values.month === undefined ? currentMonth() : parseMonth(values.month, "month");
   const { account, counts } = await withStore(async (store) => {
     const user = text === undefined ? undefined : await findUser(store, text);
     return {
@@ -42,12 +42,14 @@ export async function run(args: readonly string[]): Promise<void> {
       counts: await store.listUsage({ month, ...(user && { idHash: user.idHash }) }),
     };
   });
-  const totals = totalsOf(counts);
-  print(values.json ? JSON.stringify(reportOf(month, totals, account)) : textOf(month, totals, account));
+  const totals = sumCounts(counts);
+  print(
+    values.json ? JSON.stringify(createReport(month, totals, account)) : formatUsage(month, totals, account),
+  );
 }
 
-/** Counts of all users together, the operations in the order of their names, the largest count of each first. */
-function totalsOf(counts: readonly UsageCount[]): Total[] {
+/** Sums the counts of all users. Sorts by operation, then by descending count. */
+function sumCounts(counts: readonly UsageCount[]): Total[] {
   const totals = new Map<string, Total>();
   for (const { operation, outcome, count } of counts) {
     const key = `${operation} ${outcome}`;
@@ -59,7 +61,7 @@ function totalsOf(counts: readonly UsageCount[]): Total[] {
   );
 }
 
-function reportOf(month: string, usage: readonly Total[], account: Account | undefined) {
+function createReport(month: string, usage: readonly Total[], account: Account | undefined) {
   return {
     month,
     ...(account && {
@@ -72,15 +74,21 @@ function reportOf(month: string, usage: readonly Total[], account: Account | und
   };
 }
 
-function textOf(month: string, totals: readonly Total[], account: Account | undefined): string {
-  const heading = account ? `${month}  ${account.user.name}  ${quotaOf(account)}` : `${month}  all users`;
-  if (totals.length === 0) return `${heading}\n  nothing was used`;
+function formatUsage(month: string, totals: readonly Total[], account: Account | undefined): string {
+  const heading = account ? `${month}  ${account.user.name}  ${formatQuota(account)}` : `${month}  all users`;
+  if (totals.length === 0) return `${heading}\n  no usage`;
   const rows = totals.map(({ operation, outcome, count }) => [operation, outcome, `${count}`]);
-  const [columns, ...lines] = alignRows(COLUMNS, rows, ["operation", "outcome"]);
-  const most = Math.max(...totals.map(({ count }) => count));
-  // A line that wraps is no chart, so that on a narrow terminal it is the bars that give way.
-  const room = (process.stdout.columns ?? 80) - columns!.length - 5;
-  const width = Math.max(LEAST_BAR_CHARACTERS, Math.min(MOST_BAR_CHARACTERS, room));
-  const charted = lines.map((line, i) => `  ${line}  ${barOf(totals[i]!.count / most, width)}`);
-  return [heading, `  ${columns}`, ...charted].join("\n");
+  const [columns, ...lines] = formatTable(COLUMNS, rows, ["operation", "outcome"]);
+  const maxCount = Math.max(...totals.map(({ count }) => count));
+  // Shorten the bars on a narrow terminal, because wrapped lines make the chart unreadable.
+  const available = (process.stdout.columns ?? 80) - columns!.length - 5;
+  const width = Math.max(MIN_BAR_CHARACTERS, Math.min(MAX_BAR_CHARACTERS, available));
+  const chart = lines.map((line, i) => `  ${line}  ${formatBar(totals[i]!.count / maxCount, width)}`);
+  return [heading, `  ${columns}`, ...chart].join("\n");
+}
+
+/** Formats a fraction (0 to 1) as a bar of up to `width` characters. A fraction above 0 is always visible. */
+function formatBar(fraction: number, width: number): string {
+  const eighths = fraction > 0 ? Math.max(1, Math.round(8 * width * fraction)) : 0;
+  return "█".repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
 }

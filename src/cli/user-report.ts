@@ -1,38 +1,37 @@
 import type { Account, UsageCount, User } from "../accounts/account-store.ts";
-import { quotaOf } from "./quota.ts";
-import { alignRows } from "./table.ts";
+import { formatQuota, formatTable } from "./format.ts";
 
 const COLUMNS = ["name", "plan", "fingerprint", "starts", "ends", "state"];
 
-/** Users as lines for people. */
-export function tableOf(users: readonly User[]): string {
+/** Formats users as a table. */
+export function formatUsers(users: readonly User[]): string {
   const rows = users.map((user) => [
     user.name,
     user.plan,
     user.fingerprint,
-    dayOf(user.startsAt),
-    user.endsAt ? dayOf(user.endsAt) : "never",
-    stateOf(user),
+    formatDate(user.startsAt),
+    user.endsAt ? formatDate(user.endsAt) : "never",
+    subscriptionState(user),
   ]);
-  return alignRows(COLUMNS, rows, COLUMNS).join("\n");
+  return formatTable(COLUMNS, rows, COLUMNS).join("\n");
 }
 
-/** One user as lines for people, with its quota where the account is known. */
-export function textOf(user: User, account?: Account): string {
+/** Formats one user, with its quota if the account is given. */
+export function formatUser(user: User, account?: Account): string {
   const lines = [
     ["name", user.name],
     ["plan", user.plan],
     ["fingerprint", user.fingerprint],
     ["starts", user.startsAt.toISOString()],
     ["ends", user.endsAt?.toISOString() ?? "never"],
-    ["state", stateOf(user)],
-    ...(account ? [["this month", quotaOf(account)]] : []),
+    ["state", subscriptionState(user)],
+    ...(account ? [["this month", formatQuota(account)]] : []),
   ];
   return lines.map(([title, value]) => `${title!.padEnd(13)}${value}`).join("\n");
 }
 
-/** One user as JSON. */
-export function userReportOf({ name, plan, fingerprint, startsAt, endsAt, enabled }: User) {
+/** Creates the JSON of a user. */
+export function createUserReport({ name, plan, fingerprint, startsAt, endsAt, enabled }: User) {
   return {
     name,
     plan,
@@ -43,22 +42,22 @@ export function userReportOf({ name, plan, fingerprint, startsAt, endsAt, enable
   };
 }
 
-/** Everything that is stored about a user, as JSON. */
-export function exportOf(user: User, usage: readonly UsageCount[]) {
+/** Creates the JSON of everything that is stored about a user. */
+export function createUserExport(user: User, usage: readonly UsageCount[]) {
   return {
-    user: { ...userReportOf(user), id_hash: user.idHash },
+    user: { ...createUserReport(user), id_hash: user.idHash },
     usage: usage.map(({ month, operation, outcome, count }) => ({ month, operation, outcome, count })),
   };
 }
 
-/** Whether the service would admit the user now, and if not, why. */
-function stateOf({ startsAt, endsAt, enabled }: User): string {
+/** Returns the state of a subscription: only an active user is admitted. */
+function subscriptionState({ startsAt, endsAt, enabled }: User): string {
   const now = new Date();
   if (!enabled) return "disabled";
-  if (startsAt > now) return "not begun";
+  if (startsAt > now) return "not started";
   return endsAt && endsAt <= now ? "ended" : "active";
 }
 
-function dayOf(date: Date): string {
+function formatDate(date: Date): string {
   return date.toISOString().slice(0, 10);
 }

@@ -21,28 +21,28 @@ interface Outcome {
 
 let folder: string;
 let folders = 0;
-/** The settings that name the accounts of the test that runs. */
-let place: { VISAGE_DATA_DIR: string; VISAGE_DATABASE_URL: string };
+/** Settings that locate the accounts of the current test. */
+let settings: { VISAGE_DATA_DIR: string; VISAGE_DATABASE_URL: string };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "visage-commands-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(() => {
-  place = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
+  settings = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
 });
 
 function visage(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    const env = { ...process.env, ...place };
-    const child = execFile(process.execPath, [CLI, ...args], { env }, (_fault, stdout, stderr) =>
+    const env = { ...process.env, ...settings };
+    const child = execFile(process.execPath, [CLI, ...args], { env }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
     child.stdin!.end();
   });
 }
 
-/** What a command prints that must work. */
+/** Runs a command that must succeed. Returns its output. */
 async function printed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await visage(...args);
   expect([code, stderr]).toEqual([0, ""]);
@@ -53,19 +53,19 @@ async function json(...args: string[]) {
   return JSON.parse(await printed(...args, "--json"));
 }
 
-function refusal(reason: string): Outcome {
+function failure(reason: string): Outcome {
   return { code: 1, stdout: "", stderr: `visage: ${reason}\n` };
 }
 
-/** The store that the commands use. */
-function openPlace(): Promise<AccountStore> {
-  const databaseUrl = place.VISAGE_DATABASE_URL || undefined;
-  return openAccountStore({ dataDir: place.VISAGE_DATA_DIR, databaseUrl });
+/** Opens the store that the commands use. */
+function openStore(): Promise<AccountStore> {
+  const databaseUrl = settings.VISAGE_DATABASE_URL || undefined;
+  return openAccountStore({ dataDir: settings.VISAGE_DATA_DIR, databaseUrl });
 }
 
-/** Stores a user as `users add` does, but sooner. */
+/** Stores a user like `users add`, without starting a process. */
 async function addUser(name: string, id: string, plan: string): Promise<void> {
-  const store = await openPlace();
+  const store = await openStore();
   const idHash = hashUserId(id);
   const startsAt = new Date("2026-01-01");
   const fingerprint = fingerprintFromHash(idHash);
@@ -73,9 +73,9 @@ async function addUser(name: string, id: string, plan: string): Promise<void> {
   await store.close();
 }
 
-/** Stores usage as the service does. */
-async function use(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise<void> {
-  const store = await openPlace();
+/** Stores usage like the service. */
+async function addUsage(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise<void> {
+  const store = await openStore();
   const idHash = hashUserId(id);
   await store.addUsage(
     crypto.randomUUID(),
@@ -85,9 +85,9 @@ async function use(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise
 }
 
 describe("visage users add", () => {
-  it("makes an id and shows it once, saying so", async () => {
+  it("generates an id and shows it only once", async () => {
     const text = await printed("users", "add", "--name", "ann");
-    const [, id] = text.match(/shown once and not stored:\n\n {2}(\S+)\n/)!;
+    const [, id] = text.match(/shown only once and never stored:\n\n {2}(\S+)\n/)!;
     const fingerprint = fingerprintFromHash(hashUserId(id!));
     expect(text).toMatch(new RegExp(`^name +ann\\nplan +trial\\nfingerprint +${fingerprint}\\n`));
     for (const args of [
@@ -100,7 +100,7 @@ describe("visage users add", () => {
       expect(await printed("users", ...args)).not.toContain(id);
   });
 
-  it("prints everything about the new user as JSON", async () => {
+  it("prints the new user as JSON", async () => {
     const user = await json("users", "add", "--name", "ann");
     expect(user).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{24}$/),
@@ -114,7 +114,7 @@ describe("visage users add", () => {
     expect(Math.abs(Date.parse(user.starts_at) - Date.now())).toBeLessThan(60_000);
   });
 
-  it("takes over an id, a plan and dates", async () => {
+  it("accepts an id, a plan and dates", async () => {
     const dates = ["--start", "2026-01-01", "--end", "2030-01-01T12:00:00+02:00"];
     expect(await json("users", "add", "--name", "Ann B.", "--plan", "pro", "--id", ID, ...dates)).toEqual({
       id: ID,
@@ -127,25 +127,25 @@ describe("visage users add", () => {
     });
   });
 
-  it("stores no id", async () => {
+  it("does not store the id", async () => {
     const { id } = await json("users", "add", "--name", "ann");
-    await use(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
-    const store = await openPlace();
+    await addUsage(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    const store = await openStore();
     await store.updateUser(hashUserId(id), { enabled: false });
-    const names = await readdir(place.VISAGE_DATA_DIR);
+    const names = await readdir(settings.VISAGE_DATA_DIR);
     expect(names.sort()).toEqual(["accounts.db", "accounts.db-shm", "accounts.db-wal"]);
-    const files = await Promise.all(names.map((name) => readFile(join(place.VISAGE_DATA_DIR, name))));
+    const files = await Promise.all(names.map((name) => readFile(join(settings.VISAGE_DATA_DIR, name))));
     await store.close();
     expect(files.some((bytes) => bytes.includes(hashUserId(id)))).toBe(true);
     expect(files.some((bytes) => bytes.includes(id))).toBe(false);
   });
 
-  it("refuses a name or id that is taken and a plan that is not there", async () => {
+  it("rejects a name or id that is in use and an unknown plan", async () => {
     await printed("users", "add", "--name", "ann", "--id", ID);
     const add = (...args: string[]) => visage("users", "add", ...args);
-    expect(await add("--name", "ann")).toEqual(refusal('A user named "ann" already exists'));
-    expect(await add("--name", "bob", "--id", ID)).toEqual(refusal("This id is already in use"));
-    expect(await add("--name", "bob", "--plan", "gold")).toEqual(refusal('The plan "gold" does not exist'));
+    expect(await add("--name", "ann")).toEqual(failure('A user named "ann" already exists'));
+    expect(await add("--name", "bob", "--id", ID)).toEqual(failure("This id is already in use"));
+    expect(await add("--name", "bob", "--plan", "gold")).toEqual(failure('The plan "gold" does not exist'));
   });
 });
 
@@ -164,26 +164,26 @@ describe("visage users", () => {
     expect(users.map(({ name }: { name: string }) => name)).toEqual(["ann", "bob"]);
   });
 
-  it("takes a user by id, fingerprint or name", async () => {
+  it("finds a user by id, fingerprint or name", async () => {
     for (const text of [ID, FINGERPRINT, "ann"])
       expect(await json("users", "show", text)).toMatchObject({ name: "ann", fingerprint: FINGERPRINT });
   });
 
-  it("refuses a user that is unknown or not the only one", async () => {
-    const unknown = refusal("No user has this id, fingerprint or name");
+  it("rejects an unknown or ambiguous user", async () => {
+    const unknown = failure("No user has this id, fingerprint or name");
     const calls = [["show"], ["set-plan", "pro"], ["renew", "--days", "1"], ["disable"], ["remove"]];
     for (const [action, ...rest] of calls)
       expect(await visage("users", action!, "nobody", ...rest)).toEqual(unknown);
     await addUser(FINGERPRINT, "id-of-shadow", "trial");
     expect(await visage("users", "show", FINGERPRINT)).toEqual(
-      refusal("More than one user has this id, fingerprint or name"),
+      failure("More than one user has this id, fingerprint or name"),
     );
     expect(await json("users", "show", ID)).toMatchObject({ name: "ann" });
   });
 
   it("shows a user with its quota", async () => {
     const month = new Date().toISOString().slice(0, 7);
-    await use(ID, { month, operation: "match_faces", outcome: "ok", count: 250 });
+    await addUsage(ID, { month, operation: "match_faces", outcome: "ok", count: 250 });
     expect(await printed("users", "show", "ann")).toMatch(
       /this month +250 of 1000 used \(25%\) on plan trial\n/,
     );
@@ -198,7 +198,7 @@ describe("visage users", () => {
       { month: "2025-12", operation: "match_faces", outcome: "NO_FACE", count: 2 },
       { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 },
     ];
-    await use(ID, ...usage);
+    await addUsage(ID, ...usage);
     expect(JSON.parse(await printed("users", "show", "ann", "--export"))).toEqual({
       user: {
         name: "ann",
@@ -219,16 +219,16 @@ describe("visage users", () => {
     expect(await json("users", "show", "ann")).toMatchObject({ plan: "pro", enabled: false });
     expect(await printed("users", "enable", "ann")).toMatch(/\nstate +active\n/);
     expect(await visage("users", "set-plan", "ann", "gold")).toEqual(
-      refusal('The plan "gold" does not exist'),
+      failure('The plan "gold" does not exist'),
     );
   });
 
-  it("renews until a date, for ever, and by days", async () => {
+  it("renews until a date, without end, and by days", async () => {
     const ends = async () => (await json("users", "show", "ann")).ends_at;
     const daysFromNow = async () => Math.round((Date.parse(await ends()) - Date.now()) / DAY_MS);
     expect(await printed("users", "renew", "ann", "--until", "2026-01-02")).toMatch(/\nstate +ended\n/);
     expect(await ends()).toBe("2026-01-02T00:00:00.000Z");
-    // From now, as the end is past, and then from the end.
+    // From now, because the subscription has ended; then from its end.
     await printed("users", "renew", "ann", "--days", "30");
     expect(await daysFromNow()).toBe(30);
     await printed("users", "renew", "ann", "--days", "5");
@@ -238,12 +238,12 @@ describe("visage users", () => {
     await printed("users", "renew", "ann", "--days", "7");
     expect(await daysFromNow()).toBe(7);
     expect(await visage("users", "renew", "ann", "--days", "99999999")).toEqual(
-      refusal("A subscription cannot last beyond the year 9999"),
+      failure("A subscription cannot last beyond the year 9999"),
     );
   });
 
   it("removes a user and all its usage", async () => {
-    await use(ID, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
+    await addUsage(ID, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
     expect(await printed("users", "remove", ID)).toBe(`Removed ann (${FINGERPRINT}) and all its usage.\n`);
     expect(await json("users", "list")).toEqual([]);
     expect(await json("usage", "--month", "2026-01")).toEqual({ month: "2026-01", usage: [] });
@@ -272,7 +272,7 @@ describe("visage plans", () => {
     });
   });
 
-  it("changes what is given of a plan and leaves the rest", async () => {
+  it("changes only the given limits of a plan", async () => {
     const changed = {
       name: "trial",
       requests_per_second: 2,
@@ -289,7 +289,7 @@ describe("visage plans", () => {
     expect((await json("plans", "list")).length).toBe(4);
   });
 
-  it("adds a plan with the limits that are given, and a burst of two seconds", async () => {
+  it("adds a plan with the given limits and a burst of two seconds", async () => {
     const added = {
       name: "slow",
       requests_per_second: 1.2,
@@ -308,16 +308,16 @@ describe("visage usage", () => {
   beforeEach(async () => {
     await addUser("ann", ID, "trial");
     await addUser("bob", "id-of-bob", "unlimited");
-    await use(
+    await addUsage(
       ID,
       { month, operation: "match_faces", outcome: "ok", count: 100 },
       { month, operation: "match_faces", outcome: "NO_FACE", count: 300 },
       { month, operation: "get_face_vec", outcome: "ok", count: 100 },
     );
-    await use("id-of-bob", { month, operation: "get_face_vec", outcome: "ok", count: 50 });
+    await addUsage("id-of-bob", { month, operation: "get_face_vec", outcome: "ok", count: 50 });
   });
 
-  it("prints a table with bars of all users", async () => {
+  it("prints a bar chart of all users", async () => {
     expect((await printed("usage", "--month", month)).split("\n")).toEqual([
       "2026-03  all users",
       "  operation     outcome  count",
@@ -328,7 +328,7 @@ describe("visage usage", () => {
     ]);
   });
 
-  it("prints what a user has used of its month", async () => {
+  it("prints the quota of a user", async () => {
     const [heading, , ...rows] = (await printed("usage", "ann", "--month", month)).trimEnd().split("\n");
     expect(heading).toBe("2026-03  ann  200 of 1000 used (20%) on plan trial");
     expect(rows).toHaveLength(3);
@@ -352,80 +352,80 @@ describe("visage usage", () => {
     });
   });
 
-  it("is of the present month unless one is given", async () => {
+  it("defaults to the current month", async () => {
     const present = new Date().toISOString().slice(0, 7);
-    expect(await printed("usage")).toBe(`${present}  all users\n  nothing was used\n`);
+    expect(await printed("usage")).toBe(`${present}  all users\n  no usage\n`);
   });
 
-  it("refuses a user that is unknown", async () => {
-    expect(await visage("usage", "nobody")).toEqual(refusal("No user has this id, fingerprint or name"));
+  it("rejects an unknown user", async () => {
+    expect(await visage("usage", "nobody")).toEqual(failure("No user has this id, fingerprint or name"));
   });
 });
 
-describe("a command line that makes no sense", () => {
-  const FORM = "8 to 128 printable characters without spaces";
+describe("an invalid command line", () => {
+  const FORMAT = "8 to 128 printable characters without spaces";
   const DATE = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
-  const ACTIONS = "add, list, show, set-plan, renew, disable, enable, remove";
+  const SUBCOMMANDS = "add, list, show, set-plan, renew, disable, enable, remove";
   it.concurrent.each([
-    [["users", "add"], "Option '--name' is needed"],
-    [["users", "add", "--name", "a", "--id", "short"], `Option '--id' must be ${FORM}`],
-    [["users", "add", "--name", "a", "--id", "with a space"], `Option '--id' must be ${FORM}`],
+    [["users", "add"], "Option '--name' is required"],
+    [["users", "add", "--name", "a", "--id", "short"], `Option '--id' must be ${FORMAT}`],
+    [["users", "add", "--name", "a", "--id", "with a space"], `Option '--id' must be ${FORMAT}`],
     [["users", "add", "--name", "a", "--start", "soon"], `Option '--start' ${DATE}`],
     [["users", "add", "--name", "a", "--end", "2026-02-30"], `Option '--end' ${DATE}`],
     [["users", "add", "--name", "a", "--end", "2026-02-03T10:00"], `Option '--end' ${DATE}`],
     [["users", "add", "--name", "a", "--end", "2020-01-01"], "The subscription must end after it starts"],
     [
       ["users", "add", "--name", "\x1b[2J"],
-      "A name must have 1 to 100 printable characters, with no space around them",
+      "A name must have 1 to 100 printable characters without leading or trailing spaces",
     ],
     [["users", "add", "--name", "a", "b"], "Unexpected argument 'b'"],
-    [["users"], `No action is given, one of ${ACTIONS}`],
-    [["users", "paint"], `Unknown action 'paint', not one of ${ACTIONS}`],
-    [["users", "constructor"], `Unknown action 'constructor', not one of ${ACTIONS}`],
-    [["users", "show"], "No USER is given"],
+    [["users"], `The subcommand is missing; use one of ${SUBCOMMANDS}`],
+    [["users", "paint"], `Unknown subcommand 'paint'; use one of ${SUBCOMMANDS}`],
+    [["users", "constructor"], `Unknown subcommand 'constructor'; use one of ${SUBCOMMANDS}`],
+    [["users", "show"], "The argument USER is missing"],
     [["users", "show", "ann", "bob"], "Unexpected argument 'bob'"],
-    [["users", "set-plan", "ann"], "No PLAN is given"],
-    [["users", "renew", "ann"], "Either '--until' or '--days' must be given"],
+    [["users", "set-plan", "ann"], "The argument PLAN is missing"],
+    [["users", "renew", "ann"], "Either '--until' or '--days' is required"],
     [
       ["users", "renew", "ann", "--days", "1", "--until", "2030-01-01"],
-      "Either '--until' or '--days' must be given",
+      "Either '--until' or '--days' is required",
     ],
     [["users", "renew", "ann", "--days", "-1"], "Option '--days' argument is ambiguous"],
-    [["users", "renew", "ann", "--days", "1.5"], "Option '--days' must be a whole number above 0, not '1.5'"],
-    [["plans", "set"], "No NAME is given"],
+    [["users", "renew", "ann", "--days", "1.5"], "Option '--days' must be a positive integer, not '1.5'"],
+    [["plans", "set"], "The argument NAME is missing"],
     [["plans", "set", "a", "b"], "Unexpected argument 'b'"],
-    [["plans", "set", "a", "--per-second", "0"], "Option '--per-second' must be a number above 0, not '0'"],
+    [["plans", "set", "a", "--per-second", "0"], "Option '--per-second' must be a positive number, not '0'"],
     [
       ["plans", "set", "a", "--per-second", "1e3"],
-      "Option '--per-second' must be a number above 0, not '1e3'",
+      "Option '--per-second' must be a positive number, not '1e3'",
     ],
-    [["plans", "set", "a", "--burst", "none"], "Option '--burst' must be a whole number above 0, not 'none'"],
+    [["plans", "set", "a", "--burst", "none"], "Option '--burst' must be a positive integer, not 'none'"],
     [
       ["plans", "set", "a", "--per-month", "1.5"],
-      "Option '--per-month' must be a whole number above 0, not '1.5'",
+      "Option '--per-month' must be a positive integer, not '1.5'",
     ],
     [
       ["plans", "set", "a", "--max-image-bytes", ""],
-      "Option '--max-image-bytes' must be a whole number above 0, not ''",
+      "Option '--max-image-bytes' must be a positive integer, not ''",
     ],
-    [["plans", "drop"], "Unknown action 'drop', not one of list, set"],
+    [["plans", "drop"], "Unknown subcommand 'drop'; use one of list, set"],
     [["usage", "--month", "2026-13"], "Option '--month' must be a month such as 2026-01"],
     [["usage", "ann", "bob"], "Unexpected argument 'bob'"],
-  ])("is refused in one line: %j", async (args, reason) => {
-    expect(await visage(...args)).toEqual(refusal(`${reason}; see "visage ${args[0]} --help"`));
+  ])("is rejected with a one-line error: %j", async (args, reason) => {
+    expect(await visage(...args)).toEqual(failure(`${reason}; see "visage ${args[0]} --help"`));
   });
 });
 
-describe("the commands on accounts", () => {
-  it.each(["users", "plans", "usage"])("explain themselves: %s", async (name) => {
+describe("the account commands", () => {
+  it.each(["users", "plans", "usage"])("print their help: %s", async (name) => {
     const text = await printed(name, "--help");
     expect(text).toMatch(new RegExp(`^Usage: visage ${name} `));
     expect(text).toContain("VISAGE_DATABASE_URL");
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
-  it("say in one line that a database cannot be reached, without its password", async () => {
-    place.VISAGE_DATABASE_URL = "postgres://ann:secret@localhost:1/accounts";
+  it("report an unreachable database in one line, without its password", async () => {
+    settings.VISAGE_DATABASE_URL = "postgres://ann:secret@localhost:1/accounts";
     const { code, stdout, stderr } = await visage("users", "list");
     expect(stderr).toMatch(/^visage: connect ECONNREFUSED \S+:1\n$/);
     expect([code, stdout]).toEqual([1, ""]);

@@ -5,16 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { drawFaces } from "../../src/cli/draw.ts";
-import type { Report } from "../../src/cli/report.ts";
+import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
+import { drawFaces } from "../../src/cli/draw-faces.ts";
 import { AGE_RANGES, type Box, type Face, type Point } from "../../src/core/index.ts";
 import type { Pixels } from "../../src/core/types.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
-const FRAME = [255, 214, 10];
-const DOT = [80, 255, 220];
+const BOX_COLOUR = [255, 214, 10];
+const LANDMARK_COLOUR = [80, 255, 220];
 
 let folder: string;
 
@@ -43,7 +43,7 @@ interface Outcome {
 function visage(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = { cwd: folder, env: { ...process.env, ...env } };
-    const child = execFile(process.execPath, [CLI, ...args], options, (_fault, stdout, stderr) =>
+    const child = execFile(process.execPath, [CLI, ...args], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
   });
@@ -59,7 +59,7 @@ function colourAt({ width, data }: Pixels, x: number, y: number): number[] {
 }
 
 describe("visage analyze", () => {
-  describe("of good and bad files", () => {
+  describe("with valid and invalid files", () => {
     let outcome: Outcome;
 
     beforeAll(async () => {
@@ -90,7 +90,7 @@ describe("visage analyze", () => {
       }
     });
 
-    it("tells each file that is no photo in a line, and fails", () => {
+    it("reports each invalid file in one line and fails", () => {
       expect(outcome.stderr.split("\n")).toEqual([
         "visage: none.jpg: no such file or directory",
         "visage: folder.jpg: is a folder",
@@ -105,7 +105,7 @@ describe("visage analyze", () => {
 
   describe("with --json, --vectors and --draw", () => {
     let outcome: Outcome;
-    let report: Report;
+    let report: AnalysisReport;
     let before: Pixels;
     let after: Pixels;
 
@@ -116,7 +116,7 @@ describe("visage analyze", () => {
       after = await readPixels(await readFile(join(folder, "three.png")));
     });
 
-    it("prints an array even for one photo", () => {
+    it("prints an array for a single photo", () => {
       expect(outcome).toMatchObject({ code: 0, stderr: "" });
       expect(JSON.parse(outcome.stdout)).toEqual([
         {
@@ -129,7 +129,7 @@ describe("visage analyze", () => {
       ]);
     });
 
-    it("prints everything about each face", () => {
+    it("prints all attributes of each face", () => {
       const number = expect.any(Number);
       const point = { x: number, y: number };
       expect(report.faces).toEqual(
@@ -165,22 +165,22 @@ describe("visage analyze", () => {
           ys.map((y) => colourAt(after, box.x2 - 1, y)),
         ];
         for (const edge of edges) {
-          // The rest is under the points of the face.
-          const framed = edge.filter((colour) => String(colour) === String(FRAME));
+          // Landmarks cover the rest.
+          const framed = edge.filter((colour) => String(colour) === String(BOX_COLOUR));
           expect(framed.length / edge.length).toBeGreaterThan(0.7);
         }
       }
     });
 
-    it("draws the 68 points of each face", () => {
+    it("draws the 68 landmarks of each face", () => {
       for (const { landmarks } of report.faces)
-        expect(landmarks.map(({ x, y }) => colourAt(after, x, y))).toEqual(Array(68).fill(DOT));
+        expect(landmarks.map(({ x, y }) => colourAt(after, x, y))).toEqual(Array(68).fill(LANDMARK_COLOUR));
     });
 
-    it("leaves the picture alone but for the faces and their labels", () => {
-      const REACH = 250;
+    it("changes only the faces and their labels", () => {
+      const LABEL_MARGIN = 250;
       const near = ({ x1, y1, x2, y2 }: Box, x: number, y: number) =>
-        x > x1 - REACH && x < x2 + REACH && y > y1 - REACH && y < y2 + REACH;
+        x > x1 - LABEL_MARGIN && x < x2 + LABEL_MARGIN && y > y1 - LABEL_MARGIN && y < y2 + LABEL_MARGIN;
       let untouched = 0;
       let changed = 0;
       for (let y = 0; y < 1280; y++)
@@ -196,7 +196,7 @@ describe("visage analyze", () => {
     });
   });
 
-  it("gives an entry for each photo that could be read, without vectors, and draws upright", async () => {
+  it("prints an entry without vectors for each readable photo, and draws the upright photo", async () => {
     const turned = sharp(photograph(1)).resize(480).rotate(90).withMetadata({ orientation: 8 });
     await writeFile(join(folder, "turned.jpg"), await turned.jpeg().toBuffer());
     const [many, one] = await Promise.all([
@@ -206,7 +206,7 @@ describe("visage analyze", () => {
 
     expect(many.code).toBe(1);
     expect(many.stderr).toBe("visage: none.jpg: no such file or directory\n");
-    const reports: Report[] = JSON.parse(many.stdout);
+    const reports: AnalysisReport[] = JSON.parse(many.stdout);
     expect(reports.map(({ file, faces }) => [file, faces.length])).toEqual([
       ["blank.png", 0],
       ["turned.jpg", 3],
@@ -217,17 +217,17 @@ describe("visage analyze", () => {
     const drawn = await readPixels(await readFile(join(folder, "turned.png")));
     expect([drawn.width, drawn.height]).toEqual([480, 320]);
     const { x1, y1, y2 } = reports[1]!.faces[0]!.box;
-    expect(colourAt(drawn, x1, Math.round(0.1 * y2 + 0.9 * y1))).toEqual(FRAME);
+    expect(colourAt(drawn, x1, Math.round(0.1 * y2 + 0.9 * y1))).toEqual(BOX_COLOUR);
   });
 
-  it("names the picture that cannot be written", async () => {
+  it("reports an output file that cannot be written", async () => {
     const { code, stdout, stderr } = await visage(["analyze", "blank.png", "--draw", "none/out.png"]);
     expect(stdout).toBe("blank.png  60 x 40  no face found\n");
     expect(stderr).toBe("visage: none/out.png: no such file or directory\n");
     expect(code).toBe(1);
   });
 
-  it("says what to do when there are no networks", async () => {
+  it("reports a missing network", async () => {
     const { code, stdout, stderr } = await visage(["analyze", "three.jpg"], { VISAGE_MODELS_DIR: "nowhere" });
     expect(stderr).toMatch(/^visage: There is no network at .*nowhere.*\.onnx\.\n$/);
     expect([code, stdout]).toEqual([1, ""]);
@@ -240,18 +240,18 @@ describe("visage", () => {
     [["-h"], /^Usage: visage COMMAND/],
     [["analyze", "--help"], /^Usage: visage analyze PHOTO\.\.\. \[--json\]/],
     [["--version"], /^\d+\.\d+\.\d+\n$/],
-  ])("%j answers on stdout", async (args, answer) => {
+  ])("%j prints to stdout", async (args, output) => {
     const { code, stdout, stderr } = await visage(args);
-    expect(stdout).toMatch(answer);
+    expect(stdout).toMatch(output);
     expect([code, stderr]).toEqual([0, ""]);
   });
 
   it.concurrent.each([
-    [[], `No command is given; see "visage --help"`],
+    [[], `The command is missing; see "visage --help"`],
     [["paint"], `Unknown command 'paint'; see "visage --help"`],
     [["constructor"], `Unknown command 'constructor'; see "visage --help"`],
     [["--paint"], `Unknown option '--paint'; see "visage --help"`],
-    [["analyze"], `No photo is given; see "visage analyze --help"`],
+    [["analyze"], `The argument PHOTO is missing; see "visage analyze --help"`],
     [["analyze", "a.jpg", "--paint"], `Unknown option '--paint'; see "visage analyze --help"`],
     [["analyze", "a.jpg", "--draw"], `Option '--draw <value>' argument missing; see "visage analyze --help"`],
     [
@@ -260,22 +260,22 @@ describe("visage", () => {
     ],
     [
       ["analyze", "a.jpg", "b.jpg", "--draw", "out.png"],
-      `Option '--draw' takes one photo only; see "visage analyze --help"`,
+      `Option '--draw' accepts a single photo only; see "visage analyze --help"`,
     ],
     [
       ["analyze", "a.jpg", "--draw", "out.jpg"],
-      `Option '--draw' needs a name that ends in .png; see "visage analyze --help"`,
+      `Option '--draw' requires a file name that ends in .png; see "visage analyze --help"`,
     ],
     [
       ["analyze", "blank.png", "--draw", "./blank.png"],
       `Option '--draw' would overwrite the photo; see "visage analyze --help"`,
     ],
-    [["analyze", "a.jpg", "--vectors"], `Option '--vectors' needs '--json'; see "visage analyze --help"`],
-  ])("%j is refused in one line", async (args, reason) => {
+    [["analyze", "a.jpg", "--vectors"], `Option '--vectors' requires '--json'; see "visage analyze --help"`],
+  ])("%j is rejected with a one-line error", async (args, reason) => {
     expect(await visage(args)).toEqual({ code: 1, stdout: "", stderr: `visage: ${reason}\n` });
   });
 
-  it("ends quietly when nobody reads on", async () => {
+  it("exits silently when its output is closed", async () => {
     const child = spawn(process.execPath, [CLI, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.destroy();
     const [[code], errors] = await Promise.all([once(child, "close"), child.stderr.toArray()]);
@@ -287,8 +287,8 @@ describe("drawFaces", () => {
   const SIDE = 300;
   const black = { width: SIDE, height: SIDE, data: new Uint8Array(3 * SIDE * SIDE) };
 
-  /** A face of 40 pixels without points, so that only its label is white. */
-  const faceAt = (x: number, y: number, attributes: Partial<Face> = {}): Face => ({
+  /** Creates a face of 40 pixels without landmarks, so that only its label is white. */
+  const createFace = (x: number, y: number, attributes: Partial<Face> = {}): Face => ({
     box: { x1: Math.max(0, x), y1: Math.max(0, y), x2: Math.min(SIDE, x + 40), y2: Math.min(SIDE, y + 40) },
     presence: 1,
     pose: { yawDegrees: 0, pitchDegrees: 0, rollDegrees: 0 },
@@ -300,8 +300,8 @@ describe("drawFaces", () => {
     ...attributes,
   });
 
-  /** Where the letters are. */
-  const inkOf = (faces: readonly Face[], photo = black): Point[] => {
+  /** Returns the pixels of the label text. */
+  const findTextPixels = (faces: readonly Face[], photo = black): Point[] => {
     const { data } = drawFaces(photo, faces);
     const ink: Point[] = [];
     for (let at = 0; at < data.length; at += 3)
@@ -310,13 +310,13 @@ describe("drawFaces", () => {
     return ink;
   };
 
-  it("gives a new picture", () => {
-    drawFaces(black, [faceAt(100, 100)]);
+  it("does not modify its input", () => {
+    drawFaces(black, [createFace(100, 100)]);
     expect(black.data.every((value) => value === 0)).toBe(true);
   });
 
   it("writes the label above the face", () => {
-    const ys = inkOf([faceAt(100, 100)]).map(({ y }) => y);
+    const ys = findTextPixels([createFace(100, 100)]).map(({ y }) => y);
     expect(Math.max(...ys)).toBeLessThan(100);
     expect(Math.min(...ys)).toBeGreaterThan(70);
   });
@@ -330,25 +330,27 @@ describe("drawFaces", () => {
     [280, 130],
     [130, -20],
     [130, 280],
-  ])("keeps the whole label of a face at %i, %i inside the picture and off the face", (x, y) => {
-    const face = faceAt(x, y);
-    const ink = inkOf([face]);
-    expect(ink.length).toBe(inkOf([faceAt(100, 100)]).length);
+  ])("keeps the whole label of a face at %i, %i inside the image and off the face", (x, y) => {
+    const face = createFace(x, y);
+    const ink = findTextPixels([face]);
+    expect(ink.length).toBe(findTextPixels([createFace(100, 100)]).length);
     const { x1, y1, x2, y2 } = face.box;
     expect(ink.filter((at) => at.x >= x1 && at.x < x2 && at.y >= y1 && at.y < y2)).toEqual([]);
   });
 
-  it("keeps the labels of neighbours apart", () => {
-    const alone = inkOf([faceAt(100, 100)]).length;
-    // The digits of the numbers differ a little in ink, one label under another would cost half.
-    expect(inkOf([faceAt(100, 100), faceAt(145, 100)]).length).toBeGreaterThan(1.9 * alone);
+  it("separates the labels of neighbouring faces", () => {
+    const alone = findTextPixels([createFace(100, 100)]).length;
+    // The digits differ slightly in pixels. An overlapped label would lose half of them.
+    expect(findTextPixels([createFace(100, 100), createFace(145, 100)]).length).toBeGreaterThan(1.9 * alone);
   });
 
-  it("can write every label", () => {
+  it("has a glyph for every label", () => {
     for (const age of AGE_RANGES)
       for (const gender of ["male", "female"] as const)
         for (const genderConfidence of [0.501, 0.67, 0.84, 0.93, 1]) {
-          const faces = Array.from({ length: 10 }, () => faceAt(100, 100, { age, gender, genderConfidence }));
+          const faces = Array.from({ length: 10 }, () =>
+            createFace(100, 100, { age, gender, genderConfidence }),
+          );
           expect(() => drawFaces(black, faces)).not.toThrow();
         }
   });
@@ -356,11 +358,11 @@ describe("drawFaces", () => {
   it.each([
     [250, 7],
     [1920, 28],
-  ])("writes letters that can be read in a picture of %i pixels", (width, letterHeight) => {
+  ])("scales the text to an image of %i pixels", (width, letterHeight) => {
     const height = Math.round(width / 1.5);
     const picture = { width, height, data: new Uint8Array(3 * width * height) };
     const box = { x1: width / 2, y1: height / 2, x2: width / 2 + 40, y2: height / 2 + 40 };
-    const rows = new Set(inkOf([{ ...faceAt(0, 0), box }], picture).map(({ y }) => y));
+    const rows = new Set(findTextPixels([{ ...createFace(0, 0), box }], picture).map(({ y }) => y));
     // Two lines of letters.
     expect(rows.size).toBe(2 * letterHeight);
   });

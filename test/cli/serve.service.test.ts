@@ -37,7 +37,7 @@ afterAll(() => {
   server.kill("SIGKILL");
 });
 
-function portOf(): number {
+function readPort(): number {
   return Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1]);
 }
 
@@ -45,7 +45,7 @@ function userId(): string {
   return readFileSync(join(dataDir, "trial-user"), "utf8").trim();
 }
 
-test.skipIf(!hasTools && !isCi)("serve prints a curl line that works as it stands", async () => {
+test.skipIf(!hasTools && !isCi)("serve prints a curl command that works", async () => {
   const line = /^ {2}(curl .*)$/m.exec(printed)?.[1];
   const { stdout } = await promisify(execFile)("bash", ["-c", `${line} --silent`], { maxBuffer: 2 ** 24 });
   expect(JSON.parse(stdout)).toMatchObject({
@@ -54,26 +54,23 @@ test.skipIf(!hasTools && !isCi)("serve prints a curl line that works as it stand
   });
 });
 
-test("the trial user's id is kept for the next start, readable by its owner alone", () => {
+test("the id of the trial user is saved in a file that only its owner can read", () => {
   expect(userId()).toMatch(/^[\da-f]{24}$/);
   expect(statSync(join(dataDir, "trial-user")).mode & 0o777).toBe(0o600);
 });
 
-test.each(["user_id", "User_id", "USER_ID"])(
-  "the header may be spelt %s, beside one that means nothing",
-  async (name) => {
-    const call = request({ port: portOf(), host: "127.0.0.1", method: "POST", path: "/get_face_vec?" });
-    call.setHeader(name, userId());
-    call.setHeader("user_key", "ignored");
-    call.end();
-    const [response] = (await once(call, "response")) as [{ statusCode: number; resume(): void }];
-    response.resume();
-    // Past admission, where only the image is missing.
-    expect(response.statusCode).toBe(400);
-  },
-);
+test.each(["user_id", "User_id", "USER_ID"])("the user id header is case-insensitive: %s", async (name) => {
+  const call = request({ port: readPort(), host: "127.0.0.1", method: "POST", path: "/get_face_vec?" });
+  call.setHeader(name, userId());
+  call.setHeader("user_key", "ignored");
+  call.end();
+  const [response] = (await once(call, "response")) as [{ statusCode: number; resume(): void }];
+  response.resume();
+  // The request is admitted; only the image is missing.
+  expect(response.statusCode).toBe(400);
+});
 
-test.skipIf(process.platform !== "linux")("only its workers load decoders and networks", () => {
+test.skipIf(process.platform !== "linux")("only the workers load decoders and networks", () => {
   const child = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim();
   const loads = (pid: number | string) => {
     const libraries = readFileSync(`/proc/${pid}/maps`, "utf8");
@@ -83,7 +80,7 @@ test.skipIf(process.platform !== "linux")("only its workers load decoders and ne
   expect(loads(child)).toEqual(["libvips", "libonnxruntime"]);
 });
 
-test("a bad setting stops the start with every fault named", () => {
+test("invalid settings fail the start with an error for each", () => {
   const env = {
     PATH: process.env.PATH,
     VISAGE_PORT: "http",
@@ -97,7 +94,7 @@ test("a bad setting stops the start with every fault named", () => {
   expect(stderr).toContain("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
 });
 
-test.skipIf(!canPin && !isCi)("more workers than cores are warned of, once", async () => {
+test.skipIf(!canPin && !isCi)("logs one warning for more workers than cores", async () => {
   const [core] = /(?<=^Cpus_allowed_list:\s+)\d+/m.exec(readFileSync("/proc/self/status", "utf8"))!;
   const folder = mkdtempSync(join(tmpdir(), "visage-data-"));
   const env = {

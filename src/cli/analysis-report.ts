@@ -1,39 +1,43 @@
 import type { Analysis, Box, Face, Point } from "../core/index.ts";
-import { alignRows } from "./table.ts";
+import { formatPercent, formatTable } from "./format.ts";
 
-/** A photo's entry in the JSON document. */
-export interface Report {
+/** The JSON entry of a photo. */
+export interface AnalysisReport {
   readonly file: string;
   readonly width: number;
   readonly height: number;
-  /** Names the networks and the preprocessing behind the vectors. */
+  /** Identity of the networks and preprocessing that produce the vectors. */
   readonly model: string;
   readonly faces: readonly FaceReport[];
 }
 
-/** A face as the core gives it, but with whole pixels and a vector that JSON can hold. */
+/** A face with whole pixels and the vector as an array. */
 interface FaceReport extends Omit<Face, "vector"> {
   readonly vector?: readonly number[];
 }
 
 const COLUMNS = ["#", "rectangle", "score", "age", "gender", "yaw", "pitch", "roll", "light"];
-const WORDS = ["rectangle", "age", "gender"];
+const TEXT_COLUMNS = ["rectangle", "age", "gender"];
 
-/** An analysed photo as lines for people: a heading and a row for each face. */
-export function tableOf(file: string, { width, height, faces }: Analysis): string {
+/** Formats an analysis as a heading and a table with a row for each face. */
+export function formatAnalysis(file: string, { width, height, faces }: Analysis): string {
   const heading = `${file}  ${width} x ${height}`;
   if (faces.length === 0) return `${heading}  no face found`;
-  const lines = alignRows(COLUMNS, faces.map(rowOf), WORDS);
+  const lines = formatTable(COLUMNS, faces.map(formatRow), TEXT_COLUMNS);
   const count = faces.length === 1 ? "1 face" : `${faces.length} faces`;
   return [`${heading}  ${count}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-/** An analysed photo as an entry of the JSON document. */
-export function reportOf(file: string, model: string, { width, height, faces }: Analysis): Report {
-  return { file, width, height, model, faces: faces.map(faceReportOf) };
+/** Creates the JSON entry of a photo. */
+export function createReport(
+  file: string,
+  model: string,
+  { width, height, faces }: Analysis,
+): AnalysisReport {
+  return { file, width, height, model, faces: faces.map(createFaceReport) };
 }
 
-function rowOf(face: Face, index: number): string[] {
+function formatRow(face: Face, index: number): string[] {
   const { score, age, gender, genderConfidence, pose, light } = face;
   const { x1, y1, x2, y2 } = roundBox(face.box);
   return [
@@ -41,7 +45,7 @@ function rowOf(face: Face, index: number): string[] {
     `${x1},${y1},${x2},${y2}`,
     score === undefined ? "" : score.toFixed(2),
     age,
-    `${gender} ${percent(genderConfidence)}`,
+    `${gender} ${formatPercent(genderConfidence)}`,
     `${Math.round(pose.yawDegrees)}`,
     `${Math.round(pose.pitchDegrees)}`,
     `${Math.round(pose.rollDegrees)}`,
@@ -49,7 +53,7 @@ function rowOf(face: Face, index: number): string[] {
   ];
 }
 
-function faceReportOf({ box, landmarks, vector, ...face }: Face): FaceReport {
+function createFaceReport({ box, landmarks, vector, ...face }: Face): FaceReport {
   return {
     box: roundBox(box),
     ...face,
@@ -64,9 +68,4 @@ function roundBox({ x1, y1, x2, y2 }: Box): Box {
 
 function roundPoint({ x, y }: Point): Point {
   return { x: Math.round(x), y: Math.round(y) };
-}
-
-/** A share of 1 as people write it. */
-export function percent(share: number): string {
-  return `${Math.round(100 * share)}%`;
 }

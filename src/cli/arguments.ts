@@ -1,0 +1,55 @@
+import { UsageError } from "./command.ts";
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Parses a date (midnight UTC) or a timestamp with a time zone. */
+export function parseDate(text: string, option: string): Date {
+  const date = new Date(text);
+  const isDate = DAY.test(text) || TIMESTAMP.test(text);
+  // Date accepts 30 February as 2 March.
+  const hasDay = isDate && new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10));
+  if (!hasDay || Number.isNaN(date.getTime()))
+    throw new UsageError(`Option '--${option}' must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+  return date;
+}
+
+/** Parses a month in the format YYYY-MM. */
+export function parseMonth(text: string, option: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text))
+    throw new UsageError(`Option '--${option}' must be a month such as 2026-01`);
+  return text;
+}
+
+/** Parses a positive integer. */
+export function parseCount(text: string, option: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || !Number.isSafeInteger(count))
+    throw new UsageError(`Option '--${option}' must be a positive integer, not '${text}'`);
+  return count;
+}
+
+/** Parses a positive decimal number. */
+export function parseRate(text: string, option: string): number {
+  const rate = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || rate <= 0 || rate > Number.MAX_SAFE_INTEGER)
+    throw new UsageError(`Option '--${option}' must be a positive number, not '${text}'`);
+  return rate;
+}
+
+/** Returns the positional arguments. Throws UsageError unless there is exactly one for each name. */
+export function requirePositionals<Names extends readonly string[]>(
+  given: readonly string[],
+  ...names: Names
+): { readonly [I in keyof Names]: string } {
+  if (given.length > names.length) throw new UsageError(`Unexpected argument '${given[names.length]}'`);
+  if (given.length < names.length) throw new UsageError(`The argument ${names[given.length]} is missing`);
+  return given as { readonly [I in keyof Names]: string };
+}
+
+/** Parses the name of a user or plan. */
+export function parseName(text: string): string {
+  if (!/^\P{C}{1,100}$/u.test(text) || text.trim() !== text)
+    throw new UsageError("A name must have 1 to 100 printable characters without leading or trailing spaces");
+  return text;
+}

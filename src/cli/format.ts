@@ -1,0 +1,30 @@
+import type { Account } from "../accounts/account-store.ts";
+
+/**
+ * Formats rows as the lines of a table with a header, with two spaces between columns. Columns in `textColumns` are
+ * left-aligned, all others right-aligned.
+ */
+export function formatTable(
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+  textColumns: readonly string[],
+): string[] {
+  const allRows = [columns, ...rows];
+  const widths = columns.map((_, i) => Math.max(...allRows.map((row) => row[i]!.length)));
+  const pad = (cell: string, i: number) =>
+    textColumns.includes(columns[i]!) ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!);
+  return allRows.map((row) => row.map(pad).join("  ").trimEnd());
+}
+
+/** Formats a fraction (0 to 1) as a whole percentage. */
+export function formatPercent(fraction: number): string {
+  return `${Math.round(100 * fraction)}%`;
+}
+
+/** Formats the usage of an account's monthly quota. */
+export function formatQuota({ plan, usedThisMonth }: Account): string {
+  const { requestsPerMonth } = plan;
+  if (requestsPerMonth === undefined) return `${usedThisMonth} used, no limit on plan ${plan.name}`;
+  const percent = formatPercent(usedThisMonth / requestsPerMonth);
+  return `${usedThisMonth} of ${requestsPerMonth} used (${percent}) on plan ${plan.name}`;
+}

@@ -29,8 +29,6 @@ import { until } from "../support/until.ts";
 const REQUESTS_PER_MONTH = 20;
 const SETTLE_MS = 5_000;
 const REACH_MS = 5_000;
-/** The number of long jobs that keep the only worker busy while a call waits in the queue. */
-const BLOCKERS = 3;
 
 /** A large photo, so that its upload and its job take some time. */
 const photo = photograph(5);
@@ -246,22 +244,20 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
         cancel();
       },
       "in the queue": async (client, cancel) => {
-        const blockers = Array.from(
-          { length: BLOCKERS },
-          () => new Client(service.port, CALLS["REST over HTTP/1.1"]!, USER),
-        );
+        const blocker = new Client(service.port, CALLS["REST over HTTP/1.1"]!, USER);
+        const [worker] = service.workerPids();
+        process.kill(worker!, "SIGSTOP");
         try {
-          for (const blocker of blockers) {
-            await blocker.sendHead();
-            await blocker.sendBody();
-          }
-          await reach("preceded by others", async () => (await gauge("visage_queue_depth")) >= BLOCKERS - 1);
+          await blocker.sendHead();
+          await blocker.sendBody();
+          await reach("behind another", async () => (await gauge("visage_workers_busy")) > 0);
           await client.sendHead();
           await client.sendBody();
-          await reach("in the queue", async () => (await gauge("visage_queue_depth")) >= BLOCKERS);
+          await reach("in the queue", async () => (await gauge("visage_queue_depth")) > 0);
           cancel();
         } finally {
-          for (const { socket } of blockers) socket.destroy();
+          process.kill(worker!, "SIGCONT");
+          blocker.socket.destroy();
         }
       },
       "in the worker": async (client, cancel) => {

@@ -61,6 +61,12 @@ export class EdgeService extends ServiceProcess {
     return (await this.metrics()).value("visage_connections");
   }
 
+  /** The process ids of the workers. */
+  workerPids(): number[] {
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
+    return children.trim().split(" ").map(Number);
+  }
+
   /** Open file descriptors of the serving process. */
   descriptors(): number {
     return readdirSync(`/proc/${this.pid}/fd`).length;

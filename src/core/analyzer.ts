@@ -208,12 +208,12 @@ async function timed<T>(stage: Stage, { signal, onStage }: CallOptions, step: ()
   return result;
 }
 
-function measureBasics(photo: Photo, { box, score, mesh }: FoundFace): FaceBasics {
+function measureBasics(photo: Photo, { box, score, mesh, rank }: ChosenFace): FaceBasics {
   const { pixels, width, height } = photo;
   const fullSize = scaleBox(box, width / pixels.width, height / pixels.height);
   return {
     box: intersectBoxes(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
-    ...(score !== undefined && { score }),
+    ...(score !== undefined && { score, prominence: rank.prominence }),
     presence: mesh.presence,
     pose: measurePose(mesh.points),
     light: measureLight(pixels, box),

@@ -80,6 +80,11 @@ export interface FaceBasics {
   readonly score?: number;
   /** Probability, by the mesh network, that the box contains a face, 0 to 1. */
   readonly presence: number;
+  /**
+   * How much of the photo the face takes, 0 to 1, less if it is cut off or far from the center. Detected faces are
+   * ordered by it, those with a score below 0.6 last. Missing if the caller gave the box.
+   */
+  readonly prominence?: number;
   readonly pose: Pose;
   /** Mean luma of the face, 0 to 255. */
   readonly light: number;

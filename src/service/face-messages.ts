@@ -57,12 +57,14 @@ export function detailFromImage({
 }: ImageFaces): NonNullable<MessageInitShape<typeof DetailSchema>["images"]>[number] {
   return {
     facesFound,
-    faces: faces.map(({ box, score, light, pose }) => ({
+    faces: faces.map(({ box, score, presence, prominence, light, pose }) => ({
       faceRectangle: rectangleFromBox(box),
       ...(score !== undefined && { score }),
       faceSize: sizeFromBox(box),
       light,
       yaw: pose.yawDegrees,
+      presence,
+      ...(prominence !== undefined && { prominence }),
     })),
   };
 }

@@ -150,7 +150,7 @@ function rankFace({ box, score = 1 }: FoundFace, frame: Box): Rank {
 const CENTER_FALLOFF = 1;
 
 /**
- * Visible area, weighted by the visible share, as a face cut off by the edge counts less, and by
+ * Visible area as a share of the photo, weighted by the visible share, as a face cut off by the edge counts less, and by
  * exp(-k (offset / half the shorter side)^2), where the offset is the distance between the centers of face and photo.
  */
 function measureProminence(box: Box, frame: Box): number {
@@ -158,7 +158,8 @@ function measureProminence(box: Box, frame: Box): number {
   const [face, photo] = [boxCenter(box), boxCenter(frame)];
   const offset = Math.hypot(face.x - photo.x, face.y - photo.y);
   const halfShorterSide = Math.min(frame.x2, frame.y2) / 2;
-  return (visible ** 2 / boxArea(box)) * Math.exp(-CENTER_FALLOFF * (offset / halfShorterSide) ** 2);
+  const size = visible ** 2 / (boxArea(box) * boxArea(frame));
+  return size * Math.exp(-CENTER_FALLOFF * (offset / halfShorterSide) ** 2);
 }
 
 /** Scales a caller's box to the decoded pixels and clips it to the image. */

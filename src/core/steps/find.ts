@@ -50,6 +50,9 @@ const CLOSE_UP_MARGIN = 2;
 /** Two meshes are the same face if their intersection is more than this share of the smaller one. */
 const NESTED_FACE_SHARE = 0.5;
 
+/** Below this presence a mesh does not lie on a face at all. */
+const MESHLESS_PRESENCE = 0.01;
+
 /** A face whose mesh is not refined yet. */
 export type UnrefinedFace = Pick<Candidate, "box" | "score" | "mesh">;
 
@@ -97,7 +100,8 @@ export async function continueSearch(
   const second = await continuePass(networks, image, secondStarted, limits, signal);
   if (!isComplete(second))
     return { checkpoint: { phase: "search", firstPass: packPass(first), secondPass: packPass(second) } };
-  return { found: removeDuplicates([...faces, ...candidatesFromPass(second).filter(isFaceInSecondPass)]) };
+  const found = removeDuplicates([...faces, ...candidatesFromPass(second).filter(isFaceInSecondPass)]);
+  return { found: dropMeshless(found) };
 }
 
 /** Refines the meshes of faces and places the faces by them. */
@@ -125,6 +129,20 @@ function isFace({ score, mesh }: Candidate): boolean {
 
 function isFaceInSecondPass({ score, mesh }: Candidate): boolean {
   return score >= SECOND_PASS.minScore && mesh.presence >= SECOND_PASS.minPresence;
+}
+
+/**
+ * Drops detections to which no mesh fits, such as a pair of hands, if a face with a mesh is at least as large. Without
+ * such a face they stay: most are full profiles, which the detector recognizes and the mesh network does not.
+ */
+export function dropMeshless(candidates: readonly Candidate[]): Candidate[] {
+  const sides = candidates
+    .filter(({ mesh }) => mesh.presence >= MIN_PRESENCE)
+    .map(({ box }) => longerSide(box));
+  const largestSide = Math.max(0, ...sides);
+  return candidates.filter(
+    ({ box, mesh }) => mesh.presence >= MESHLESS_PRESENCE || longerSide(box) > largestSide,
+  );
 }
 
 function chooseFurtherViews(

@@ -1474,7 +1474,12 @@ type FaceDetail struct {
 	// Mean luma of the face, 0 to 255. The quality check requires 70.
 	Light float64 `protobuf:"fixed64,4,opt,name=light,proto3" json:"light,omitempty"`
 	// Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
-	Yaw           float64 `protobuf:"fixed64,5,opt,name=yaw,proto3" json:"yaw,omitempty"`
+	Yaw float64 `protobuf:"fixed64,5,opt,name=yaw,proto3" json:"yaw,omitempty"`
+	// Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+	Presence float64 `protobuf:"fixed64,6,opt,name=presence,proto3" json:"presence,omitempty"`
+	// Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+	// ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+	Prominence    *float64 `protobuf:"fixed64,7,opt,name=prominence,proto3,oneof" json:"prominence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1540,6 +1545,20 @@ func (x *FaceDetail) GetLight() float64 {
 func (x *FaceDetail) GetYaw() float64 {
 	if x != nil {
 		return x.Yaw
+	}
+	return 0
+}
+
+func (x *FaceDetail) GetPresence() float64 {
+	if x != nil {
+		return x.Presence
+	}
+	return 0
+}
+
+func (x *FaceDetail) GetProminence() float64 {
+	if x != nil && x.Prominence != nil {
+		return *x.Prominence
 	}
 	return 0
 }
@@ -1663,15 +1682,20 @@ const file_face_v1_face_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"Z\n" +
 	"\vImageDetail\x12 \n" +
 	"\vfaces_found\x18\x01 \x01(\x05R\vfaces_found\x12)\n" +
-	"\x05faces\x18\x02 \x03(\v2\x13.face.v1.FaceDetailR\x05faces\"\x9f\x01\n" +
+	"\x05faces\x18\x02 \x03(\v2\x13.face.v1.FaceDetailR\x05faces\"\xef\x01\n" +
 	"\n" +
 	"FaceDetail\x12&\n" +
 	"\x0eface_rectangle\x18\x01 \x03(\x05R\x0eface_rectangle\x12\x19\n" +
 	"\x05score\x18\x02 \x01(\x01H\x00R\x05score\x88\x01\x01\x12\x1c\n" +
 	"\tface_size\x18\x03 \x03(\x05R\tface_size\x12\x14\n" +
 	"\x05light\x18\x04 \x01(\x01R\x05light\x12\x10\n" +
-	"\x03yaw\x18\x05 \x01(\x01R\x03yawB\b\n" +
-	"\x06_score2\xa2\x03\n" +
+	"\x03yaw\x18\x05 \x01(\x01R\x03yaw\x12\x1a\n" +
+	"\bpresence\x18\x06 \x01(\x01R\bpresence\x12#\n" +
+	"\n" +
+	"prominence\x18\a \x01(\x01H\x01R\n" +
+	"prominence\x88\x01\x01B\b\n" +
+	"\x06_scoreB\r\n" +
+	"\v_prominence2\xa2\x03\n" +
 	"\vFaceService\x12^\n" +
 	"\n" +
 	"MatchFaces\x12\x1a.face.v1.MatchFacesRequest\x1a\x1b.face.v1.MatchFacesResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/match_faces\x12i\n" +

@@ -252,15 +252,19 @@ class ImageDetail(_message.Message):
     def __init__(self, faces_found: _Optional[int] = ..., faces: _Optional[_Iterable[_Union[FaceDetail, _Mapping]]] = ...) -> None: ...
 
 class FaceDetail(_message.Message):
-    __slots__ = ("face_rectangle", "score", "face_size", "light", "yaw")
+    __slots__ = ("face_rectangle", "score", "face_size", "light", "yaw", "presence", "prominence")
     FACE_RECTANGLE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     FACE_SIZE_FIELD_NUMBER: _ClassVar[int]
     LIGHT_FIELD_NUMBER: _ClassVar[int]
     YAW_FIELD_NUMBER: _ClassVar[int]
+    PRESENCE_FIELD_NUMBER: _ClassVar[int]
+    PROMINENCE_FIELD_NUMBER: _ClassVar[int]
     face_rectangle: _containers.RepeatedScalarFieldContainer[int]
     score: float
     face_size: _containers.RepeatedScalarFieldContainer[int]
     light: float
     yaw: float
-    def __init__(self, face_rectangle: _Optional[_Iterable[int]] = ..., score: _Optional[float] = ..., face_size: _Optional[_Iterable[int]] = ..., light: _Optional[float] = ..., yaw: _Optional[float] = ...) -> None: ...
+    presence: float
+    prominence: float
+    def __init__(self, face_rectangle: _Optional[_Iterable[int]] = ..., score: _Optional[float] = ..., face_size: _Optional[_Iterable[int]] = ..., light: _Optional[float] = ..., yaw: _Optional[float] = ..., presence: _Optional[float] = ..., prominence: _Optional[float] = ...) -> None: ...

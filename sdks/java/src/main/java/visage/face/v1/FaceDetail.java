@@ -196,6 +196,50 @@ private static final long serialVersionUID = 0L;
     return yaw_;
   }
 
+  public static final int PRESENCE_FIELD_NUMBER = 6;
+  private double presence_ = 0D;
+  /**
+   * <pre>
+   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * </pre>
+   *
+   * <code>double presence = 6;</code>
+   * @return The presence.
+   */
+  @java.lang.Override
+  public double getPresence() {
+    return presence_;
+  }
+
+  public static final int PROMINENCE_FIELD_NUMBER = 7;
+  private double prominence_ = 0D;
+  /**
+   * <pre>
+   * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * </pre>
+   *
+   * <code>optional double prominence = 7;</code>
+   * @return Whether the prominence field is set.
+   */
+  @java.lang.Override
+  public boolean hasProminence() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * </pre>
+   *
+   * <code>optional double prominence = 7;</code>
+   * @return The prominence.
+   */
+  @java.lang.Override
+  public double getProminence() {
+    return prominence_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -233,6 +277,12 @@ private static final long serialVersionUID = 0L;
     }
     if (java.lang.Double.doubleToRawLongBits(yaw_) != 0) {
       output.writeDouble(5, yaw_);
+    }
+    if (java.lang.Double.doubleToRawLongBits(presence_) != 0) {
+      output.writeDouble(6, presence_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeDouble(7, prominence_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -278,6 +328,14 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeDoubleSize(5, yaw_);
     }
+    if (java.lang.Double.doubleToRawLongBits(presence_) != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeDoubleSize(6, presence_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeDoubleSize(7, prominence_);
+    }
     return size;
   }
   @java.lang.Override
@@ -318,6 +376,15 @@ private static final long serialVersionUID = 0L;
     if (java.lang.Double.doubleToLongBits(getYaw())
         != java.lang.Double.doubleToLongBits(
             other.getYaw())) return false;
+    if (java.lang.Double.doubleToLongBits(getPresence())
+        != java.lang.Double.doubleToLongBits(
+            other.getPresence())) return false;
+    if (hasProminence() != other.hasProminence()) return false;
+    if (hasProminence()) {
+      if (java.lang.Double.doubleToLongBits(getProminence())
+          != java.lang.Double.doubleToLongBits(
+              other.getProminence())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -348,6 +415,14 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + YAW_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         java.lang.Double.doubleToLongBits(getYaw()));
+    hash = (37 * hash) + PRESENCE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        java.lang.Double.doubleToLongBits(getPresence()));
+    if (hasProminence()) {
+      hash = (37 * hash) + PROMINENCE_FIELD_NUMBER;
+      hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+          java.lang.Double.doubleToLongBits(getProminence()));
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -488,6 +563,8 @@ private static final long serialVersionUID = 0L;
       faceSize_ = emptyIntList();
       light_ = 0D;
       yaw_ = 0D;
+      presence_ = 0D;
+      prominence_ = 0D;
       return this;
     }
 
@@ -540,6 +617,13 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000010) != 0)) {
         result.yaw_ = yaw_;
       }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.presence_ = presence_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.prominence_ = prominence_;
+        to_bitField0_ |= 0x00000002;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -585,6 +669,12 @@ private static final long serialVersionUID = 0L;
       }
       if (java.lang.Double.doubleToRawLongBits(other.getYaw()) != 0) {
         setYaw(other.getYaw());
+      }
+      if (java.lang.Double.doubleToRawLongBits(other.getPresence()) != 0) {
+        setPresence(other.getPresence());
+      }
+      if (other.hasProminence()) {
+        setProminence(other.getProminence());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -659,6 +749,16 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000010;
               break;
             } // case 41
+            case 49: {
+              presence_ = input.readDouble();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 49
+            case 57: {
+              prominence_ = input.readDouble();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 57
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1040,6 +1140,110 @@ private static final long serialVersionUID = 0L;
     public Builder clearYaw() {
       bitField0_ = (bitField0_ & ~0x00000010);
       yaw_ = 0D;
+      onChanged();
+      return this;
+    }
+
+    private double presence_ ;
+    /**
+     * <pre>
+     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * </pre>
+     *
+     * <code>double presence = 6;</code>
+     * @return The presence.
+     */
+    @java.lang.Override
+    public double getPresence() {
+      return presence_;
+    }
+    /**
+     * <pre>
+     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * </pre>
+     *
+     * <code>double presence = 6;</code>
+     * @param value The presence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPresence(double value) {
+
+      presence_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * </pre>
+     *
+     * <code>double presence = 6;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPresence() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      presence_ = 0D;
+      onChanged();
+      return this;
+    }
+
+    private double prominence_ ;
+    /**
+     * <pre>
+     * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * </pre>
+     *
+     * <code>optional double prominence = 7;</code>
+     * @return Whether the prominence field is set.
+     */
+    @java.lang.Override
+    public boolean hasProminence() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * </pre>
+     *
+     * <code>optional double prominence = 7;</code>
+     * @return The prominence.
+     */
+    @java.lang.Override
+    public double getProminence() {
+      return prominence_;
+    }
+    /**
+     * <pre>
+     * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * </pre>
+     *
+     * <code>optional double prominence = 7;</code>
+     * @param value The prominence to set.
+     * @return This builder for chaining.
+     */
+    public Builder setProminence(double value) {
+
+      prominence_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * </pre>
+     *
+     * <code>optional double prominence = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearProminence() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      prominence_ = 0D;
       onChanged();
       return this;
     }

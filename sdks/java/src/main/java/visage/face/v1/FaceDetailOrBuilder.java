@@ -106,4 +106,35 @@ public interface FaceDetailOrBuilder extends
    * @return The yaw.
    */
   double getYaw();
+
+  /**
+   * <pre>
+   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * </pre>
+   *
+   * <code>double presence = 6;</code>
+   * @return The presence.
+   */
+  double getPresence();
+
+  /**
+   * <pre>
+   * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * </pre>
+   *
+   * <code>optional double prominence = 7;</code>
+   * @return Whether the prominence field is set.
+   */
+  boolean hasProminence();
+  /**
+   * <pre>
+   * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
+   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * </pre>
+   *
+   * <code>optional double prominence = 7;</code>
+   * @return The prominence.
+   */
+  double getProminence();
 }

@@ -221,22 +221,24 @@ public final class FaceOuterClass extends com.google.protobuf.GeneratedFile {
       "3\n\021MillisecondsEntry\022\013\n\003key\030\001 \001(\t\022\r\n\005val" +
       "ue\030\002 \001(\001:\0028\001\"S\n\013ImageDetail\022 \n\013faces_fou" +
       "nd\030\001 \001(\005R\013faces_found\022\"\n\005faces\030\002 \003(\0132\023.f" +
-      "ace.v1.FaceDetail\"\214\001\n\nFaceDetail\022&\n\016face" +
+      "ace.v1.FaceDetail\"\306\001\n\nFaceDetail\022&\n\016face" +
       "_rectangle\030\001 \003(\005R\016face_rectangle\022\022\n\005scor" +
       "e\030\002 \001(\001H\000\210\001\001\022\034\n\tface_size\030\003 \003(\005R\tface_si" +
-      "ze\022\r\n\005light\030\004 \001(\001\022\013\n\003yaw\030\005 \001(\001B\010\n\006_score" +
-      "2\242\003\n\013FaceService\022^\n\nMatchFaces\022\032.face.v1" +
-      ".MatchFacesRequest\032\033.face.v1.MatchFacesR" +
-      "esponse\"\027\202\323\344\223\002\021\"\014/match_faces:\001*\022i\n\014Comp" +
-      "areFaces\022\034.face.v1.CompareFacesRequest\032\035" +
-      ".face.v1.CompareFacesResponse\"\034\210\002\001\202\323\344\223\002\023" +
-      "\"\016/compare_faces:\001*\022g\n\014GetImageAttr\022\034.fa" +
-      "ce.v1.GetImageAttrRequest\032\035.face.v1.GetI" +
-      "mageAttrResponse\"\032\202\323\344\223\002\024\"\017/get_image_att" +
-      "r:\001*\022_\n\nGetFaceVec\022\032.face.v1.GetFaceVecR" +
-      "equest\032\033.face.v1.GetFaceVecResponse\"\030\202\323\344" +
-      "\223\002\022\"\r/get_face_vec:\001*B1\n\016visage.face.v1P" +
-      "\001Z\035visage/sdks/go/face/v1;facev1b\006proto3"
+      "ze\022\r\n\005light\030\004 \001(\001\022\013\n\003yaw\030\005 \001(\001\022\020\n\010presen" +
+      "ce\030\006 \001(\001\022\027\n\nprominence\030\007 \001(\001H\001\210\001\001B\010\n\006_sc" +
+      "oreB\r\n\013_prominence2\242\003\n\013FaceService\022^\n\nMa" +
+      "tchFaces\022\032.face.v1.MatchFacesRequest\032\033.f" +
+      "ace.v1.MatchFacesResponse\"\027\202\323\344\223\002\021\"\014/matc" +
+      "h_faces:\001*\022i\n\014CompareFaces\022\034.face.v1.Com" +
+      "pareFacesRequest\032\035.face.v1.CompareFacesR" +
+      "esponse\"\034\210\002\001\202\323\344\223\002\023\"\016/compare_faces:\001*\022g\n" +
+      "\014GetImageAttr\022\034.face.v1.GetImageAttrRequ" +
+      "est\032\035.face.v1.GetImageAttrResponse\"\032\202\323\344\223" +
+      "\002\024\"\017/get_image_attr:\001*\022_\n\nGetFaceVec\022\032.f" +
+      "ace.v1.GetFaceVecRequest\032\033.face.v1.GetFa" +
+      "ceVecResponse\"\030\202\323\344\223\002\022\"\r/get_face_vec:\001*B" +
+      "1\n\016visage.face.v1P\001Z\035visage/sdks/go/face" +
+      "/v1;facev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -387,7 +389,7 @@ public final class FaceOuterClass extends com.google.protobuf.GeneratedFile {
     internal_static_face_v1_FaceDetail_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_face_v1_FaceDetail_descriptor,
-        new java.lang.String[] { "FaceRectangle", "Score", "FaceSize", "Light", "Yaw", });
+        new java.lang.String[] { "FaceRectangle", "Score", "FaceSize", "Light", "Yaw", "Presence", "Prominence", });
     descriptor.resolveAllFeaturesImmutable();
     com.google.api.AnnotationsProto.getDescriptor();
     visage.rest.v1.Options.getDescriptor();

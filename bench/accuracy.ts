@@ -1,12 +1,14 @@
 // Measures the accuracy of the core on labelled photos: `npm run accuracy -- --data DIR`.
 // Prints the key figures and writes bench/results/accuracy.md.
-
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openAnalyzer } from "../src/core/index.ts";
-import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../src/model-manifest.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
-import { measurePairs } from "../tools/support/evaluation.ts";
+import { embedPhotos, measurePairs } from "../tools/support/evaluation.ts";
 import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
 import { detectionChapter, measureDetection } from "./accuracy/detection.ts";
+import { type FalseMatchCurve, measureFalseMatches } from "./accuracy/false-match-curve.ts";
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { verificationChapter } from "./accuracy/verification.ts";
@@ -17,9 +19,12 @@ const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
 
 const chapters: Chapter[] = [];
 if (datasets.lfw.length > 0) {
-  const pairs = await measurePairs(analyzer, datasets.lfw);
+  const vectors = await embedPhotos(analyzer, datasets.lfw);
+  const pairs = measurePairs(datasets.lfw, vectors);
+  const curve = measureFalseMatches(vectors);
   writeResult("accuracy-tradeoff.svg", tradeoffPlot(pairs));
-  chapters.push(verificationChapter(pairs));
+  writeCalibration({ model: analyzer.identity, set: "LFW, development photos", ...curve });
+  chapters.push(verificationChapter(pairs, curve));
 }
 if (datasets.landmarks68.length > 0)
   chapters.push(landmarksChapter(await measureLandmarks(analyzer, datasets.landmarks68)));
@@ -27,6 +32,16 @@ if (datasets.detection.length > 0)
   chapters.push(detectionChapter(await measureDetection(analyzer, datasets.detection)));
 if (datasets.fairface.length > 0)
   chapters.push(attributesChapter(await measureAttributes(analyzer, datasets.fairface)));
+
+/** Writes the curve by which callers choose a threshold, with four significant digits. */
+function writeCalibration(
+  calibration: FalseMatchCurve & { readonly model: string; readonly set: string },
+): void {
+  const round = (_: string, value: unknown) =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+  const file = join(PACKAGE_ROOT, "models/calibration.json");
+  writeFileSync(file, `${JSON.stringify(calibration, round, 2)}\n`);
+}
 
 const summary = formatSummary(chapters);
 writeReport("accuracy.md", [

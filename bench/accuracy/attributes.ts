@@ -31,12 +31,23 @@ export function attributesChapter(portraits: readonly MeasuredPortrait[]): Chapt
     target: `≥ ${100 * target} %`,
     isMet: correct / all.n >= target,
   });
-  const groups = AGE_RANGES.flatMap((age) =>
-    (["female", "male"] as const).map((gender) => ({
-      name: `${age}, ${gender}`,
-      members: portraits.filter((portrait) => portrait.age === age && portrait.gender === gender),
+  const genders = ["female", "male"] as const;
+  const groups = [
+    ...AGE_RANGES.flatMap((age) =>
+      genders.map((gender) => ({
+        name: `${age}, ${gender}`,
+        members: portraits.filter((portrait) => portrait.age === age && portrait.gender === gender),
+      })),
+    ),
+    ...AGE_RANGES.map((age) => ({
+      name: age,
+      members: portraits.filter((portrait) => portrait.age === age),
     })),
-  );
+    ...genders.map((gender) => ({
+      name: gender,
+      members: portraits.filter((portrait) => portrait.gender === gender),
+    })),
+  ];
   return {
     title: "Age and gender",
     figures: [

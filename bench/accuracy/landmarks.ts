@@ -97,7 +97,7 @@ function meanError(faces: readonly MeasuredFace[], [from, to]: readonly [number,
   return mean(faces.flatMap(({ errors }) => (errors ? [mean(errors.slice(from, to))] : [])));
 }
 
-/** The set that a photo comes from (HELEN or AFW): the first part of its file name. */
+/** The set that a photo comes from, such as HELEN: the first part of its file name, if it has several. */
 function sourceOf(file: string): string {
-  return basename(file).split("-")[0]!.toUpperCase();
+  return /^([a-z]+)[-_]/i.exec(basename(file))?.[1]?.toUpperCase() ?? "other sets";
 }

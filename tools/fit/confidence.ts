@@ -4,17 +4,15 @@
 import { confidenceOf, openAnalyzer } from "../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { readDatasetsFromArguments, splitOfPair } from "../support/datasets.ts";
-import { measurePairs } from "../support/evaluation.ts";
+import { embedPhotos, measurePairs } from "../support/evaluation.ts";
 import { mean } from "../support/statistics.ts";
 
 const MAX_SLOPE = 200;
 
 const { lfw } = readDatasetsFromArguments();
 const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });
-const pairs = await measurePairs(
-  analyzer,
-  lfw.filter((pair) => splitOfPair(pair) === "fit"),
-);
+const fitPairs = lfw.filter((pair) => splitOfPair(pair) === "fit");
+const pairs = measurePairs(fitPairs, await embedPhotos(analyzer, fitPairs));
 await analyzer.close();
 
 /** Target probabilities smoothed as in Platt scaling, so that a small set does not make the curve overconfident. */

@@ -16,14 +16,21 @@ export interface MeasuredPair extends Pair {
   readonly distance?: number;
 }
 
-/** Measures the distance of each pair. Each photo is embedded once. */
-export async function measurePairs(analyzer: Analyzer, pairs: readonly Pair[]): Promise<MeasuredPair[]> {
+/** Embeds the most prominent face of every photo of the pairs. Photos without a face are left out. */
+export async function embedPhotos(
+  analyzer: Analyzer,
+  pairs: readonly Pair[],
+): Promise<ReadonlyMap<string, Vector>> {
   const files = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
   const vectors = await mapWithProgress("verification", files, (file) => embedFile(analyzer, file));
-  const byFile = new Map(files.map((file, i) => [file, vectors[i]]));
+  return new Map(files.flatMap((file, i) => (vectors[i] ? [[file, vectors[i]] as const] : [])));
+}
+
+/** Measures the distance of each pair, given the vectors of its photos. */
+export function measurePairs(pairs: readonly Pair[], vectors: ReadonlyMap<string, Vector>): MeasuredPair[] {
   return pairs.map((pair) => {
-    const first = byFile.get(pair.first);
-    const second = byFile.get(pair.second);
+    const first = vectors.get(pair.first);
+    const second = vectors.get(pair.second);
     return { ...pair, ...(first && second && { distance: distanceOf(first, second) }) };
   });
 }

@@ -17,3 +17,11 @@ export function quantile(values: readonly number[], q: number): number {
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
+
+/** The 95 % Wilson interval of a share that was observed in `n` independent trials. */
+export function wilsonInterval(share: number, n: number): [number, number] {
+  const z = 1.96;
+  const center = share + z ** 2 / (2 * n);
+  const margin = z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
+  return [(center - margin) / (1 + z ** 2 / n), (center + margin) / (1 + z ** 2 / n)];
+}

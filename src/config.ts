@@ -7,251 +7,212 @@ import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 
-/** What the environment settles, checked. */
-export interface Config {
-  /** Address to listen at. */
-  readonly host: string;
-  readonly port: number;
-  /** Folder for what is kept between starts. */
-  readonly dataDir: string;
-  /** The PostgreSQL database of the accounts; without one they are in the data folder. */
-  readonly databaseUrl: string | undefined;
-  /** Folder of the networks, as an absolute path. */
-  readonly modelsDir: string;
-  /** The user id that may use the service; without one an id is made and kept in the data folder. */
-  readonly trialUser: string | undefined;
-  /** Number of worker processes that run the networks. */
-  readonly workers: number;
-  /** The longest estimated wait for a worker; requests that would wait longer are rejected. */
-  readonly maxQueueWaitMs: number;
-  readonly maxImageBytes: number;
-  readonly maxImagePixels: number;
-  readonly maxRequestBytes: number;
-  /** Bytes of all request bodies in memory. */
-  readonly maxBodyBytesInFlight: number;
-  /** Connections that may be open, in all and from one client address. */
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
-  /** The longest that one request may take. */
-  readonly requestTimeoutMs: number;
-  /** The longest that fetching one image by URL may take, and what may be fetched beside public hosts. */
-  readonly fetchTimeoutMs: number;
-  readonly fetchAllow: AllowList;
-  /** How long a connection may last, give or take a tenth. */
-  readonly maxConnectionAgeMs: number;
-  /** Proxies whose word is taken on where a request comes from. */
-  readonly trustedProxies: TrustedProxies;
-  /** How long known users go on while the database of accounts is away. */
-  readonly accountsGraceMs: number;
-  /** Web pages that may call the service from a browser: any, or those of these origins. */
-  readonly corsOrigins: "*" | readonly string[];
-  /** Answers as the original service did: errors with HTTP 200, `no match` for strangers. */
-  readonly legacy: boolean;
-  /** Whether gRPC clients may ask for the descriptors. */
-  readonly reflection: boolean;
-  /** Whether the pages for people are served. */
-  readonly web: boolean;
-  readonly logLevel: LogLevel;
-  /** The address and port of the metrics; undefined for none. */
-  readonly metricsHost: string;
-  readonly metricsPort: MetricsPortSetting | undefined;
-  /** Address of a collector of traces, and what the service is called there. */
-  readonly tracesEndpoint: string | undefined;
-  readonly tracesName: string;
-  /** How long the service goes on after SIGTERM while balancers notice. */
-  readonly drainMs: number;
-  /** PEM files of a certificate and its key; with both the port speaks TLS. */
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-}
-
-/** The port of the metrics, and whether nobody has chosen it. */
-interface MetricsPortSetting {
-  readonly port: number;
-  readonly isDefault: boolean;
-}
-
-/** One variable: what it gives when it is unset, and how its text is read. */
+/** An environment variable: its default and the parser of its text. */
 interface Setting<T> {
   readonly name: `VISAGE_${string}` | `OTEL_${string}`;
   readonly default: T;
-  /** Throws an Error that says what the text should be. */
+  /** Throws an Error whose message completes the sentence "NAME ...". */
   readonly parse: (text: string) => T;
 }
 
-/** Variables by their value; an unset variable is missing. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** The port of the metrics server. */
+interface MetricsPort {
+  readonly port: number;
+  /** Whether the port was not set. Only then may another program use it. */
+  readonly isDefault: boolean;
+}
 
-/** Variables for the settings of a configuration. */
-export type Settings<C> = { readonly [Key in keyof C]: Setting<C[Key]> };
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIB = 1024 * 1024;
 
-const SETTINGS: Settings<Config> = {
-  host: { name: "VISAGE_HOST", default: "0.0.0.0", parse: (text) => text },
-  port: { name: "VISAGE_PORT", default: 8080, parse: wholeNumber(0, 65_535) },
-  dataDir: { name: "VISAGE_DATA_DIR", default: resolve("data"), parse: (text) => resolve(text) },
-  databaseUrl: { name: "VISAGE_DATABASE_URL", default: undefined, parse: postgresUrl },
-  modelsDir: { name: "VISAGE_MODELS_DIR", default: DEFAULT_MODELS_DIR, parse: (text) => resolve(text) },
-  trialUser: { name: "VISAGE_TRIAL_USER", default: undefined, parse: userId },
-  workers: { name: "VISAGE_WORKERS", default: countCpus(), parse: wholeNumber(1, 256) },
-  maxQueueWaitMs: { name: "VISAGE_MAX_QUEUE_WAIT_MS", default: 1_000, parse: wholeNumber(1, 600_000) },
-  maxImageBytes: { name: "VISAGE_MAX_IMAGE_BYTES", default: 10 * MIB, parse: wholeNumber(1, 1024 * MIB) },
-  maxImagePixels: {
-    name: "VISAGE_MAX_IMAGE_PIXELS",
-    default: 40_000_000,
-    parse: wholeNumber(1, 1_000_000_000),
-  },
-  // Two of the largest images, as percent-encoded Base64 or as JSON with line breaks.
-  maxRequestBytes: { name: "VISAGE_MAX_REQUEST_BYTES", default: 32 * MIB, parse: wholeNumber(1, 2047 * MIB) },
-  maxBodyBytesInFlight: {
-    name: "VISAGE_MAX_BODY_BYTES_IN_FLIGHT",
-    default: 256 * MIB,
-    parse: wholeNumber(MIB, 1024 * 1024 * MIB),
-  },
-  maxConnections: {
-    name: "VISAGE_MAX_CONNECTIONS",
-    default: defaultMaxConnections(),
-    parse: wholeNumber(1, 1_000_000),
-  },
-  maxConnectionsPerAddress: {
-    name: "VISAGE_MAX_CONNECTIONS_PER_ADDRESS",
-    default: MAX_CONNECTIONS.perAddress,
-    parse: wholeNumber(1, 1_000_000),
-  },
-  requestTimeoutMs: { name: "VISAGE_REQUEST_TIMEOUT_MS", default: 30_000, parse: wholeNumber(1, 3_600_000) },
-  fetchTimeoutMs: { name: "VISAGE_FETCH_TIMEOUT_MS", default: 5_000, parse: wholeNumber(1, 600_000) },
-  fetchAllow: { name: "VISAGE_FETCH_ALLOW", default: parseAllowList(""), parse: parseAllowList },
-  maxConnectionAgeMs: {
-    name: "VISAGE_MAX_CONNECTION_AGE_MS",
-    default: 1_800_000,
-    parse: wholeNumber(1_000, 86_400_000),
-  },
-  trustedProxies: { name: "VISAGE_TRUSTED_PROXIES", default: [], parse: parseTrustedProxies },
-  accountsGraceMs: {
-    name: "VISAGE_ACCOUNTS_GRACE_MS",
-    default: 60_000,
-    parse: wholeNumber(0, 86_400_000),
-  },
-  corsOrigins: { name: "VISAGE_CORS_ORIGINS", default: "*", parse: origins },
-  legacy: { name: "VISAGE_LEGACY", default: false, parse: onOrOff },
-  reflection: { name: "VISAGE_REFLECTION", default: true, parse: onOrOff },
-  web: { name: "VISAGE_WEB", default: true, parse: onOrOff },
-  logLevel: { name: "VISAGE_LOG_LEVEL", default: "info", parse: oneOf(LOG_LEVELS) },
-  metricsHost: { name: "VISAGE_METRICS_HOST", default: "127.0.0.1", parse: (text) => text },
-  metricsPort: {
-    name: "VISAGE_METRICS_PORT",
-    default: { port: 9464, isDefault: true },
-    parse: portOrOff,
-  },
-  drainMs: { name: "VISAGE_DRAIN_MS", default: 2_000, parse: wholeNumber(0, 600_000) },
-  tracesEndpoint: { name: "OTEL_EXPORTER_OTLP_ENDPOINT", default: undefined, parse: httpUrl },
-  tracesName: { name: "OTEL_SERVICE_NAME", default: "visage", parse: (text) => text },
-  tlsCert: { name: "VISAGE_TLS_CERT", default: undefined, parse: (text) => resolve(text) },
-  tlsKey: { name: "VISAGE_TLS_KEY", default: undefined, parse: (text) => resolve(text) },
+/** All settings, in the order of the documentation. */
+const SETTINGS = {
+  /** Address to listen on. */
+  host: setting("VISAGE_HOST", "0.0.0.0", parseText),
+  /** Port to listen on; 0 selects a free port. */
+  port: setting("VISAGE_PORT", 8080, parseInteger(0, 65_535)),
+  /** Folder for persistent data, as an absolute path. */
+  dataDir: setting("VISAGE_DATA_DIR", resolve("data"), parsePath),
+  /** PostgreSQL database of the accounts; undefined for an SQLite file in the data folder. */
+  databaseUrl: setting<string | undefined>("VISAGE_DATABASE_URL", undefined, parsePostgresUrl),
+  /** Folder of the networks, as an absolute path. */
+  modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
+  /** Id of the trial user; undefined to generate one if the data folder has no users. */
+  trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseUserId),
+  /** Number of worker processes. */
+  workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
+  /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
+  maxQueueWaitMs: setting("VISAGE_MAX_QUEUE_WAIT_MS", 1_000, parseInteger(1, 600_000)),
+  /** Limit of one encoded image. */
+  maxImageBytes: setting("VISAGE_MAX_IMAGE_BYTES", 10 * MIB, parseInteger(1, 1024 * MIB)),
+  maxImagePixels: setting("VISAGE_MAX_IMAGE_PIXELS", 40_000_000, parseInteger(1, 1_000_000_000)),
+  /** Limit of one request body. The default fits two images of the default limit in every encoding. */
+  maxRequestBytes: setting("VISAGE_MAX_REQUEST_BYTES", 32 * MIB, parseInteger(1, 2047 * MIB)),
+  /** Limit of all request bodies in memory together. */
+  maxBodyBytesInFlight: setting(
+    "VISAGE_MAX_BODY_BYTES_IN_FLIGHT",
+    256 * MIB,
+    parseInteger(MIB, 1024 * 1024 * MIB),
+  ),
+  /** Limit of open connections. */
+  maxConnections: setting("VISAGE_MAX_CONNECTIONS", defaultMaxConnections(), parseInteger(1, 1_000_000)),
+  /** Limit of open connections from one client address. */
+  maxConnectionsPerAddress: setting(
+    "VISAGE_MAX_CONNECTIONS_PER_ADDRESS",
+    MAX_CONNECTIONS.perAddress,
+    parseInteger(1, 1_000_000),
+  ),
+  /** Time limit of one request. */
+  requestTimeoutMs: setting("VISAGE_REQUEST_TIMEOUT_MS", 30_000, parseInteger(1, 3_600_000)),
+  /** Time limit for fetching one image by URL. */
+  fetchTimeoutMs: setting("VISAGE_FETCH_TIMEOUT_MS", 5_000, parseInteger(1, 600_000)),
+  /** Hosts with private addresses from which images may be fetched. */
+  fetchAllow: setting<AllowList>("VISAGE_FETCH_ALLOW", parseAllowList(""), parseAllowList),
+  /** Maximum age of a connection, varied by up to 10 %. */
+  maxConnectionAgeMs: setting("VISAGE_MAX_CONNECTION_AGE_MS", 1_800_000, parseInteger(1_000, 86_400_000)),
+  /** Proxies whose X-Forwarded-For header is trusted. */
+  trustedProxies: setting<TrustedProxies>("VISAGE_TRUSTED_PROXIES", [], parseTrustedProxies),
+  /** How long known users are admitted while the account database is unavailable. */
+  accountsGraceMs: setting("VISAGE_ACCOUNTS_GRACE_MS", 60_000, parseInteger(0, 86_400_000)),
+  /** Origins that may call the service from a browser. */
+  corsOrigins: setting<"*" | readonly string[]>("VISAGE_CORS_ORIGINS", "*", parseOrigins),
+  /** Whether to respond like the original service: errors with HTTP 200, `no match` for different persons. */
+  legacy: setting("VISAGE_LEGACY", false, parseSwitch),
+  /** Whether gRPC reflection is served. */
+  reflection: setting("VISAGE_REFLECTION", true, parseSwitch),
+  /** Whether the web pages are served. */
+  web: setting("VISAGE_WEB", true, parseSwitch),
+  logLevel: setting<LogLevel>("VISAGE_LOG_LEVEL", "info", parseChoice(LOG_LEVELS)),
+  /** Address of the metrics server. */
+  metricsHost: setting("VISAGE_METRICS_HOST", "127.0.0.1", parseText),
+  /** Port of the metrics server; undefined for none. */
+  metricsPort: setting<MetricsPort | undefined>(
+    "VISAGE_METRICS_PORT",
+    { port: 9464, isDefault: true },
+    parseMetricsPort,
+  ),
+  /** How long new requests are accepted after SIGTERM, until load balancers have reacted. */
+  drainMs: setting("VISAGE_DRAIN_MS", 2_000, parseInteger(0, 600_000)),
+  /** URL of an OTLP/HTTP trace collector. */
+  tracesEndpoint: setting<string | undefined>("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, parseHttpUrl),
+  /** Name of the service in traces. */
+  tracesName: setting("OTEL_SERVICE_NAME", "visage", parseText),
+  /** PEM file of the TLS certificate; undefined for cleartext. */
+  tlsCert: setting<string | undefined>("VISAGE_TLS_CERT", undefined, parsePath),
+  /** PEM file of the private key of the certificate. */
+  tlsKey: setting<string | undefined>("VISAGE_TLS_KEY", undefined, parsePath),
 };
 
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most)
-      throw new Error(`must be a whole number from ${least} to ${most}, not "${text}"`);
-    return value;
-  };
-}
+/** The validated configuration. */
+export type Config = {
+  readonly [Key in keyof typeof SETTINGS]: (typeof SETTINGS)[Key]["default"];
+};
 
-function portOrOff(text: string): MetricsPortSetting | undefined {
-  return text === "off" ? undefined : { port: wholeNumber(0, 65_535)(text), isDefault: false };
-}
-
-function httpUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
-  return text;
-}
-
-function userId(text: string): string {
-  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORMAT}`);
-  return text;
-}
-
-/** Says nothing of the text when it is wrong, for there may be a password in it. */
-function postgresUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new Error("must be an address such as postgres://user:password@host:5432/database");
-  return text;
-}
-
-function origins(text: string): "*" | readonly string[] {
-  if (text === "*") return text;
-  const list = text.split(",").map((origin) => origin.trim());
-  const wrong = list.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
-  if (wrong !== undefined)
-    throw new Error(`must be * or origins such as https://example.org, not "${wrong}"`);
-  return list;
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => T {
-  return (text) => {
-    const value = values.find((known) => known === text);
-    if (!value) throw new Error(`must be one of ${values.join(", ")}, not "${text}"`);
-    return value;
-  };
-}
-
-function onOrOff(text: string): boolean {
-  if (text !== "on" && text !== "off") throw new Error(`must be on or off, not "${text}"`);
-  return text === "on";
-}
-
-/** Variables that do not hold what they should. */
+/** An invalid configuration. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** One for each variable, which it begins with. */
-  readonly faults: readonly string[];
 
+  /** Each fault starts with the name of its variable. */
   constructor(faults: readonly string[]) {
     super(faults.join("; "));
-    this.faults = faults;
   }
 }
 
-/** Reads the configuration; nothing else in the project reads the environment. Throws ConfigError. */
+/**
+ * Reads the configuration from the environment; no other module reads the environment. An empty variable counts as
+ * unset. Throws one ConfigError with all faults.
+ */
 // biome-ignore lint/style/noProcessEnv: the one reader of settings
 export function readConfig(env: Environment = process.env): Config {
-  const isHalfTls = !env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY;
-  return readSettings(
-    SETTINGS,
-    env,
-    isHalfTls ? ["VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together"] : [],
-  );
+  const faults: string[] = [];
+  if (!env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY)
+    faults.push("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
+  const read = ({ name, default: defaultValue, parse }: Setting<unknown>): unknown => {
+    const text = env[name];
+    if (!text) return defaultValue;
+    try {
+      if (text !== text.trim()) throw new Error("must not start or end with white space");
+      return parse(text);
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`);
+    }
+  };
+  const entries = Object.entries<Setting<unknown>>(SETTINGS).map(([key, value]) => [key, read(value)]);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(Object.fromEntries(entries)) as Config;
 }
 
-/** The variables that are read, in the order of the documentation. */
+/** Returns the names of all variables, in the order of the documentation. */
 export function variableNames(): string[] {
   return Object.values<Setting<unknown>>(SETTINGS).map(({ name }) => name);
 }
 
-/**
- * Reads every setting, frozen, or throws one ConfigError with all faults, those that are known already among
- * them. An empty variable counts as unset.
- */
-export function readSettings<C extends object>(
-  settings: Settings<C>,
-  env: Environment,
-  known: readonly string[] = [],
-): Readonly<C> {
-  const faults = [...known];
-  const read = (setting: Setting<unknown>) => {
-    const text = env[setting.name];
-    if (!text) return setting.default;
-    try {
-      if (text !== text.trim()) throw new Error("must not begin or end with white space");
-      return setting.parse(text);
-    } catch (fault) {
-      faults.push(`${setting.name} ${(fault as Error).message}`);
-    }
+function setting<T>(
+  name: Setting<T>["name"],
+  defaultValue: NoInfer<T>,
+  parse: (text: string) => T,
+): Setting<T> {
+  return { name, default: defaultValue, parse };
+}
+
+function parseText(text: string): string {
+  return text;
+}
+
+function parsePath(text: string): string {
+  return resolve(text);
+}
+
+function parseInteger(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`must be an integer from ${min} to ${max}, not "${text}"`);
+    return value;
   };
-  const entries = Object.entries<Setting<unknown>>(settings).map(([key, setting]) => [key, read(setting)]);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return Object.freeze(Object.fromEntries(entries)) as C;
+}
+
+function parseMetricsPort(text: string): MetricsPort | undefined {
+  return text === "off" ? undefined : { port: parseInteger(0, 65_535)(text), isDefault: false };
+}
+
+function parseHttpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error("must be an http or https URL");
+  return text;
+}
+
+function parseUserId(text: string): string {
+  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORMAT}`);
+  return text;
+}
+
+/** The error does not repeat the text, because it may contain a password. */
+function parsePostgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error("must be a URL such as postgres://user:password@host:5432/database");
+  return text;
+}
+
+function parseOrigins(text: string): "*" | readonly string[] {
+  if (text === "*") return text;
+  const origins = text.split(",").map((origin) => origin.trim());
+  const invalid = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (invalid !== undefined)
+    throw new Error(`must be * or origins such as https://example.org, not "${invalid}"`);
+  return origins;
+}
+
+function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const choice = choices.find((known) => known === text);
+    if (!choice) throw new Error(`must be one of ${choices.join(", ")}, not "${text}"`);
+    return choice;
+  };
+}
+
+function parseSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new Error(`must be on or off, not "${text}"`);
+  return text === "on";
 }

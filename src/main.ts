@@ -7,80 +7,80 @@ import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
-import { digestsOf, readManifest } from "./model-manifest.ts";
+import { digestsFromManifest, readManifest } from "./model-manifest.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import { openPool, type Pool } from "./workers/pool.ts";
 
-/** A service with all that it needs behind it. */
+/** A running service with all its resources. */
 export interface RunningService extends RunningServer {
-  /** The id of a user to try the service with, if there is one. */
+  /** Id of the trial user, if there is one. */
   readonly userId: string | undefined;
-  /** The workers, for those who watch them. */
+  /** The worker pool, for monitoring. */
   readonly pool: Pool;
-  /** The port of the metrics, if there is one. */
+  /** Port of the metrics server; undefined if metrics are disabled. */
   readonly metricsPort: number | undefined;
-  /** Reads the certificate and its key again. If they cannot be used the old ones stay. Never rejects. */
+  /** Reloads the TLS certificate and its key. Keeps the old ones if the new ones are invalid. Never rejects. */
   reload(): Promise<void>;
 }
 
-/** The most that one log line has of what a worker prints. */
-const MAX_OUTPUT_CHARACTERS = 4096;
+/** Limit of worker output in one log line. */
+const MAX_WORKER_OUTPUT_CHARACTERS = 4096;
 
-/** Opens what the service needs and starts it; it is ready when this resolves. */
+/** Starts the service. It is ready when the promise resolves. On an error, everything opened so far is closed. */
 export async function startService(
   config: Config,
   log: Log = createLog(config.logLevel),
 ): Promise<RunningService> {
-  const parts = new Parts();
+  const resources = new ResourceStack();
   try {
     const credentials = await readCredentials(config);
     const cpus = countCpus();
     if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
-    // Not waited for yet: workers take the longest to start, and meanwhile there is enough to do here.
-    const opening = parts.addLater(
+    // Do not await the workers yet: they take the longest to start.
+    const openingPool = resources.addPending(
       openPool({
         modelsDir: config.modelsDir,
-        digests: digestsOf(readManifest()),
+        digests: digestsFromManifest(readManifest()),
         limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
         onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
         onWorkerOutput: (text) =>
-          log.warn({ event: "worker output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
+          log.warn({ event: "worker output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
       }),
     );
     const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer } =
-      await loadServer();
-    // Open from the start: what has not started yet has no samples.
-    const started: Started = {};
-    const metrics = createMetrics(() => watchedOf(started, log));
-    const metricsPort = parts.addIf(await openMetrics(config, metrics, openMetricsServer, log));
-    const store = parts.add(await openAccountStore(config));
+      await loadServerModules();
+    // Metrics are served during the start; parts that have not started have no samples.
+    const started: StartedParts = {};
+    const metrics = createMetrics(() => readServiceState(started, log));
+    const metricsServer = resources.addIfDefined(await openMetrics(config, metrics, openMetricsServer, log));
+    const store = resources.add(await openAccountStore(config));
     const userId = await ensureTrialUser({
       store,
       id: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
     });
-    const onStoreError = (fault: unknown) =>
-      log.error({ event: "accounts unavailable", cause: String(fault) });
-    const authenticator = parts.add(
+    const onStoreError = (error: unknown) =>
+      log.error({ event: "accounts unavailable", cause: String(error) });
+    const authenticator = resources.add(
       createAuthenticator({ store, graceMs: config.accountsGraceMs, onStoreError }),
     );
     started.authenticator = authenticator;
-    const fetcher = parts.add(
+    const fetcher = resources.add(
       createImageFetcher({
         allow: config.fetchAllow,
         timeoutMs: config.fetchTimeoutMs,
         maxBytes: config.maxImageBytes,
       }),
     );
-    const pool = await opening;
+    const pool = await openingPool;
     started.pool = pool;
-    const traces = parts.addIf(await openTracesOf(config));
-    const server = parts.add(
+    const traces = resources.addIfDefined(await openTracesIfConfigured(config));
+    const server = resources.add(
       await startServer({
         config,
         analyzer: pool,
@@ -89,7 +89,7 @@ export async function startService(
         warmUpImage: createSyntheticFace(),
         log,
         observers: [
-          (end) => log.info(logFieldsFromSummary(end)),
+          (summary) => log.info(logFieldsFromSummary(summary)),
           metrics.observe,
           ...(traces ? [traces.observe] : []),
         ],
@@ -98,26 +98,33 @@ export async function startService(
     );
     started.server = server;
     let reloading = Promise.resolve();
-    // One after the other, so that the last one decides.
+    // Reload sequentially, so that the last certificate wins.
     const reload = () => {
-      reloading = reloading.then(() => renewCredentials(config, server, log));
+      reloading = reloading.then(() => reloadCredentials(config, server, log));
       return reloading;
     };
-    return { ...server, userId, pool, metricsPort: metricsPort?.port, reload, close: () => parts.close() };
-  } catch (fault) {
-    await parts.close();
-    throw fault;
+    return {
+      ...server,
+      userId,
+      pool,
+      metricsPort: metricsServer?.port,
+      reload,
+      close: () => resources.close(),
+    };
+  } catch (error) {
+    await resources.close();
+    throw error;
   }
 }
 
-/** The parts of a service that have started. */
-interface Started {
+/** The parts of the service that have started. */
+interface StartedParts {
   pool?: Pool;
   authenticator?: Authenticator;
   server?: RunningServer;
 }
 
-function watchedOf({ pool, authenticator, server }: Started, log: Log): ServiceState {
+function readServiceState({ pool, authenticator, server }: StartedParts, log: Log): ServiceState {
   return {
     identity: pool?.identity,
     workers: pool,
@@ -127,7 +134,7 @@ function watchedOf({ pool, authenticator, server }: Started, log: Log): ServiceS
   };
 }
 
-/** Opens the port of the metrics, if there is to be one. Only the default port may be taken by others. */
+/** Opens the metrics server unless it is disabled. A default port in use is a warning, a configured one an error. */
 async function openMetrics(
   { metricsHost: host, metricsPort }: Config,
   metrics: Metrics,
@@ -136,48 +143,52 @@ async function openMetrics(
 ): Promise<MetricsServer | undefined> {
   if (!metricsPort) return undefined;
   const { port, isDefault } = metricsPort;
-  const onError = (fault: unknown) => log.error({ event: "metrics collection failed", cause: String(fault) });
+  const onError = (error: unknown) => log.error({ event: "metrics collection failed", cause: String(error) });
   try {
     return await open({ metrics, host, port, onError });
-  } catch (fault) {
-    const { code, message } = fault as NodeJS.ErrnoException;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     if (!isDefault || code !== "EADDRINUSE")
       throw new Error(
-        `VISAGE_METRICS_PORT and VISAGE_METRICS_HOST must name a port to listen at: ${message}`,
-        { cause: fault },
+        `The metrics server cannot listen on VISAGE_METRICS_HOST and VISAGE_METRICS_PORT: ${message}`,
+        { cause: error },
       );
     log.warn({ event: "metrics disabled", cause: message });
     return undefined;
   }
 }
 
-/** What was opened, to be closed the other way round: what was opened later may still use what was opened before. */
-class Parts {
-  readonly #opened: { close(): Promise<void> }[] = [];
+interface Closable {
+  close(): Promise<void>;
+}
 
-  add<Part extends { close(): Promise<void> }>(part: Part): Part {
-    this.#opened.push(part);
-    return part;
+/** Closes resources in the reverse order of opening, because later ones may use earlier ones. */
+class ResourceStack {
+  readonly #resources: Closable[] = [];
+
+  add<T extends Closable>(resource: T): T {
+    this.#resources.push(resource);
+    return resource;
   }
 
-  /** What is still being opened is closed once it is open, if it ever is. */
-  addLater<Part extends { close(): Promise<void> }>(opening: Promise<Part>): Promise<Part> {
+  /** Adds a resource that is still being opened. `close` waits for it. */
+  addPending<T extends Closable>(opening: Promise<T>): Promise<T> {
     const opened = opening.catch(() => undefined);
-    this.#opened.push({ close: async () => (await opened)?.close() });
+    this.#resources.push({ close: async () => (await opened)?.close() });
     return opening;
   }
 
-  addIf<Part extends { close(): Promise<void> }>(part: Part | undefined): Part | undefined {
-    return part && this.add(part);
+  addIfDefined<T extends Closable>(resource: T | undefined): T | undefined {
+    return resource && this.add(resource);
   }
 
   async close(): Promise<void> {
-    for (const part of this.#opened.splice(0).toReversed()) await part.close();
+    for (const resource of this.#resources.splice(0).toReversed()) await resource.close();
   }
 }
 
-/** Not imported above: it is much code, which is loaded while the workers start. */
-async function loadServer() {
+/** Loads the large modules of the server while the workers start. */
+async function loadServerModules() {
   const { createSyntheticFace } = await import("./core/image/synthetic-face.ts");
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./telemetry/metrics.ts");
@@ -186,37 +197,37 @@ async function loadServer() {
   return { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer };
 }
 
-/** Loaded only where it is asked for: it is much code, and most do without. */
-async function openTracesOf({ tracesEndpoint: endpoint, tracesName: serviceName }: Config) {
+/** Opens the trace exporter if it is configured. Its large modules are loaded only then. */
+async function openTracesIfConfigured({ tracesEndpoint: endpoint, tracesName: serviceName }: Config) {
   if (endpoint === undefined) return undefined;
   const { openTraces } = await import("./telemetry/traces.ts");
   return openTraces({ endpoint, serviceName });
 }
 
-/** Takes the certificate as it is on the disk now. Logs why where that fails, and keeps the present one. */
-async function renewCredentials(config: Config, server: RunningServer, log: Log): Promise<void> {
+/** Reloads the certificate from disk. On an error, logs it and keeps the current one. */
+async function reloadCredentials(config: Config, server: RunningServer, log: Log): Promise<void> {
   try {
-    const renewed = await readCredentials(config);
-    if (!renewed) return;
-    server.renew?.(renewed);
-    log.info({ event: "certificate reloaded", validTo: new X509Certificate(renewed.cert).validTo });
-  } catch (fault) {
-    log.error({ event: "certificate reload failed", cause: (fault as Error).message });
+    const credentials = await readCredentials(config);
+    if (!credentials) return;
+    server.renew?.(credentials);
+    log.info({ event: "certificate reloaded", validTo: new X509Certificate(credentials.cert).validTo });
+  } catch (error) {
+    log.error({ event: "certificate reload failed", cause: (error as Error).message });
   }
 }
 
-/** Reads the certificate and its key, if they are set. Throws unless both can be parsed and belong together. */
+/** Reads the certificate and its key, if configured. Throws if one is invalid or they do not match. */
 async function readCredentials({ tlsCert, tlsKey }: Config): Promise<Credentials | undefined> {
   if (!tlsCert || !tlsKey) return undefined;
   try {
     const [cert, key] = await Promise.all([readFile(tlsCert, "utf8"), readFile(tlsKey, "utf8")]);
-    // The context would take an empty file for none that was given.
+    // A secure context accepts empty files, so parse both first.
     new X509Certificate(cert);
     createPrivateKey(key);
     createSecureContext({ cert, key });
     return { cert, key };
-  } catch (fault) {
-    const { message } = fault as Error;
-    throw new Error(`VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ${message}`, { cause: fault });
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ${message}`, { cause: error });
   }
 }

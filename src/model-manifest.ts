@@ -19,19 +19,19 @@ export interface Network {
 /** All networks by name. */
 export type Manifest = Readonly<Record<string, Network>>;
 
-/** The folder of the installed package, whether this runs from source or compiled. */
+/** Root folder of the package, for both the sources and the compiled code. */
 export const PACKAGE_ROOT = findPackageRoot(import.meta.dirname);
 
-/** Where the networks go unless another folder is named. */
+/** Default folder of the networks. */
 export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models");
 
-/** Reads the manifest that the package ships. */
+/** Reads the manifest of the package. */
 export function readManifest(): Manifest {
   return JSON.parse(readFileSync(join(PACKAGE_ROOT, "models/manifest.json"), "utf8")) as Manifest;
 }
 
-/** SHA-256 of each network's file, by the network's name. */
-export function digestsOf(manifest: Manifest): Record<string, string> {
+/** Returns the SHA-256 digests of the network files by network name. */
+export function digestsFromManifest(manifest: Manifest): Record<string, string> {
   return Object.fromEntries(Object.entries(manifest).map(([name, { sha256 }]) => [name, sha256]));
 }
 

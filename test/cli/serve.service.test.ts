@@ -89,8 +89,8 @@ test("invalid settings fail the start with an error for each", () => {
   };
   const { status, stderr } = spawnSync(process.execPath, [CLI, "serve"], { env, encoding: "utf8" });
   expect(status).toBe(1);
-  expect(stderr).toContain("VISAGE_PORT must be a whole number");
-  expect(stderr).toContain("VISAGE_WORKERS must be a whole number");
+  expect(stderr).toContain("VISAGE_PORT must be an integer");
+  expect(stderr).toContain("VISAGE_WORKERS must be an integer");
   expect(stderr).toContain("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
 });
 

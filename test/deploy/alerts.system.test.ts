@@ -15,23 +15,23 @@ function promtool(...args: string[]): string {
 }
 
 describe.skipIf(!wanted)("Prometheus", () => {
-  test("takes its configuration and the rules that it names", () => {
+  test("accepts its configuration and the alert rules", () => {
     expect(promtool("check", "config", "prometheus.yaml")).toMatch("SUCCESS: 1 rule files found");
   });
 
-  test("raises each alert when it should, and not before", () => {
+  test("fires each alert when it should, and not before", () => {
     expect(promtool("test", "rules", "alerts.test.yaml")).toMatch("SUCCESS");
   });
 });
 
-test("every alert is tested", () => {
+test("every alert has a test", () => {
   const tests = readFileSync(join(FOLDER, "alerts.test.yaml"), "utf8");
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
   expect(alerts.length).toBeGreaterThan(8);
   expect(alerts.filter((name) => !tests.includes(`alertname: ${name}\n`))).toEqual([]);
 });
 
-test("alerts know errors by names that they have", () => {
+test("alerts select only existing error reasons", () => {
   const known = (Object.keys(ERRORS) as ErrorKind[]).map(reasonFromKind);
   const named = [...rules.matchAll(/(?:reason|outcome)=~?"([^"]+)"/g)].flatMap(([, names]) =>
     names!.split("|"),

@@ -12,12 +12,12 @@ import { findTools, TOOLS_DIR } from "../support/tools.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
 
 const CHART = join(PACKAGE_ROOT, "deploy/chart");
-const VALUES = ["least", "most"] as const;
+const VALUES = ["minimal", "full"] as const;
 const { wanted, paths } = findTools("helm", "kubeconform");
 
 interface Resource {
   readonly kind: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test looks for is deep inside, and of many kinds
+  // biome-ignore lint/suspicious/noExplicitAny: tests read deep fields of many kinds
   readonly spec: any;
 }
 
@@ -36,24 +36,24 @@ function render(values: string): string {
   return stdout;
 }
 
-function resourcesOf(values: string): Resource[] {
+function renderResources(values: string): Resource[] {
   return parseAllDocuments(render(values)).map((document) => document.toJS() as Resource);
 }
 
-function find(values: string, kind: string): Resource {
-  return resourcesOf(values).find((resource) => resource.kind === kind)!;
+function findResource(values: string, kind: string): Resource {
+  return renderResources(values).find((resource) => resource.kind === kind)!;
 }
 
 describe.skipIf(!wanted)("the chart", () => {
-  test.each(VALUES)("passes helm's lint with %s values", (values) => {
+  test.each(VALUES)("passes helm lint with %s values", (values) => {
     execFileSync(paths.helm, ["lint", "--strict", "--quiet", CHART, "--values", valuesFile(values)]);
   });
 
-  test.each(VALUES)("renders %s values as it did", async (values) => {
+  test.each(VALUES)("renders %s values like the snapshot", async (values) => {
     await expect(render(values)).toMatchFileSnapshot(`charts/${values}.rendered.yaml`);
   });
 
-  describe("against Kubernetes' own schemas", () => {
+  describe("with the schemas of Kubernetes", () => {
     let schemas: string;
     beforeAll(() => {
       const folder = mkdtempSync(join(tmpdir(), "visage-schemas-"));
@@ -71,8 +71,8 @@ describe.skipIf(!wanted)("the chart", () => {
       expect(status).toBe(0);
     });
 
-    test("is not when a field is misspelt", () => {
-      const misspelt = render("least").replace("failureThreshold", "failureTreshold");
+    test("is invalid if a field is misspelt", () => {
+      const misspelt = render("minimal").replace("failureThreshold", "failureTreshold");
       expect(kubeconform(misspelt)).toMatchObject({
         status: 1,
         stdout: expect.stringMatching("failureTreshold"),
@@ -82,19 +82,23 @@ describe.skipIf(!wanted)("the chart", () => {
 
   test.each([
     ["no database", ["--set", "networkPolicy.enabled=false"], "set database.existingSecret or database.url"],
-    ["no way to it", ["--set", "database.existingSecret=x"], "set networkPolicy.database.to"],
-    ["a setting that it makes itself", ["--set", "settings.VISAGE_PORT=1"], "VISAGE_PORT"],
-    ["a setting of no variable", ["--set", "settings.PORT=1"], "PORT"],
+    [
+      "no network address of the database",
+      ["--set", "database.existingSecret=x"],
+      "set networkPolicy.database.to",
+    ],
+    ["a setting that the chart controls", ["--set", "settings.VISAGE_PORT=1"], "VISAGE_PORT"],
+    ["a setting that is not a variable of the service", ["--set", "settings.PORT=1"], "PORT"],
     ["an unknown value", ["--set", "replica=3"], "replica"],
     ["a gateway without parents", ["--set", "gateway.enabled=true"], "parentRefs"],
-  ])("refuses %s", (_, args, message) => {
+  ])("rejects %s", (_, args, message) => {
     expect(helm(...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(message) });
   });
 
   test.each(VALUES)(
-    "gives pods longer to end than they drain and a request takes, with %s values",
+    "has a longer termination grace period than drain and request together, with %s values",
     (values) => {
-      const { spec } = find(values, "Deployment").spec.template;
+      const { spec } = findResource(values, "Deployment").spec.template;
       const variables: { name: string; value?: string }[] = spec.containers[0].env;
       const config = readConfig(Object.fromEntries(variables.map(({ name, value }) => [name, value])));
       const neededMs = config.drainMs + config.requestTimeoutMs;
@@ -102,18 +106,18 @@ describe.skipIf(!wanted)("the chart", () => {
     },
   );
 
-  test("lets pods reach no private address beside the database and DNS", () => {
-    const { egress } = find("least", "NetworkPolicy").spec;
+  test("blocks egress to private addresses except the database and DNS", () => {
+    const { egress } = findResource("minimal", "NetworkPolicy").spec;
     const [, , images] = egress;
     expect(egress).toHaveLength(3);
     const blocks: { cidr: string; except: string[] }[] = images.to.map(
       (peer: Resource["spec"]) => peer.ipBlock,
     );
-    const isOpen = (address: string) =>
+    const isAllowed = (address: string) =>
       blocks.some(({ cidr, except }) => isIn(address, cidr) && !except.some((range) => isIn(address, range)));
 
-    const closed = blocks.flatMap(({ except }) => except.map((range) => range.split("/")[0]!));
-    expect(closed.filter(isPublicAddress)).toEqual([]);
+    const exceptions = blocks.flatMap(({ except }) => except.map((range) => range.split("/")[0]!));
+    expect(exceptions.filter(isPublicAddress)).toEqual([]);
     const special = [
       "127.0.0.1",
       "10.3.0.7",
@@ -131,9 +135,9 @@ describe.skipIf(!wanted)("the chart", () => {
       "2002:a00:1::",
       "2001::1",
     ];
-    expect([...special, ...special6, "168.63.129.16", "224.0.0.1"].filter(isOpen)).toEqual([]);
+    expect([...special, ...special6, "168.63.129.16", "224.0.0.1"].filter(isAllowed)).toEqual([]);
     expect(
-      ["1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1"].filter((address) => !isOpen(address)),
+      ["1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1"].filter((address) => !isAllowed(address)),
     ).toEqual([]);
   });
 });
@@ -143,7 +147,7 @@ function isIn(address: string, range: string): boolean {
   return parsed.kind() === network.kind() && parsed.match(network, bits);
 }
 
-test("the chart is for this version", () => {
+test("the appVersion of the chart is the version of the package", () => {
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {
     version: string;
   };

@@ -10,7 +10,7 @@ interface Service {
   readonly stop_grace_period: string;
 }
 
-test("compose waits longer for the service to end than it drains and a request takes", () => {
+test("the stop grace period is longer than drain and request together", () => {
   const file = readFileSync(join(PACKAGE_ROOT, "deploy/compose.yaml"), "utf8");
   const filled = file.replaceAll(/\$\{POSTGRES_PASSWORD[^}]*\}/g, "secret");
   const { visage } = (parse(filled) as { services: { visage: Service } }).services;

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
-/** What an image runs, and how. Paths are those inside the image. */
+/** Configuration of a container image. Paths are inside the image. */
 export interface Image {
   readonly user: string;
   readonly workdir: string;
@@ -20,12 +20,12 @@ interface Step {
 const DOCKERFILE = join(PACKAGE_ROOT, "deploy/Dockerfile");
 
 /**
- * Does without an engine what `docker build` would do: the steps of the first stage on this machine instead of
- * in its base image, then the copies into the second. The folder becomes the root of the image.
+ * Builds the image without a container engine: runs the steps of the first stage on this machine and copies the files of
+ * the second stage to a folder, which becomes the root of the image.
  */
 export function buildImage(root: string): Image {
   const [build, final] = readStages();
-  // Inside the folder, as the first stage's own root.
+  // Root of the first stage.
   const stage = join(root, "build-stage");
   let workdir = "/";
   for (const { instruction, text } of build!) {
@@ -35,12 +35,12 @@ export function buildImage(root: string): Image {
     if (instruction === "RUN") run(text, folder, stage);
     mkdirSync(join(stage, workdir), { recursive: true });
   }
-  for (const { text } of stepsOf(final!, "COPY")) {
+  for (const { text } of findSteps(final!, "COPY")) {
     const [from, to] = text.split(" ").filter((word) => !word.startsWith("--"));
     cpSync(join(stage, from!), join(root, to!), { recursive: true });
   }
 
-  const last = (instruction: string) => stepsOf(final!, instruction).at(-1)!.text;
+  const last = (instruction: string) => findSteps(final!, instruction).at(-1)!.text;
   return {
     user: last("USER").split(":")[0]!,
     workdir: last("WORKDIR"),
@@ -54,7 +54,7 @@ export function buildImage(root: string): Image {
   };
 }
 
-/** The steps of each stage. */
+/** Parses the steps of each stage. */
 function readStages(): Step[][] {
   const lines = readFileSync(DOCKERFILE, "utf8")
     .replaceAll(/^#.*\n/gm, "")
@@ -70,7 +70,7 @@ function readStages(): Step[][] {
   return stages;
 }
 
-function stepsOf(stage: readonly Step[], instruction: string): Step[] {
+function findSteps(stage: readonly Step[], instruction: string): Step[] {
   return stage.filter((step) => step.instruction === instruction);
 }
 
@@ -78,16 +78,16 @@ function parseList(text: string): string[] {
   return JSON.parse(text.slice(text.indexOf("["))) as string[];
 }
 
-/** Copies what the ignore file lets through. */
+/** Copies files of the build context. */
 function copyContext(words: readonly string[], folder: string): void {
   const sources = words.slice(0, -1);
-  for (const path of contextFiles())
+  for (const path of listContextFiles())
     if (sources.includes(".") || sources.includes(path))
       cpSync(join(PACKAGE_ROOT, path), join(folder, path), { recursive: true });
 }
 
-/** Files that a build is sent: those of the project that a line with `!` names, by itself or by its folder. */
-function contextFiles(): string[] {
+/** Lists the build context: the files of the project that match a line with `!` in the ignore file. */
+function listContextFiles(): string[] {
   const lines = readFileSync(`${DOCKERFILE}.dockerignore`, "utf8").split("\n");
   const allowed = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
@@ -100,7 +100,7 @@ function contextFiles(): string[] {
     .filter((file) => allowed.some((path) => file === path || file.startsWith(`${path}/`)));
 }
 
-/** Runs a step in the shell; a cache of the project is this checkout's own. */
+/** Runs a step in a shell. Cache mounts of the project are links to this checkout. */
 function run(text: string, folder: string, stage: string): void {
   for (const [, target] of text.matchAll(/--mount=type=cache,target=\/build\/(\S+)/g)) {
     mkdirSync(dirname(join(folder, target!)), { recursive: true });

@@ -9,17 +9,18 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { buildImage, type Image } from "./dockerfile.ts";
 
 const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
-/** What the base image has beside Node: glibc, libgcc and libstdc++. */
+/** Libraries of the base image: glibc, libgcc and libstdc++. */
 const BASE_LIBRARIES =
   /^(linux-vdso|\/lib.*ld-linux.*|lib(c|dl|gcc_s|m|pthread|resolv|rt|stdc\+\+))\.so(\.\d+)?$/;
 
-// It installs all dependencies anew, which takes minutes: for CI, and for whoever changes deploy/.
+// Installing all dependencies takes minutes, so these tests run only in CI.
 const wanted = process.env.CI === "true" && process.platform === "linux";
-if (!wanted) console.warn("The image's tree is built and run only under CI=true, on Linux.");
+if (!wanted) console.warn("The image is built and tested only with CI=true on Linux.");
 const NAMESPACES = ["unshare", "--mount", "--net"];
 const canContain =
   process.getuid?.() === 0 && spawnSync("unshare", [...NAMESPACES.slice(1), "ip", "link"]).status === 0;
-if (wanted && !canContain) console.warn("No namespaces here: the image's tree runs without its walls.");
+if (wanted && !canContain)
+  console.warn("Namespaces are not available: the image is tested without isolation.");
 
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -29,7 +30,7 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-describe.skipIf(!wanted)("the image", () => {
+describe.skipIf(!wanted)("the container image", () => {
   let root: string;
   let image: Image;
   beforeAll(() => {
@@ -40,8 +41,8 @@ describe.skipIf(!wanted)("the image", () => {
   }, 600_000);
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  test("answers as its user on a read-only root without network, and writes to its data alone", async () => {
-    // Where neither the mount nor the user keeps the program from writing, the modes do.
+  test("serves a request as its user, on a read-only root file system without network", async () => {
+    // Without namespaces, file modes keep the program from writing.
     execFileSync("chmod", ["-R", "a-w", join(root, "app")]);
     const inRoot = (word: string) =>
       word.replace(/^\/nodejs\/bin\/node$/, process.execPath).replace(/^\/(?=app|data)/, `${root}/`);
@@ -55,21 +56,21 @@ describe.skipIf(!wanted)("the image", () => {
     };
     const [node, script] = image.healthcheck.map(inRoot);
     const command = image.command.map(inRoot).join(" ");
-    const question = [node, join(import.meta.dirname, "ask.mjs"), script, PHOTO].join(" ");
+    const client = [node, join(import.meta.dirname, "send-photo.mjs"), script, PHOTO].join(" ");
     const [program, ...args] = [
       ...(canContain ? NAMESPACES : []),
       join(import.meta.dirname, "run-contained"),
-      ...[image.user, inRoot("/data"), command, question],
+      ...[image.user, inRoot("/data"), command, client],
     ];
     const options = { env, cwd: join(root, image.workdir), encoding: "utf8", stdio: "pipe" } as const;
-    const answer = execFileSync(program!, args, options);
-    expect(JSON.parse(answer)).toMatchObject({
+    const response = execFileSync(program!, args, options);
+    expect(JSON.parse(response)).toMatchObject({
       status: "ok",
       data: { attributes: { image_size: [1280, 1920], face_id_0: { gender: expect.any(String) } } },
     });
   }, 120_000);
 
-  test("has native code for this platform alone, which needs nothing beside the base image", () => {
+  test("has native code for this platform only, which needs no libraries beyond the base image", () => {
     const libraries = readdirSync(join(root, "app/node_modules"), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.(node|so[.\d]*|dylib|dll)$/.test(path))
       .map((path) => join(root, "app/node_modules", path));
@@ -86,7 +87,7 @@ describe.skipIf(!wanted)("the image", () => {
     expect(needed.filter((name) => !BASE_LIBRARIES.test(name))).toEqual([]);
   });
 
-  test("has the licences and none of the tools", () => {
+  test("includes the licences and no development tools", () => {
     expect(["LICENSE", "NOTICE"].filter((name) => !existsSync(join(root, "app", name)))).toEqual([]);
     const tools = ["typescript", "vitest", "@biomejs"];
     expect(tools.filter((name) => existsSync(join(root, "app/node_modules", name)))).toEqual([]);

@@ -23,8 +23,8 @@ interface CustomResource {
 }
 
 /**
- * Writes the JSON schemas that kubeconform reads, one a kind, from what Kubernetes and the Gateway API publish.
- * They know no fields but their own, so that a misspelt one is an error. Gives the location to tell kubeconform.
+ * Converts the published schemas of Kubernetes and the Gateway API to one JSON schema per kind, for kubeconform. Unknown
+ * fields are errors, so that misspelt ones are found. Returns the schema location for kubeconform.
  */
 export function writeSchemas(published: string, folder: string): string {
   const write = ({ group, version, kind }: Kind, schema: Schema) => {
@@ -33,7 +33,7 @@ export function writeSchemas(published: string, folder: string): string {
   };
 
   const text = readFileSync(join(published, "swagger.json"), "utf8");
-  const { definitions } = strict(JSON.parse(text) as Schema) as unknown as OpenApi;
+  const { definitions } = toStrictSchema(JSON.parse(text) as Schema) as unknown as OpenApi;
   writeFileSync(join(folder, "definitions.json"), JSON.stringify({ definitions }));
   for (const [name, schema] of Object.entries(definitions))
     for (const kind of (schema["x-kubernetes-group-version-kind"] as Kind[]) ?? [])
@@ -43,16 +43,16 @@ export function writeSchemas(published: string, folder: string): string {
     const { group, names, versions } = (parse(readFileSync(join(published, file), "utf8")) as CustomResource)
       .spec;
     for (const { name, schema } of versions)
-      write({ group, version: name, kind: names.kind }, strict(schema.openAPIV3Schema) as Schema);
+      write({ group, version: name, kind: names.kind }, toStrictSchema(schema.openAPIV3Schema) as Schema);
   }
   return join(folder, "{{.ResourceKind}}{{.KindSuffix}}.json");
 }
 
-/** The same schema without room for unknown fields, and with numbers where both they and text are meant. */
-function strict(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(strict);
+/** Returns a schema that rejects unknown fields and accepts any type for int-or-string. */
+function toStrictSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toStrictSchema);
   if (typeof schema !== "object" || schema === null) return schema;
-  const own = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, strict(value)]));
+  const own = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, toStrictSchema(value)]));
   const { format, type: _, ...rest } = own;
   if (format === "int-or-string") return rest;
   return own.type === "object" && own.properties ? { additionalProperties: false, ...own } : own;

@@ -13,9 +13,9 @@ function run(script: string, options: { cwd?: string; input?: string } = {}) {
   });
 }
 
-describe("the list of licences", () => {
-  /** The list of a project with one dependency, of this licence. */
-  function listOf(name: string, license?: string) {
+describe("the licence check", () => {
+  /** Runs the check on a project with one dependency. */
+  function checkLicence(name: string, license?: string) {
     const cwd = mkdtempSync(join(tmpdir(), "visage-licences-"));
     const packages = { "": {}, [`node_modules/${name}`]: { version: "1.0.0", license } };
     writeFileSync(join(cwd, "package-lock.json"), JSON.stringify({ packages }));
@@ -24,7 +24,7 @@ describe("the list of licences", () => {
     return run("licences.mjs", { cwd });
   }
 
-  test("names every dependency and every network, and accepts them", () => {
+  test("lists every dependency and every network and accepts them", () => {
     const { status, stdout, stderr } = run("licences.mjs");
     expect(stderr).toBe("");
     expect(status).toBe(0);
@@ -37,38 +37,38 @@ describe("the list of licences", () => {
   });
 
   test.each(["MIT", "(MIT OR GPL-3.0-only)", "Apache-2.0 AND BSD-3-Clause"])("accepts %s", (licence) => {
-    expect(listOf("some", licence).status).toBe(0);
+    expect(checkLicence("some", licence).status).toBe(0);
   });
 
   test.each(["GPL-3.0-only", "AGPL-3.0", "LGPL-3.0-or-later", "MIT AND GPL-2.0-only", "BUSL-1.1", undefined])(
-    "refuses %s",
+    "rejects %s",
     (licence) => {
-      const { status, stderr } = listOf("some", licence);
+      const { status, stderr } = checkLicence("some", licence);
       expect(status).toBe(1);
       expect(stderr).toMatch("licences: some is under");
     },
   );
 
-  test("accepts the LGPL of libvips, which is only linked", () => {
-    expect(listOf("@img/sharp-libvips-linux-x64", "LGPL-3.0-or-later").status).toBe(0);
+  test("accepts the LGPL of libvips, which is linked dynamically", () => {
+    expect(checkLicence("@img/sharp-libvips-linux-x64", "LGPL-3.0-or-later").status).toBe(0);
   });
 });
 
-describe("the audit", () => {
+describe("the advisory check", () => {
   const advisory = { url: "https://example.org/GHSA-1", name: "tar", severity: "high", title: "Bad" };
 
-  test("passes where there is no advisory", () => {
+  test("passes without advisories", () => {
     expect(run("audit.mjs", { input: JSON.stringify({ vulnerabilities: {} }) }).status).toBe(0);
   });
 
-  test("fails on an advisory without a reason to accept it, and names it once", () => {
+  test("fails on an advisory that is not accepted and reports it once", () => {
     const vulnerabilities = { tar: { via: [advisory] }, visage: { via: ["tar", advisory] } };
     const { status, stderr } = run("audit.mjs", { input: JSON.stringify({ vulnerabilities }) });
     expect(status).toBe(1);
     expect(stderr).toBe("audit: GHSA-1 tar (high): Bad\n");
   });
 
-  test("fails where npm could not ask", () => {
+  test("fails if npm audit failed", () => {
     expect(run("audit.mjs", { input: JSON.stringify({ message: "no network" }) }).status).toBe(1);
   });
 });

@@ -7,25 +7,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 
-/** The example of deploy/, with nothing in it that needs root or an installation. */
+/** Writes the example configuration of deploy/ with paths that need neither root nor an installation. */
 export function writeNginxConfig(folder: string, change: (config: string) => string): string {
   const config = readFileSync(join(PACKAGE_ROOT, "deploy/nginx.conf"), "utf8");
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   const folders = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join("\n");
   const file = join(folder, "nginx.conf");
-  const here = change(config).replace("http {", `http {\n${folders}`);
-  writeFileSync(file, `pid ${join(folder, "pid")};\ndaemon off;\n${here}`);
+  const changed = change(config).replace("http {", `http {\n${folders}`);
+  writeFileSync(file, `pid ${join(folder, "pid")};\ndaemon off;\n${changed}`);
   return file;
 }
 
-/** A real nginx in front of two replicas. */
+/** An nginx process in front of two replicas. */
 export interface Nginx {
   readonly httpPort: number;
   readonly grpcPort: number;
   stop(): Promise<void>;
 }
 
-/** Starts nginx by the example of deploy/ in front of replicas at these ports. */
+/** Starts nginx with the example configuration of deploy/ in front of replicas on these ports. */
 export async function startNginx(program: string, replicas: readonly [number, number]): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), "visage-nginx-"));
   const [httpPort, grpcPort] = [await freePort(), await freePort()];
@@ -37,14 +37,14 @@ export async function startNginx(program: string, replicas: readonly [number, nu
       .replace("listen 81 ", `listen 127.0.0.1:${grpcPort} `),
   );
   const child = spawn(program, ["-e", "stderr", "-c", file], { stdio: "ignore" });
-  const gone = once(child, "exit");
+  const exited = once(child, "exit");
   while (!(await isListening(httpPort))) await sleep(50);
   return {
     httpPort,
     grpcPort,
     stop: async () => {
       child.kill("SIGTERM");
-      await gone;
+      await exited;
       rmSync(folder, { recursive: true, force: true });
     },
   };

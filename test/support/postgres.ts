@@ -7,44 +7,44 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 
-/** A PostgreSQL server of a test's own, on this machine. */
+/** A temporary PostgreSQL server on this machine. */
 export interface TestPostgres {
-  /** Of a database that is there and empty. */
+  /** URL of an empty database. */
   readonly url: string;
-  /** Makes another empty database and gives its address. */
+  /** Creates another empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** Ends all connections and then the server, in good order. */
+  /** Closes all connections and shuts the server down. */
   stop(): Promise<void>;
-  /** Ends the server with all its processes as a failing machine would, without a word to clients. */
+  /** Kills all processes of the server, like a crash of the machine. */
   kill9(): Promise<void>;
-  /** Starts the server again, at the same address and with the same data. */
+  /** Restarts the server with the same URL and data. */
   start(): Promise<void>;
-  /** Ends the server for good and removes its files. */
+  /** Stops the server and removes its files. */
   remove(): Promise<void>;
 }
 
 const START_TIMEOUT_MS = 20_000;
-// CI must not pass because a tool is missing.
+// In CI a missing program must fail its tests.
 const isCi = process.env.CI === "true";
 
 const programs = findPrograms();
 
-/** Whether tests can have a PostgreSQL. Without one they are passed over, except in CI, where they fail. */
+/** Whether to run the tests: false if PostgreSQL is missing, except in CI, where the tests fail. */
 export const hasPostgres = programs !== undefined || isCi;
-if (!hasPostgres) console.warn("No PostgreSQL is on this machine: tests that need one are skipped.");
+if (!hasPostgres) console.warn("PostgreSQL is not installed. Tests that need it are skipped.");
 
-/** Makes a server with one empty database; it is ready when the promise resolves. */
+/** Starts a server with one empty database. It is ready when the promise resolves. */
 export async function startPostgres(): Promise<TestPostgres> {
-  if (!programs) throw new Error("No PostgreSQL is on this machine: initdb and postgres are not found.");
+  if (!programs) throw new Error("PostgreSQL is not installed: initdb and postgres are not found.");
   const folder = mkdtempSync(join(tmpdir(), "visage-postgres-"));
-  const owner = ownerOfServers();
+  const owner = findUnprivilegedUser();
   if (owner) chownSync(folder, owner.uid, owner.gid);
   const options = { cwd: folder, stdio: "ignore", ...owner } as const;
   const flags = ["--username=visage", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
   execFileSync(join(programs, "initdb"), [...flags, folder], { ...options, stdio: "pipe" });
 
   const port = await findFreePort();
-  const urlOf = (database: string) => `postgres://visage@127.0.0.1:${port}/${database}`;
+  const createUrl = (database: string) => `postgres://visage@127.0.0.1:${port}/${database}`;
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
   const args = ["-D", folder, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   let server: ChildProcess | undefined;
@@ -52,14 +52,14 @@ export async function startPostgres(): Promise<TestPostgres> {
 
   const start = async () => {
     const deadline = Date.now() + START_TIMEOUT_MS;
-    while (!(await canConnect(urlOf("postgres")))) {
+    while (!(await canConnect(createUrl("postgres")))) {
       if (Date.now() > deadline) throw new Error("PostgreSQL does not start.");
-      // After a crash it refuses to start until the last of its old processes is gone.
+      // After a crash it does not start until all old processes have ended.
       if (!isRunning(server)) server = spawn(join(programs, "postgres"), args, options);
       await sleep(50);
     }
   };
-  const end = async (signal: NodeJS.Signals) => {
+  const stop = async (signal: NodeJS.Signals) => {
     if (!server || !isRunning(server)) return;
     const exit = once(server, "exit");
     server.kill(signal);
@@ -67,8 +67,8 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
   const createDatabase = async () => {
     const name = `test_${++databases}`;
-    await execute(urlOf("postgres"), `create database ${name}`);
-    return urlOf(name);
+    await execute(createUrl("postgres"), `create database ${name}`);
+    return createUrl(name);
   };
 
   process.once("exit", () => server?.kill("SIGKILL"));
@@ -76,23 +76,23 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     url: await createDatabase(),
     createDatabase,
-    // Its name for a shutdown that does not wait for clients.
-    stop: () => end("SIGINT"),
+    // SIGINT is the fast shutdown, which does not wait for clients.
+    stop: () => stop("SIGINT"),
     kill9: async () => {
-      const processes = await execute(urlOf("postgres"), "select pid from pg_stat_activity");
-      const exit = end("SIGKILL");
+      const processes = await execute(createUrl("postgres"), "select pid from pg_stat_activity");
+      const exit = stop("SIGKILL");
       for (const { pid } of processes) tryKill(Number(pid));
       await exit;
     },
     start,
     remove: async () => {
-      await end("SIGQUIT");
+      await stop("SIGQUIT");
       rmSync(folder, { recursive: true });
     },
   };
 }
 
-/** Runs SQL on a connection of its own. */
+/** Runs SQL on a new connection. */
 export async function execute(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on("error", () => {});
@@ -104,13 +104,13 @@ export async function execute(url: string, sql: string): Promise<Record<string, 
   }
 }
 
-/** Lets everyone wait who would read or write these tables, until what is given is called. */
+/** Locks tables for reads and writes. Returns a function that releases the lock. */
 export async function lockTables(url: string, ...tables: string[]): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url });
   client.on("error", () => {});
   await client.connect();
   await client.query(`begin; lock table ${tables.join(", ")} in access exclusive mode`);
-  // Without a commit: with the connection go its transaction and its locks.
+  // Closing the connection rolls back the transaction and releases its locks.
   return () => client.end();
 }
 
@@ -121,7 +121,7 @@ async function canConnect(url: string): Promise<boolean> {
   );
 }
 
-/** One that has ended by itself is as good. */
+/** Kills a process unless it has already ended. */
 function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
@@ -132,7 +132,7 @@ function isRunning(server: ChildProcess | undefined): boolean {
   return server !== undefined && server.exitCode === null && server.signalCode === null;
 }
 
-/** The folder of the server's programs; Debian keeps them out of the path. */
+/** Finds the folder of the server programs. On Debian it is not in the path. */
 function findPrograms(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -143,17 +143,17 @@ function findPrograms(): string | undefined {
   return folders.find((folder) => ["initdb", "postgres"].every((name) => existsSync(join(folder, name))));
 }
 
-/** PostgreSQL refuses to run as root: there it runs as the user that its package makes, or as nobody. */
-function ownerOfServers(): { uid: number; gid: number } | undefined {
+/** Returns the user to run PostgreSQL as if this process is root, because PostgreSQL rejects root. */
+function findUnprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const idOf = (flag: string, user: string) =>
+  const readId = (flag: string, user: string) =>
     Number(execFileSync("id", [flag, user], { stdio: ["ignore", "pipe", "ignore"] }));
   for (const user of ["postgres", "nobody"]) {
     try {
-      return { uid: idOf("-u", user), gid: idOf("-g", user) };
+      return { uid: readId("-u", user), gid: readId("-g", user) };
     } catch {}
   }
-  throw new Error("PostgreSQL refuses to run as root, and there is no other user to run it as.");
+  throw new Error("PostgreSQL does not run as root, and there is no other user to run it as.");
 }
 
 async function findFreePort(): Promise<number> {

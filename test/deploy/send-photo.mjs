@@ -1,4 +1,4 @@
-// Waits until the health check given first succeeds, then sends a photo and prints the answer.
+// Waits until a health check succeeds, then sends a photo and prints the response: send-photo.mjs HEALTHCHECK PHOTO
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,9 +12,9 @@ while (spawnSync(process.execPath, [healthcheck]).status !== 0) {
 const body = new FormData();
 body.set("image_attr", new Blob([readFileSync(photo)]));
 const { VISAGE_PORT: port, VISAGE_TRIAL_USER: user } = process.env;
-const answer = await fetch(`http://127.0.0.1:${port}/get_image_attr`, {
+const response = await fetch(`http://127.0.0.1:${port}/get_image_attr`, {
   method: "POST",
   headers: { user_id: user },
   body,
 });
-process.stdout.write(await answer.text());
+process.stdout.write(await response.text());

@@ -20,8 +20,7 @@ export interface JobOptions {
   /** When it is too late to start the job, by `performance.now()`. */
   readonly deadlineMs?: number | undefined;
   /**
-   * `new` jobs may be rejected. `continued` jobs were accepted earlier and have had a turn: only their deadline
-   * counts. `revoked` jobs were revoked from a worker: they are never rejected and go before all others.
+   * `new` jobs may be rejected. `continued` jobs are later parts of an accepted call: only their deadline counts. `revoked` jobs were revoked from a worker: they are never rejected and go before all others.
    */
   readonly state?: "new" | "continued" | "revoked" | undefined;
 }
@@ -85,7 +84,7 @@ export class Queue<Worker> {
   }: JobOptions = {}): Promise<Assignment<Worker>> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw closedError();
-    // A job that has had a turn may be too late although a worker is idle.
+    // The time of a call may be used up by its earlier parts, although a worker is idle.
     if (state === "continued") this.#requireInTime(caller, deadlineMs);
     const { idle } = this.#workers;
     if (idle !== undefined) return this.#workers.assign(idle, { caller, isRevoked: state === "revoked" });
@@ -202,7 +201,7 @@ export class Queue<Worker> {
     const error = this.#overloadedError();
     if (heaviest === undefined) throw error;
     const jobs = this.#jobs.jobsOf(heaviest);
-    // Work has been spent on the jobs that have had a turn.
+    // Earlier parts of continued jobs would be wasted.
     (jobs.findLast(({ isNew }) => isNew) ?? jobs.at(-1)!).reject(error);
   }
 

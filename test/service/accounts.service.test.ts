@@ -21,7 +21,7 @@ import { startTestService, USER } from "../support/service.ts";
 const WITHIN_5_SECONDS = { timeout: 5_000, interval: 100 };
 
 let service: RunningService;
-/** The same accounts as the service has, as another process would open them. */
+/** The accounts of the service, opened as another process would. */
 let store: AccountStore;
 const dataDir = mkdtempSync(join(tmpdir(), "visage-accounts-"));
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-async function ask(userId: string, fields: object = {}, headers: Record<string, string> = {}) {
+async function send(userId: string, fields: object = {}, headers: Record<string, string> = {}) {
   const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec`, {
     method: "POST",
     headers: { user_id: userId, "content-type": "application/json", ...headers },
@@ -49,13 +49,13 @@ async function ask(userId: string, fields: object = {}, headers: Record<string, 
 
 const PHOTO = { img: photograph(3).toString("base64") };
 
-describe("every way in", () => {
+describe("every protocol", () => {
   test.each([
     ["4003", "ended", {}, { endsAt: new Date("2021-01-01T00:00:00Z") }],
-    ["4003", "not-yet-begun", {}, { startsAt: new Date(Date.now() + 86_400_000) }],
+    ["4003", "not-started", {}, { startsAt: new Date(Date.now() + 86_400_000) }],
     ["4004", "spent", { requestsPerMonth: 0 }, {}],
     ["4002", "disabled", {}, { enabled: false }],
-  ])("answers %s to a user whose account is %s", async (code, id, limits, changes) => {
+  ])("responds %s if the account is %s", async (code, id, limits, changes) => {
     await addTestUser(store, id, limits, changes);
     const request = create(GetFaceVecRequestSchema, {});
     for (const client of createProtocolClients(service.port, id)) {
@@ -65,37 +65,37 @@ describe("every way in", () => {
 });
 
 describe("plain HTTP", () => {
-  test("tells with each success what is left of the month, and counts nothing else against it", async () => {
+  test("states the remaining quota of the month, and counts only successes against it", async () => {
     await addTestUser(store, "monthly", { requestsPerMonth: 2 });
-    expect((await ask("monthly")).status).toBe(400);
-    const first = await ask("monthly", PHOTO);
+    expect((await send("monthly")).status).toBe(400);
+    const first = await send("monthly", PHOTO);
     expect(first.status).toBe(200);
     expect(first.headers.get("ratelimit-limit")).toBe("2");
     expect(first.headers.get("ratelimit-remaining")).toBe("1");
     expect(Number(first.headers.get("ratelimit-reset"))).toBeGreaterThan(0);
-    expect((await ask("monthly", PHOTO)).status).toBe(200);
-    const { status, headers, envelope } = await ask("monthly", PHOTO);
+    expect((await send("monthly", PHOTO)).status).toBe(200);
+    const { status, headers, envelope } = await send("monthly", PHOTO);
     expect([status, envelope.code]).toEqual([429, "4004"]);
     expect(headers.get("ratelimit-remaining")).toBe("0");
     expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
   });
 
-  test("tells one who is too fast when to come again", async () => {
+  test("states the delay before a retry if the rate limit is exceeded", async () => {
     await addTestUser(store, "hasty", { requestsPerSecond: 0.1, burst: 2 });
-    await ask("hasty");
-    await ask("hasty");
-    const { status, headers, envelope } = await ask("hasty");
+    await send("hasty");
+    await send("hasty");
+    const { status, headers, envelope } = await send("hasty");
     expect([status, envelope.code]).toEqual([429, "4005"]);
     expect(headers.get("retry-after")).toBe("10");
     expect(headers.get("ratelimit-limit")).toBe("2");
   });
 
-  test("names the header to one without an id", async () => {
-    const { envelope } = await ask("");
+  test("names the missing header of the user id", async () => {
+    const { envelope } = await send("");
     expect(envelope).toMatchObject({ code: "4001", message: expect.stringContaining("user_id") });
   });
 
-  test("does not ask a stranger for the body it holds back", async () => {
+  test("does not request the body of an unauthenticated client that waits for 100 Continue", async () => {
     const socket = await openSocket(service.port);
     const head = "POST /get_face_vec HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n";
     socket.write(`${head}\r\n`);
@@ -111,9 +111,9 @@ describe("plain HTTP", () => {
     known.destroy();
   });
 
-  test("holds an image against the plan's own limit", async () => {
+  test("enforces the image size limit of the plan", async () => {
     await addTestUser(store, "small", { maxImageBytes: 1000 });
-    const { status, envelope } = await ask("small", PHOTO);
+    const { status, envelope } = await send("small", PHOTO);
     expect(status).toBe(413);
     expect(envelope).toMatchObject({
       code: "2005",
@@ -122,13 +122,13 @@ describe("plain HTTP", () => {
   });
 });
 
-test("gRPC tells which quota is spent and when to come again", async () => {
+test("gRPC states the exceeded quota and the delay before a retry", async () => {
   await addTestUser(store, "grpc-hasty", { requestsPerSecond: 0.1, burst: 1 });
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${service.port}` });
   const call = () =>
     createClient(FaceService, transport).getFaceVec({}, { headers: { user_id: "grpc-hasty" } });
   await expect(call()).rejects.toMatchObject({ code: Code.InvalidArgument });
-  const error = ConnectError.from(await call().catch((fault: unknown) => fault));
+  const error = ConnectError.from(await call().catch((error: unknown) => error));
   expect(error.code).toBe(Code.ResourceExhausted);
   expect(error.findDetails(QuotaFailureSchema)).toMatchObject([
     { violations: [{ subject: "requests per second" }] },
@@ -137,16 +137,16 @@ test("gRPC tells which quota is spent and when to come again", async () => {
   expect(error.metadata.get("ratelimit-limit")).toBe("1");
 });
 
-test("usage is counted by operation and outcome, for good and bad requests", async () => {
+test("usage is counted by operation and outcome, also for failed requests", async () => {
   const { idHash } = await addTestUser(store, "counted");
-  await ask("counted", PHOTO);
-  await ask("counted", {});
-  await ask("counted", { img: "aGVsbG8gd29ybGQ=" });
+  await send("counted", PHOTO);
+  await send("counted", {});
+  await send("counted", { img: "aGVsbG8gd29ybGQ=" });
   const headers = { user_id: "counted" };
   await fetch(`http://127.0.0.1:${service.port}/match_faces`, { method: "POST", headers, body: "{" });
   // An unknown path is rejected before its user is looked up.
   await fetch(`http://127.0.0.1:${service.port}/nowhere`, { method: "POST", headers });
-  // Connect itself refuses this one, before any code of ours sees it.
+  // Connect rejects this request before the interceptors run.
   await fetch(`http://127.0.0.1:${service.port}/face.v1.FaceService/CompareFaces`, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
@@ -166,18 +166,18 @@ test("usage is counted by operation and outcome, for good and bad requests", asy
   }, WITHIN_5_SECONDS);
 });
 
-test("a user who is disabled is out within five seconds", async () => {
+test("a disabled user is rejected within five seconds", async () => {
   await addTestUser(store, "leaving");
-  expect((await ask("leaving")).status).toBe(400);
+  expect((await send("leaving")).status).toBe(400);
   await store.updateUser(hashUserId("leaving"), { enabled: false });
-  await vi.waitFor(async () => expect((await ask("leaving")).status).toBe(401), WITHIN_5_SECONDS);
+  await vi.waitFor(async () => expect((await send("leaving")).status).toBe(401), WITHIN_5_SECONDS);
 });
 
-test("failures are limited by the address that a trusted proxy names", async () => {
-  const from = (address: string) => ask("nobody-of-ours", {}, { "x-forwarded-for": address });
+test("failed authentications are limited by the address that a trusted proxy states", async () => {
+  const from = (address: string) => send("unknown-user", {}, { "x-forwarded-for": address });
   const answers = await Promise.all(Array.from({ length: 80 }, () => from("203.0.113.9")));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
   expect((await from("203.0.113.10")).status).toBe(401);
-  // One who is known goes on, wherever it comes from.
-  expect((await ask(USER, {}, { "x-forwarded-for": "203.0.113.9" })).status).toBe(400);
+  // A known user is not affected.
+  expect((await send(USER, {}, { "x-forwarded-for": "203.0.113.9" })).status).toBe(400);
 });

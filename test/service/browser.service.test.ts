@@ -8,15 +8,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function ask(method: string, path: string, headers: Record<string, string>): Promise<Response> {
+function send(method: string, path: string, headers: Record<string, string>): Promise<Response> {
   return fetch(`http://127.0.0.1:${service.port}${path}`, { method, headers });
 }
 
-describe.each(["/match_faces", "/face.v1.FaceService/MatchFaces"])("a page in a browser, at %s", (path) => {
+describe.each(["/match_faces", "/face.v1.FaceService/MatchFaces"])("CORS at %s", (path) => {
   const origin = "https://pages.example";
 
-  test("may send a user id and the headers of Connect and gRPC-Web", async () => {
-    const preflight = await ask("OPTIONS", path, {
+  test("allows the headers of authentication, Connect and gRPC-Web", async () => {
+    const preflight = await send("OPTIONS", path, {
       origin,
       "access-control-request-method": "POST",
       "access-control-request-headers": "user_id,content-type,connect-protocol-version,x-grpc-web",
@@ -36,16 +36,16 @@ describe.each(["/match_faces", "/face.v1.FaceService/MatchFaces"])("a page in a 
       expect(allowed.split(", ")).toContain(name);
   });
 
-  test("may read an answer and its headers, also a refusal", async () => {
-    const refusal = await ask("POST", path, { origin, "content-type": "application/json" });
-    expect(refusal.status).toBe(401);
-    expect(refusal.headers.get("access-control-allow-origin")).toBe(origin);
-    expect(refusal.headers.get("access-control-expose-headers")).toContain("grpc-status");
+  test("exposes the headers of a response, also of an error", async () => {
+    const error = await send("POST", path, { origin, "content-type": "application/json" });
+    expect(error.status).toBe(401);
+    expect(error.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(error.headers.get("access-control-expose-headers")).toContain("grpc-status");
   });
 
-  test("is let in from the configured origins alone", async () => {
-    const stranger = await ask("POST", path, { origin: "https://elsewhere.example" });
-    expect(stranger.headers.get("access-control-allow-origin")).toBeNull();
-    expect(stranger.headers.get("vary")).toBe("Origin");
+  test("allows only the configured origins", async () => {
+    const other = await send("POST", path, { origin: "https://elsewhere.example" });
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+    expect(other.headers.get("vary")).toBe("Origin");
   });
 });

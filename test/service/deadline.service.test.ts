@@ -13,25 +13,25 @@ import { startTestService, USER } from "../support/service.ts";
 
 let service: RunningService;
 beforeAll(async () => {
-  // Less than any photograph takes, so that our own limit is always the first to pass.
+  // Less than any photograph takes, so that every request exceeds it.
   service = await startTestService({ VISAGE_REQUEST_TIMEOUT_MS: "5" });
 });
-// A worker comes to the end of a step before it leaves what took too long, and until then there is a wait.
+// A worker finishes the current step of a cancelled job before it is idle.
 beforeEach(() => vi.waitFor(() => expect(service.pool.busy).toBe(0)));
 afterAll(() => service.close());
 
-const clientOf = () =>
+const createGrpcClient = () =>
   createClient(FaceService, createGrpcTransport({ baseUrl: `http://127.0.0.1:${service.port}` }));
 const request = { img: { source: { case: "content", value: photograph(5) } as const } };
 
-test("our own limit ends a request, however long its caller would wait", async () => {
-  const fault = await clientOf()
+test("the timeout of the service ends a request with a longer deadline", async () => {
+  const error = await createGrpcClient()
     .getFaceVec(request, { headers: { user_id: USER }, timeoutMs: 60_000 })
     .catch((error: unknown) => ConnectError.from(error));
-  expect(fault).toMatchObject({ code: Code.DeadlineExceeded });
+  expect(error).toMatchObject({ code: Code.DeadlineExceeded });
 });
 
-test("and says so over plain HTTP", async () => {
+test("the timeout of the service is 504 over plain HTTP", async () => {
   const response = await fetch(`http://127.0.0.1:${service.port}/get_face_vec`, {
     method: "POST",
     headers: { user_id: USER, "content-type": "application/json" },
@@ -41,20 +41,20 @@ test("and says so over plain HTTP", async () => {
   expect(await response.json()).toMatchObject({ status: "error", code: "5003", success: false });
 });
 
-test("a caller's shorter deadline ends it too", async () => {
-  const fault = await clientOf()
+test("a shorter deadline of the client ends a request", async () => {
+  const error = await createGrpcClient()
     .getFaceVec(request, { headers: { user_id: USER }, timeoutMs: 1 })
     .catch((error: unknown) => ConnectError.from(error));
-  expect(fault).toMatchObject({ code: Code.DeadlineExceeded });
+  expect(error).toMatchObject({ code: Code.DeadlineExceeded });
 });
 
-test("a limit of time holds also when memory is cleaned up in between", async () => {
+test("garbage collection does not remove a timeout", async () => {
   const program = `
     import { signalWithTimeout } from "${pathToFileURL(join(PACKAGE_ROOT, "dist/src/service/deadline.js"))}";
     setInterval(gc, 10);
-    const over = new AbortController();
+    const controller = new AbortController();
     const wait = () => new Promise((resolve) => {
-      signalWithTimeout(over.signal, 100).addEventListener("abort", ({ target }) => resolve(target.reason.name));
+      signalWithTimeout(controller.signal, 100).addEventListener("abort", ({ target }) => resolve(target.reason.name));
     });
     const names = await Promise.all(Array.from({ length: 100 }, wait));
     console.log(new Set(names));

@@ -11,12 +11,12 @@ import { photograph } from "../support/images.ts";
 import { openSocket, postBytes } from "../support/raw-http.ts";
 import { requestFaceVector, startTestService, USER } from "../support/service.ts";
 
-test("a network that is not what was pinned stops the start, by name", async () => {
+test("the start fails if the digest of a network is wrong, and names the network", async () => {
   const folder = mkdtempSync(join(tmpdir(), "visage-models-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const modelsDir = join(folder, "built");
   cpSync(DEFAULT_MODELS_DIR, modelsDir, { recursive: true });
-  const file = readdirSync(modelsDir).find((name) => name.startsWith("mesh"))!;
+  const file = readdirSync(modelsDir).find((name) => /^mesh.*\.onnx$/.test(name))!;
   const bytes = readFileSync(join(modelsDir, file));
   bytes[bytes.length - 100]! ^= 1;
   writeFileSync(join(modelsDir, file), bytes);
@@ -30,7 +30,7 @@ describe("a running service", () => {
   });
   afterAll(() => service.close());
 
-  test("answers beside as many silent connections as one address may have", async () => {
+  test("serves requests while one address has the maximum number of silent connections", async () => {
     const sockets = await Promise.all(Array.from({ length: 511 }, () => openSocket(service.port)));
     onTestFinished(async () => {
       for (const socket of sockets) socket.destroy();
@@ -39,7 +39,7 @@ describe("a running service", () => {
     expect(await requestFaceVector(service)).toBe(200);
   });
 
-  test("goes on when callers break off in the middle of a body or of an answer", async () => {
+  test("survives clients that reset the connection in the middle of a request or a response", async () => {
     const request = postBytes(
       "/get_face_vec",
       [`user_id: ${USER}`],

@@ -16,14 +16,14 @@ async function post(path: string, headers: Record<string, string>, ...files: [st
   return { status: response.status, envelope: (await response.json()) as Record<string, unknown> };
 }
 
-test("errors come with HTTP 200 and the same envelope, also those of a stranger", async () => {
-  const known = await post("/get_face_vec", { user_id: USER });
-  expect(known).toMatchObject({ status: 200, envelope: { status: "error", code: "2001", success: false } });
-  const stranger = await post("/get_face_vec", {}, ["img", photograph(1)]);
-  expect(stranger).toMatchObject({ status: 200, envelope: { code: "4001" } });
+test("errors have HTTP status 200 and the usual envelope", async () => {
+  const invalid = await post("/get_face_vec", { user_id: USER });
+  expect(invalid).toMatchObject({ status: 200, envelope: { status: "error", code: "2001", success: false } });
+  const unauthenticated = await post("/get_face_vec", {}, ["img", photograph(1)]);
+  expect(unauthenticated).toMatchObject({ status: 200, envelope: { code: "4001" } });
 });
 
-test("two strangers are no match, in the original's words", async () => {
+test("the verdict on two different people is the text of the original service", async () => {
   const { envelope } = await post(
     "/match_faces",
     { user_id: USER },

@@ -27,7 +27,7 @@ interface Case {
   readonly name: string;
   readonly operation: Operation;
   readonly request: Message;
-  /** The envelope code of the error that is expected. */
+  /** The envelope code of the expected error. */
   readonly error?: string;
 }
 
@@ -102,7 +102,7 @@ describe.each(CASES)("$operation: $name", ({ operation, request, error }) => {
   test("has the same outcome over every protocol", async () => {
     const clients = createProtocolClients(service.port, USER);
     const outcomes: Outcome[] = [];
-    // One after the other: the service refuses who comes faster than it can serve.
+    // Sequentially, so that the rate limit is not exceeded.
     for (const client of clients) outcomes.push(await client.call(operation, request));
     const [first] = outcomes;
     for (const [i, outcome] of outcomes.entries()) {
@@ -119,10 +119,13 @@ describe.each(CASES)("$operation: $name", ({ operation, request, error }) => {
   });
 });
 
-test.each(["", "someone-else"])("a request of user '%s' is refused alike on every way in", async (user) => {
-  const request = create(GetFaceVecRequestSchema, { img: sample1 });
-  for (const client of createProtocolClients(service.port, user)) {
-    const outcome = await client.call("getFaceVec", request);
-    expect(outcome, client.name).toMatchObject({ code: user === "" ? "4001" : "4002" });
-  }
-});
+test.each(["", "someone-else"])(
+  "a request of user '%s' is rejected with the same code over every protocol",
+  async (user) => {
+    const request = create(GetFaceVecRequestSchema, { img: sample1 });
+    for (const client of createProtocolClients(service.port, user)) {
+      const outcome = await client.call("getFaceVec", request);
+      expect(outcome, client.name).toMatchObject({ code: user === "" ? "4001" : "4002" });
+    }
+  },
+);

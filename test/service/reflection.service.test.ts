@@ -108,7 +108,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     return nextAnswer();
   }
 
-  test("lists the services that are served", async () => {
+  test("lists the services", async () => {
     const { list_services_response } = await ask({ list_services: "" });
     expect(list_services_response?.service.map(({ name }) => name)).toEqual([
       "face.v1.FaceService",
@@ -118,7 +118,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     ]);
   });
 
-  test("gives files from which the service can be rebuilt whole", async () => {
+  test("returns the complete set of files of a service", async () => {
     const answer = await ask({ file_containing_symbol: "face.v1.FaceService" });
     expect(namesIn(answer)[0]).toBe("face/v1/face.proto");
     expect(namesIn(answer).sort()).toEqual(FACE_FILES);
@@ -150,7 +150,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     ["oneof", "face.v1.Image.source", "face/v1/face.proto"],
     ["map entry", "face.v1.Attributes.FacesEntry", "face/v1/face.proto"],
     ["extension", "google.api.http", "google/api/annotations.proto"],
-    ["option of ours", "rest.v1.flatten", "rest/v1/options.proto"],
+    ["custom option", "rest.v1.flatten", "rest/v1/options.proto"],
     ["nested enum", "grpc.health.v1.HealthCheckResponse.ServingStatus", "health/v1/health.proto"],
     ["enum value", "grpc.health.v1.HealthCheckResponse.SERVING", "health/v1/health.proto"],
     ["top-level enum", "google.protobuf.Edition", "google/protobuf/descriptor.proto"],
@@ -170,7 +170,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     expect(registryFrom(answer).getExtension("google.api.http")).toBeDefined();
   });
 
-  test("tells the numbers of a type's extensions, also where there are none", async () => {
+  test("lists the extension numbers of a type, also if it has none", async () => {
     const extended = await ask({ all_extension_numbers_of_type: "google.protobuf.MethodOptions" });
     expect(extended.all_extension_numbers_response).toEqual({
       base_type_name: "google.protobuf.MethodOptions",
@@ -189,18 +189,18 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     ["number", { file_containing_extension: { containing_type: "face.v1.Image", extension_number: 7 } }],
     ["extended type", { file_containing_extension: { containing_type: "Nothing", extension_number: 7 } }],
     ["type", { all_extension_numbers_of_type: "face.v1.Nothing" }],
-  ])("answers not found to an unknown %s and goes on", async (_, query) => {
+  ])("responds NOT_FOUND to an unknown %s and keeps the stream open", async (_, query) => {
     const { error_response } = await ask(query);
     expect(error_response?.error_code).toBe(StatusCode.NOT_FOUND);
     expect((await ask({ list_services: "" })).message_response).toBe("list_services_response");
   });
 
-  test("refuses a request that asks for nothing, and goes on", async () => {
+  test("responds INVALID_ARGUMENT to an empty request and keeps the stream open", async () => {
     expect((await ask({})).error_response?.error_code).toBe(StatusCode.INVALID_ARGUMENT);
     expect((await ask({ list_services: "" })).message_response).toBe("list_services_response");
   });
 
-  test("answers many queries of one stream in their order, each with its request", async () => {
+  test("responds to the queries of a stream in order, each with its request", async () => {
     const queries: Query[] = [
       { host: "one", list_services: "*" },
       { host: "two", file_containing_symbol: "face.v1.Nothing" },
@@ -229,7 +229,7 @@ function namesIn(answer: Answer): string[] {
   return filesIn(answer).map(({ name }) => name);
 }
 
-/** Links the files of an answer with nothing from elsewhere: throws where an import is missing. */
+/** Links the files of a response. Throws if an import is missing. */
 function registryFrom(answer: Answer): FileRegistry {
   const [first, ...imported] = filesIn(answer);
   return createFileRegistry(first!, (name) => imported.find((file) => file.name === name));

@@ -2,16 +2,16 @@ import { setImmediate as settle } from "node:timers/promises";
 import { type Assignment, type JobOptions, Queue } from "../../src/workers/queue.ts";
 import { QueueError } from "../../src/workers/queue-error.ts";
 
-/** A job as a simulated worker has it. */
+/** A job that is assigned to a simulated worker. */
 interface SimulatedJob {
   readonly assignment: Assignment<string>;
-  readonly costMs: number;
+  readonly durationMs: number;
   readonly finish: (outcome: "done" | "revoked" | "lost") => void;
 }
 
 /**
- * A queue whose workers only wait, by the timers of the test, so that minutes of load take a moment. Use fake timers
- * for `performance` and `setTimeout`.
+ * A queue with workers that only wait. With fake timers for `performance` and `setTimeout`, minutes of load take a
+ * moment.
  */
 export class SimulatedWorkers {
   readonly queue: Queue<string>;
@@ -27,7 +27,7 @@ export class SimulatedWorkers {
     this.queue.addWorker(worker);
   }
 
-  /** Removes a worker with the job that it runs; the one in advance goes to another. */
+  /** Removes a worker. Its running job is lost, and the job in advance goes to another worker. */
   lose(worker: string): void {
     const [running, inAdvance] = this.#jobs.get(worker)!;
     this.#jobs.delete(worker);
@@ -36,18 +36,18 @@ export class SimulatedWorkers {
     inAdvance?.finish("revoked");
   }
 
-  /** Runs a job that takes so long on a worker; resolves with how long it waited, throws QueueError if it was not done. */
-  async run(costMs: number, options: JobOptions = {}): Promise<number> {
+  /** Runs a job of this duration. Returns how long it waited; throws QueueError if it was not done. */
+  async run(durationMs: number, options: JobOptions = {}): Promise<number> {
     const startMs = performance.now();
     for (let state = options.state ?? "new"; ; state = "revoked") {
       const assignment = await this.queue.acquire({ ...options, state });
-      const outcome = await new Promise((finish) => this.#give({ assignment, costMs, finish }));
+      const outcome = await new Promise((finish) => this.#send({ assignment, durationMs, finish }));
       if (outcome === "done") return assignment.startedMs! - startMs;
       if (outcome === "lost") throw new QueueError("workerLost", "The worker was lost.");
     }
   }
 
-  #give(job: SimulatedJob): void {
+  #send(job: SimulatedJob): void {
     const jobs = this.#jobs.get(job.assignment.worker);
     if (jobs?.push(job) === 1) this.#startFirst(job.assignment.worker);
   }
@@ -60,7 +60,7 @@ export class SimulatedWorkers {
       job.finish("done");
       this.queue.end(job.assignment);
       this.#startFirst(worker);
-    }, job.costMs);
+    }, job.durationMs);
   }
 
   #revokeLast(worker: string): void {

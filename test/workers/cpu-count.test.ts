@@ -15,7 +15,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(dir, name), text);
 }
 
-test("without a quota all cores count", () => {
+test("counts all cores without a quota", () => {
   expect(countCpus(dir)).toBe(availableParallelism());
   write("cpu.max", "max 100000\n");
   expect(countCpus(dir)).toBe(availableParallelism());
@@ -25,12 +25,12 @@ test.each([
   ["100000 100000", 1],
   ["150000 100000", 1],
   ["20000 100000", 1],
-])("a quota of %s leaves %i", (text, cores) => {
+])("a quota of %s allows %i", (text, cores) => {
   write("cpu.max", `${text}\n`);
   expect(countCpus(dir)).toBe(cores);
 });
 
-test("a quota of the older kind holds too, and none is written as -1", () => {
+test("reads the quota of cgroup version 1, where -1 is none", () => {
   write("cpu/cpu.cfs_period_us", "100000\n");
   write("cpu/cpu.cfs_quota_us", "100000\n");
   expect(countCpus(dir)).toBe(1);

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Random numbers from 0 to 1, the same in every run. */
+/** Creates a seeded generator of random numbers from 0 to 1. */
 function createRandom(): () => number {
   let state = 1;
   return () => {
@@ -21,8 +21,8 @@ function createRandom(): () => number {
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Lets clients run jobs for a minute, each one after another; returns how many ended and were rejected. */
-async function closedLoop(workers: SimulatedWorkers, clients: number, costMs: () => number) {
+/** Runs clients for a minute, each of which has one job at a time. Counts the jobs by outcome. */
+async function runClosedLoop(workers: SimulatedWorkers, clients: number, costMs: () => number) {
   const endMs = performance.now() + MINUTE_MS;
   const count = { done: 0, overloaded: 0, workerLost: 0, closed: 0 };
   const client = async () => {
@@ -42,9 +42,9 @@ async function closedLoop(workers: SimulatedWorkers, clients: number, costMs: ()
 }
 
 describe("a closed loop of 32 clients on two workers", () => {
-  test("sees no rejection, from the first job on", async () => {
+  test("sees no rejection from the first job on", async () => {
     const random = createRandom();
-    const { done, overloaded } = await closedLoop(
+    const { done, overloaded } = await runClosedLoop(
       new SimulatedWorkers(2, MAX_WAIT_MS),
       32,
       () => LIGHT_MS * (0.5 + random()),
@@ -56,7 +56,7 @@ describe("a closed loop of 32 clients on two workers", () => {
   test.each([1, 2, 3, 20, 300])("sees none when job %i takes half a second", async (slow) => {
     let jobs = 0;
     const costMs = () => (++jobs === slow ? 500 : LIGHT_MS);
-    expect(await closedLoop(new SimulatedWorkers(2, MAX_WAIT_MS), 32, costMs)).toMatchObject({
+    expect(await runClosedLoop(new SimulatedWorkers(2, MAX_WAIT_MS), 32, costMs)).toMatchObject({
       overloaded: 0,
     });
   });
@@ -65,15 +65,15 @@ describe("a closed loop of 32 clients on two workers", () => {
     const workers = new SimulatedWorkers(2, MAX_WAIT_MS);
     setTimeout(() => workers.lose("worker 1"), 20_000);
     setTimeout(() => workers.add("worker 2"), 20_600);
-    const count = await closedLoop(workers, 32, () => LIGHT_MS);
+    const count = await runClosedLoop(workers, 32, () => LIGHT_MS);
     expect(count).toMatchObject({ overloaded: 0, workerLost: 1 });
     expect(count.done).toBeGreaterThan(3000);
   });
 });
 
 describe("at twice the capacity of two workers", () => {
-  /** Jobs arrive for a minute as a Poisson process. */
-  async function openLoop(costMs: (random: () => number) => number, meanMs: number) {
+  /** Lets jobs arrive for a minute as a Poisson process. */
+  async function runOpenLoop(costMs: (random: () => number) => number, meanMs: number) {
     const random = createRandom();
     const workers = new SimulatedWorkers(2, MAX_WAIT_MS);
     const waitsMs: number[] = [];
@@ -87,7 +87,7 @@ describe("at twice the capacity of two workers", () => {
           waitsMs.push(waitMs);
           workMs += cost;
         },
-        (fault: QueueError) => rejections.push(fault),
+        (error: QueueError) => rejections.push(error),
       );
       await vi.advanceTimersByTimeAsync((-Math.log(1 - random()) * meanMs) / 4);
     }
@@ -99,18 +99,18 @@ describe("at twice the capacity of two workers", () => {
     };
   }
 
-  test("accepted jobs wait no longer than the limit, workers never idle, and rejections say when to return", async () => {
-    const { p99Ms, throughput, rejections } = await openLoop(
+  test("accepted jobs wait no longer than the limit, workers stay busy, and rejections state a delay before a retry", async () => {
+    const { p99Ms, throughput, rejections } = await runOpenLoop(
       (random) => LIGHT_MS * (0.7 + 0.6 * random()),
       LIGHT_MS,
     );
     expect(p99Ms).toBeLessThan(MAX_WAIT_MS + LIGHT_MS);
     expect(throughput).toBeGreaterThan(0.95);
     expect(rejections.length).toBeGreaterThan(1000);
-    for (const fault of rejections) {
-      expect(fault).toBeInstanceOf(QueueError);
-      expect(fault.retryAfterMs).toBeGreaterThanOrEqual(400);
-      expect(fault.retryAfterMs).toBeLessThanOrEqual(2000);
+    for (const error of rejections) {
+      expect(error).toBeInstanceOf(QueueError);
+      expect(error.retryAfterMs).toBeGreaterThanOrEqual(400);
+      expect(error.retryAfterMs).toBeLessThanOrEqual(2000);
     }
   });
 
@@ -118,9 +118,9 @@ describe("at twice the capacity of two workers", () => {
     ["a tenth", 0.1],
     ["half", 0.5],
   ])(
-    "accepted jobs wait at most twice as long where %s of the photographs cost twelve times as much",
+    "accepted jobs wait at most twice the limit if %s of the jobs take twelve times as long",
     async (_, share) => {
-      const { p99Ms, throughput } = await openLoop(
+      const { p99Ms, throughput } = await runOpenLoop(
         (random) => (random() < share ? 300 : 25),
         share * 300 + (1 - share) * 25,
       );

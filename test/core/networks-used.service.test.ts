@@ -1,4 +1,4 @@
-// Which networks run for which call, and how often: no work is done that nobody asked for.
+// Each call runs only the networks that it needs.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAnalyzer } from "../../src/core/analyzer.ts";
 import type { Analyzer } from "../../src/core/index.ts";
@@ -8,56 +8,56 @@ import { boxOf, FACES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 let analyzer: Analyzer;
-/** On how many images. */
-const ran = new Map<NetworkName, number>();
+/** Number of images that each network ran on. */
+const imageCounts = new Map<NetworkName, number>();
 beforeAll(async () => {
   const networks = await openNetworks(DEFAULT_MODELS_DIR);
-  const watched = (name: NetworkName): Network => ({
+  const countImages = (name: NetworkName): Network => ({
     run(inputs) {
-      if (inputs.length > 0) ran.set(name, (ran.get(name) ?? 0) + inputs.length);
+      if (inputs.length > 0) imageCounts.set(name, (imageCounts.get(name) ?? 0) + inputs.length);
       return networks[name].run(inputs);
     },
   });
   analyzer = createAnalyzer({
     ...networks,
-    detect: watched("detect"),
-    mesh: watched("mesh"),
-    embed: watched("embed"),
-    attributes: watched("attributes"),
+    detect: countImages("detect"),
+    mesh: countImages("mesh"),
+    embed: countImages("embed"),
+    attributes: countImages("attributes"),
   });
 });
-beforeEach(() => ran.clear());
+beforeEach(() => imageCounts.clear());
 afterAll(() => analyzer.close());
 
 const face = { boxes: [FACES[3][1]!] };
 const wall = boxOf(700, 60, 900, 260);
 
-test("a vector needs no attributes", async () => {
+test("a vector does not need the attributes network", async () => {
   await analyzer.embed(photograph(3));
-  expect([...ran.keys()]).toEqual(["detect", "mesh", "embed"]);
+  expect([...imageCounts.keys()]).toEqual(["detect", "mesh", "embed"]);
 });
 
-test("attributes need no vector", async () => {
+test("attributes do not need the embedding network", async () => {
   await analyzer.analyze(photograph(3));
-  expect([...ran.keys()]).toEqual(["detect", "mesh", "attributes"]);
+  expect([...imageCounts.keys()]).toEqual(["detect", "mesh", "attributes"]);
 });
 
-test("a box around a face needs no detector", async () => {
+test("a box around a face does not need the detector", async () => {
   await analyzer.embed(photograph(3), face);
-  expect([...ran.keys()]).toEqual(["mesh", "embed"]);
+  expect([...imageCounts.keys()]).toEqual(["mesh", "embed"]);
 });
 
-test("a box without a face asks the detector, unless it is switched off", async () => {
+test("a box without a face needs the detector, unless detection is off", async () => {
   await expect(analyzer.embed(photograph(1), { boxes: [wall], detect: false })).rejects.toThrow();
-  expect([...ran.keys()]).toEqual(["mesh"]);
+  expect([...imageCounts.keys()]).toEqual(["mesh"]);
   await expect(analyzer.embed(photograph(1), { boxes: [wall] })).rejects.toThrow();
-  expect([...ran.keys()]).toEqual(["mesh", "detect"]);
+  expect([...imageCounts.keys()]).toEqual(["mesh", "detect"]);
 });
 
-test("a photograph without a face asks for nothing but that", async () => {
+test("an image without a face needs only the detector", async () => {
   const { faces } = await analyzer.analyze(await blank(), { vectors: true });
   expect(faces).toEqual([]);
-  expect([...ran.keys()]).toEqual(["detect"]);
+  expect([...imageCounts.keys()]).toEqual(["detect"]);
 });
 
 test.each([
@@ -66,13 +66,10 @@ test.each([
   [1536, 1152, 8],
   [2048, 1536, 8],
   [4096, 3072, 8],
-])(
-  "a picture of %i by %i pixels is looked at in %i views where no face is seen",
-  async (width, height, views) => {
-    await analyzer.analyze(await blank(width, height));
-    expect(ran.get("detect")).toBe(views);
-  },
-);
+])("an image of %i by %i pixels without a face is searched in %i views", async (width, height, views) => {
+  await analyzer.analyze(await blank(width, height));
+  expect(imageCounts.get("detect")).toBe(views);
+});
 
 async function blank(width = 320, height = 240): Promise<Buffer> {
   const { default: sharp } = await import("sharp");

@@ -137,6 +137,7 @@ describe("visage analyze", () => {
           box: { x1: number, y1: number, x2: number, y2: number },
           score: number,
           presence: number,
+          prominence: number,
           landmarks: Array(68).fill(point),
           pose: { yawDegrees: number, pitchDegrees: number, rollDegrees: number },
           light: number,

@@ -13,15 +13,11 @@ export function photograph(number: 1 | 2 | 3 | 4 | 5 | 6): Buffer {
   );
 }
 
-/** Draws four coloured rectangles, in the order top left, top right, bottom left, bottom right. */
+/** Draws four rectangles, in the order top left, top right, bottom left, bottom right. Colours are #rrggbb. */
 export function quadrants(colours: readonly string[], width: number, height: number): Sharp {
-  const [w, h] = [width / 2, height / 2];
-  const patches = colours.map((background, i) => ({
-    input: { create: { width: w, height: h, channels: 3, background } as const },
-    left: (i % 2) * w,
-    top: Math.floor(i / 2) * h,
-  }));
-  return sharp({ create: { width, height, channels: 3, background: "black" } }).composite(patches);
+  const pixels = Buffer.from(colours.map((colour) => colour.slice(1)).join(""), "hex");
+  const options = { kernel: "nearest", fit: "fill" } as const;
+  return sharp(pixels, { raw: { width: 2, height: 2, channels: 3 } }).resize(width, height, options);
 }
 
 /** Encodes a PNG chunk with its length and checksum. */

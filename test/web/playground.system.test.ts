@@ -346,7 +346,7 @@ async function expectButtonsOnFaces(
 }
 
 async function blank(): Promise<UploadFile> {
-  const buffer = await quadrants(["red", "green", "blue", "grey"], 400, 300).png().toBuffer();
+  const buffer = await quadrants(["#ff0000", "#008000", "#0000ff", "#808080"], 400, 300).png().toBuffer();
   return { name: "blank.png", mimeType: "image/png", buffer };
 }
 

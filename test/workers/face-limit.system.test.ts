@@ -4,7 +4,7 @@ import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { openPool } from "../../src/workers/pool.ts";
 import { createCrowd, encodePng, openRealAnalyzer } from "../support/faces.ts";
 
-test("of more faces than the limit the most prominent are processed, in many turns", async () => {
+test("of more faces than the limit the most prominent are processed, in many parts", async () => {
   const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: 600_000 });
   onTestFinished(() => pool.close());
   const analyzer = await openRealAnalyzer();
@@ -15,9 +15,9 @@ test("of more faces than the limit the most prominent are processed, in many tur
       .extend({ bottom: 384 })
       .composite([{ input: large, left: 0, top: 1088 }]),
   );
-  let turns = 0;
+  let parts = 0;
   const onStage = (stage: string) => {
-    if (stage === "queue") turns++;
+    if (stage === "queue") parts++;
   };
   const analysis = await pool.analyze(image, { onStage });
   expect(analysis).toStrictEqual(await analyzer.analyze(image));
@@ -25,6 +25,6 @@ test("of more faces than the limit the most prominent are processed, in many tur
   expect(analysis.facesFound).toBeGreaterThan(280);
   // The large faces are at the bottom of the image, where detection finds them last.
   expect(analysis.faces.filter(({ box }) => box.y2 > 1100).length).toBeGreaterThanOrEqual(8);
-  // Detection takes some turns too.
-  expect(turns).toBeGreaterThan(256 / 16);
+  // Detection takes some parts too.
+  expect(parts).toBeGreaterThan(256 / 16);
 }, 180_000);

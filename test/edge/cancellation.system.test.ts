@@ -261,10 +261,17 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
         }
       },
       "in the worker": async (client, cancel) => {
-        await client.sendHead();
-        await client.sendBody();
-        await reach("in the worker", async () => (await gauge("visage_workers_busy")) > 0);
-        cancel();
+        // A stopped worker holds the job for as long as it takes to see it there.
+        const [worker] = service.workerPids();
+        process.kill(worker!, "SIGSTOP");
+        try {
+          await client.sendHead();
+          await client.sendBody();
+          await reach("in the worker", async () => (await gauge("visage_workers_busy")) > 0);
+          cancel();
+        } finally {
+          process.kill(worker!, "SIGCONT");
+        }
       },
       "during the response": async (client, cancel) => {
         // Over HTTP/2 the client's window is 0, so that the body of the response cannot be sent.

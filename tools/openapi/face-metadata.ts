@@ -160,8 +160,8 @@ const HEADERS: readonly HeaderDescription[] = [
   },
   {
     name: "x-visage-image",
-    description: "The field of the image that caused the error.",
-    schema: { type: "string", enum: ["img_1", "img_2", "image_attr", "img"] },
+    description: "The image that caused the error, or another field that cannot be read.",
+    schema: { type: "string", examples: ["img_1"] },
     always: false,
     appliesTo: (status) => status !== 200,
   },

@@ -28,7 +28,7 @@ export function createPhotoLoader(store: Store, limits: Promise<Limits | undefin
   };
   document.addEventListener("paste", ({ clipboardData }) => {
     const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-    if (files.length > 0) void loader.add(files, nextSlot(store.state));
+    if (files.length > 0) loader.add(files, nextSlot(store.state)).catch(reportError);
   });
   // Otherwise the browser would navigate to the dropped file.
   document.addEventListener("dragover", (event) => {
@@ -39,7 +39,7 @@ export function createPhotoLoader(store: Store, limits: Promise<Limits | undefin
     if (files.length === 0) return;
     event.preventDefault();
     const slot = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-slot]") : null;
-    void loader.add(files, slot ? Number(slot.dataset.slot) : nextSlot(store.state));
+    loader.add(files, slot ? Number(slot.dataset.slot) : nextSlot(store.state)).catch(reportError);
   });
   return loader;
 }

@@ -41,7 +41,7 @@ export function mountSlotView(store: Store, index: number, { photoLoader, findFa
   file.addEventListener("change", () => {
     const files = [...(file.files ?? [])];
     file.value = "";
-    void photoLoader.add(files, index);
+    photoLoader.add(files, index).catch(reportError);
   });
   highlightOnDrag(root);
 
@@ -80,7 +80,10 @@ function draw(
   partOf(root, "remove", HTMLButtonElement).hidden = !photo;
   const frame = partOf(root, "frame", HTMLElement);
   frame.hidden = !photo;
-  if (!photo) return void frame.replaceChildren();
+  if (!photo) {
+    frame.replaceChildren();
+    return;
+  }
   // Redraw only what changed, so that a face that was just selected keeps the focus.
   if (photo.image !== previous?.photo?.image || photo.faces !== previous.photo.faces) {
     photo.image.alt = `${photo.name}, ${facesText(photo)}`;

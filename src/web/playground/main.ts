@@ -18,11 +18,16 @@ const store = createStore({
   isBusy: false,
 });
 const photoLoader = createPhotoLoader(store, fetchLimits());
-const runNow = () => void run(store);
+const runNow = () => {
+  run(store).catch(reportError);
+};
+const findFacesNow = (slot: number) => {
+  findFaces(store, slot).catch(reportError);
+};
 
 mountUserIdField(store);
 mountControls(store, runNow);
 for (const slot of store.state.slots.keys())
-  mountSlotView(store, slot, { photoLoader, findFaces: (index) => void findFaces(store, index) });
+  mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow });
 mountResultView(store, runNow);
 mountRawView(store);

@@ -52,7 +52,7 @@ const SDKS = {
         ...["go", "go-grpc", "connect-go"].flatMap((name) => [
           `--plugin=${join(CACHE, "go", `protoc-gen-${name}`)}`,
           `--${name}_out=${out}`,
-          `--${name}_opt=module=visage/sdks/go`,
+          `--${name}_opt=module=${goModule()}`,
         ]),
       ),
   },
@@ -110,11 +110,16 @@ function pythonProtoc(...args) {
 }
 
 function protoc(compiler, ...args) {
-  // Unlike the copies on npm, these official google.api files have the package options of other languages.
+  // The compiler from Maven lacks the google/protobuf files that others bring along.
   const purelib = execFileSync(python(), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
-  const packages = String(purelib).trim();
-  const from = ["proto", packages, join(packages, "grpc_tools/_proto")].map((path) => `--proto_path=${path}`);
-  run(...compiler, ...from, ...args, "face/v1/face.proto", "rest/v1/options.proto");
+  const from = ["proto", join(String(purelib).trim(), "grpc_tools/_proto")];
+  const options = from.map((path) => `--proto_path=${path}`);
+  run(...compiler, ...options, ...args, "face/v1/face.proto", "rest/v1/options.proto");
+}
+
+/** The module path of the Go SDK. Only go.mod and the `go_package` options of our protos state it. */
+function goModule() {
+  return /^module (\S+)$/m.exec(readFileSync("sdks/go/go.mod", "utf8"))[1];
 }
 
 function python() {

@@ -5,7 +5,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus,
   HealthCheckResponseSchema,
-} from "../../gen/ts/health/v1/health_pb.ts";
+} from "../../gen/ts/grpc/health/v1/health_pb.ts";
 
 /** One health check. */
 export interface Probe {

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	facev1 "visage/sdks/go/face/v1"
-	"visage/sdks/go/face/v1/facev1connect"
+	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
+	"github.com/visage-face/visage/sdks/go/face/v1/facev1connect"
 )
 
 // client is the common interface of both libraries.

@@ -1,4 +1,4 @@
-module visage/sdks/go
+module github.com/visage-face/visage/sdks/go
 
 go 1.26.0
 

@@ -1,8 +1,8 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
-import { file_health_v1_health } from "../../gen/ts/health/v1/health_pb.ts";
 import { createRestHandler } from "../rest/handler.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
@@ -46,7 +46,7 @@ export function createServices(
   const reflection = createReflection([
     file_face_v1_face,
     file_google_rpc_error_details,
-    file_health_v1_health,
+    file_grpc_health_v1_health,
     file_grpc_reflection_v1_reflection,
   ]);
   return {

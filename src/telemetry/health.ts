@@ -3,7 +3,7 @@ import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import {
   Health as HealthService,
   HealthCheckResponse_ServingStatus as Status,
-} from "../../gen/ts/health/v1/health_pb.ts";
+} from "../../gen/ts/grpc/health/v1/health_pb.ts";
 
 /** The serving status of the process, and the gRPC health service that reports it. */
 export interface Health {

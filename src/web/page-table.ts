@@ -3,7 +3,7 @@ export interface PageEntry {
   readonly path: string;
   /** Path of the file, relative to the folder of the compiled `src/web`. */
   readonly file: string;
-  readonly type: "html" | "css" | "javascript" | "json" | "svg" | "proto";
+  readonly type: "html" | "css" | "javascript" | "json" | "svg" | "proto" | "descriptors";
 }
 
 /** The files of the playground other than its page. */
@@ -47,6 +47,7 @@ const PLAYGROUND: readonly string[] = [
 /** Every static file that the service serves. */
 export const PAGES: readonly PageEntry[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
+  { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb", type: "descriptors" },
   { path: "/", file: "playground/index.html", type: "html" },
   ...PLAYGROUND.map(playgroundFile),
   { path: "/openapi.json", file: "../../../gen/openapi.json", type: "json" },

@@ -35,6 +35,7 @@ const TYPES: Readonly<Record<PageEntry["type"], string>> = {
   json: "application/json",
   svg: "image/svg+xml",
   proto: "text/plain; charset=utf-8",
+  descriptors: "application/protobuf",
 };
 
 /** Allows only our own files, and images that a page creates itself. */

@@ -5,7 +5,10 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../gen/ts/health/v1/health_pb.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { type ServiceProcess, startServiceProcess, USER } from "../../tools/support/service-process.ts";
 import { photograph } from "../support/images.ts";
 import { openSocket, postBytes, readResponse } from "../support/raw-http.ts";

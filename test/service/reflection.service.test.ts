@@ -16,9 +16,10 @@ import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
+import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { file_grpc_reflection_v1alpha_reflection } from "../../gen/ts/grpc/reflection/v1alpha/reflection_pb.ts";
-import { file_health_v1_health } from "../../gen/ts/health/v1/health_pb.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { createReflection } from "../../src/service/reflection.ts";
 
 /** Messages in the manner of proto-loader with `keepCase` and `oneofs`. */
@@ -45,7 +46,7 @@ interface ReflectionClient extends Client {
   ServerReflectionInfo(): ClientDuplexStream<Query, Answer>;
 }
 
-const PROTOS = join(import.meta.dirname, "../../node_modules/@grpc/reflection/build/proto");
+const PROTOS = join(PACKAGE_ROOT, "proto");
 const FACE_FILES = [
   "face/v1/face.proto",
   "google/api/annotations.proto",
@@ -59,7 +60,7 @@ let server: Http2Server;
 beforeAll(async () => {
   const reflection = createReflection([
     file_face_v1_face,
-    file_health_v1_health,
+    file_grpc_health_v1_health,
     file_grpc_reflection_v1_reflection,
     file_grpc_reflection_v1alpha_reflection,
   ]);
@@ -136,7 +137,7 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     expect(rebuilt.getMessage("face.v1.Attributes")?.field.faces?.fieldKind).toBe("map");
   });
 
-  test.each([...FACE_FILES, "health/v1/health.proto"])("finds the file %s by its name", async (name) => {
+  test.each([...FACE_FILES, "grpc/health/v1/health.proto"])("finds the file %s by its name", async (name) => {
     const answer = await ask({ file_by_filename: name });
     expect(namesIn(answer)[0]).toBe(name);
     expect(registryFrom(answer).getFile(name)).toBeDefined();
@@ -151,8 +152,8 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     ["map entry", "face.v1.Attributes.FacesEntry", "face/v1/face.proto"],
     ["extension", "google.api.http", "google/api/annotations.proto"],
     ["custom option", "rest.v1.flatten", "rest/v1/options.proto"],
-    ["nested enum", "grpc.health.v1.HealthCheckResponse.ServingStatus", "health/v1/health.proto"],
-    ["enum value", "grpc.health.v1.HealthCheckResponse.SERVING", "health/v1/health.proto"],
+    ["nested enum", "grpc.health.v1.HealthCheckResponse.ServingStatus", "grpc/health/v1/health.proto"],
+    ["enum value", "grpc.health.v1.HealthCheckResponse.SERVING", "grpc/health/v1/health.proto"],
     ["top-level enum", "google.protobuf.Edition", "google/protobuf/descriptor.proto"],
     ["nested message", "google.protobuf.DescriptorProto.ExtensionRange", "google/protobuf/descriptor.proto"],
   ])("finds the file of a symbol: %s", async (_, symbol, file) => {
@@ -204,8 +205,8 @@ describe.each(["v1", "v1alpha"])("grpc.reflection.%s", (version) => {
     const queries: Query[] = [
       { host: "one", list_services: "*" },
       { host: "two", file_containing_symbol: "face.v1.Nothing" },
-      { host: "three", file_by_filename: "health/v1/health.proto" },
-      { host: "four", file_by_filename: "health/v1/health.proto" },
+      { host: "three", file_by_filename: "grpc/health/v1/health.proto" },
+      { host: "four", file_by_filename: "grpc/health/v1/health.proto" },
     ];
     for (const query of queries) stream.write(query);
     const got = [await nextAnswer(), await nextAnswer(), await nextAnswer(), await nextAnswer()];

@@ -1,5 +1,6 @@
 import { createServer, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import {
@@ -13,8 +14,8 @@ import {
   status as StatusCode,
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { protoPath } from "grpc-health-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { createHealth, type Health } from "../../src/telemetry/health.ts";
 
 interface HealthResponse {
@@ -35,7 +36,8 @@ interface HealthClient extends Client {
 }
 
 const FACES = "face.v1.FaceService";
-const definition = loadSync(protoPath, { enums: String })["grpc.health.v1.Health"] as ServiceDefinition;
+const PROTO = join(PACKAGE_ROOT, "proto/grpc/health/v1/health.proto");
+const definition = loadSync(PROTO, { enums: String })["grpc.health.v1.Health"] as ServiceDefinition;
 const GrpcHealth = makeClientConstructor(definition, "Health");
 
 let health: Health;

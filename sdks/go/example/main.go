@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	facev1 "visage/sdks/go/face/v1"
+	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
 )
 
 func main() {

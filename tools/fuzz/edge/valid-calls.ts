@@ -7,7 +7,10 @@ import {
   Http2SessionManager,
 } from "@connectrpc/connect-node";
 import { FaceService } from "../../../gen/ts/face/v1/face_pb.ts";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../../gen/ts/health/v1/health_pb.ts";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "../../../gen/ts/grpc/health/v1/health_pb.ts";
 import { MULTIPART_TYPE, multipart, OPERATIONS } from "./requests.ts";
 
 const TIMEOUT_MS = 20_000;

@@ -21,13 +21,13 @@
 package facev1
 
 import (
+	_ "github.com/visage-face/visage/sdks/go/rest/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
-	_ "visage/sdks/go/rest/v1"
 )
 
 const (
@@ -1293,7 +1293,10 @@ type GetFaceVecData struct {
 	// Always 128 numbers. Two faces are the same person if the Euclidean distance between their vectors is below 0.5.
 	Vector []float32 `protobuf:"fixed32,1,rep,packed,name=vector,proto3" json:"vector,omitempty"`
 	// How the result was obtained. Present only if the request asked for it.
-	Detail        *Detail `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail *Detail `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	// Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+	// be compared. Present only if the request asked for `detail`.
+	Model         *string `protobuf:"bytes,3,opt,name=model,proto3,oneof" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1340,6 +1343,13 @@ func (x *GetFaceVecData) GetDetail() *Detail {
 		return x.Detail
 	}
 	return nil
+}
+
+func (x *GetFaceVecData) GetModel() string {
+	if x != nil && x.Model != nil {
+		return *x.Model
+	}
+	return ""
 }
 
 // How a result was obtained.
@@ -1669,10 +1679,12 @@ const file_face_v1_face_proto_rawDesc = "" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
 	"\asuccess\x18\x03 \x01(\bR\asuccess\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12+\n" +
-	"\x04data\x18\x05 \x01(\v2\x17.face.v1.GetFaceVecDataR\x04data\"Q\n" +
+	"\x04data\x18\x05 \x01(\v2\x17.face.v1.GetFaceVecDataR\x04data\"v\n" +
 	"\x0eGetFaceVecData\x12\x16\n" +
 	"\x06vector\x18\x01 \x03(\x02R\x06vector\x12'\n" +
-	"\x06detail\x18\x02 \x01(\v2\x0f.face.v1.DetailR\x06detail\"\xd4\x01\n" +
+	"\x06detail\x18\x02 \x01(\v2\x0f.face.v1.DetailR\x06detail\x12\x19\n" +
+	"\x05model\x18\x03 \x01(\tH\x00R\x05model\x88\x01\x01B\b\n" +
+	"\x06_model\"\xd4\x01\n" +
 	"\x06Detail\x12,\n" +
 	"\x06images\x18\x01 \x03(\v2\x14.face.v1.ImageDetailR\x06images\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12E\n" +
@@ -1695,15 +1707,15 @@ const file_face_v1_face_proto_rawDesc = "" +
 	"prominence\x18\a \x01(\x01H\x01R\n" +
 	"prominence\x88\x01\x01B\b\n" +
 	"\x06_scoreB\r\n" +
-	"\v_prominence2\xa2\x03\n" +
-	"\vFaceService\x12^\n" +
+	"\v_prominence2\xae\x03\n" +
+	"\vFaceService\x12a\n" +
 	"\n" +
-	"MatchFaces\x12\x1a.face.v1.MatchFacesRequest\x1a\x1b.face.v1.MatchFacesResponse\"\x17\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/match_faces\x12i\n" +
-	"\fCompareFaces\x12\x1c.face.v1.CompareFacesRequest\x1a\x1d.face.v1.CompareFacesResponse\"\x1c\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/compare_faces\x88\x02\x01\x12g\n" +
-	"\fGetImageAttr\x12\x1c.face.v1.GetImageAttrRequest\x1a\x1d.face.v1.GetImageAttrResponse\"\x1a\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/get_image_attr\x12_\n" +
+	"MatchFaces\x12\x1a.face.v1.MatchFacesRequest\x1a\x1b.face.v1.MatchFacesResponse\"\x1a\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/match_faces\x90\x02\x02\x12l\n" +
+	"\fCompareFaces\x12\x1c.face.v1.CompareFacesRequest\x1a\x1d.face.v1.CompareFacesResponse\"\x1f\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/compare_faces\x88\x02\x01\x90\x02\x02\x12j\n" +
+	"\fGetImageAttr\x12\x1c.face.v1.GetImageAttrRequest\x1a\x1d.face.v1.GetImageAttrResponse\"\x1d\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/get_image_attr\x90\x02\x02\x12b\n" +
 	"\n" +
-	"GetFaceVec\x12\x1a.face.v1.GetFaceVecRequest\x1a\x1b.face.v1.GetFaceVecResponse\"\x18\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/get_face_vecB1\n" +
-	"\x0evisage.face.v1P\x01Z\x1dvisage/sdks/go/face/v1;facev1b\x06proto3"
+	"GetFaceVec\x12\x1a.face.v1.GetFaceVecRequest\x1a\x1b.face.v1.GetFaceVecResponse\"\x1b\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/get_face_vec\x90\x02\x02BH\n" +
+	"\x0evisage.face.v1P\x01Z4github.com/visage-face/visage/sdks/go/face/v1;facev1b\x06proto3"
 
 var (
 	file_face_v1_face_proto_rawDescOnce sync.Once
@@ -1802,6 +1814,7 @@ func file_face_v1_face_proto_init() {
 	file_face_v1_face_proto_msgTypes[5].OneofWrappers = []any{}
 	file_face_v1_face_proto_msgTypes[8].OneofWrappers = []any{}
 	file_face_v1_face_proto_msgTypes[15].OneofWrappers = []any{}
+	file_face_v1_face_proto_msgTypes[17].OneofWrappers = []any{}
 	file_face_v1_face_proto_msgTypes[20].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

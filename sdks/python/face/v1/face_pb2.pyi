@@ -219,12 +219,14 @@ class GetFaceVecResponse(_message.Message):
     def __init__(self, status: _Optional[str] = ..., code: _Optional[str] = ..., success: _Optional[bool] = ..., message: _Optional[str] = ..., data: _Optional[_Union[GetFaceVecData, _Mapping]] = ...) -> None: ...
 
 class GetFaceVecData(_message.Message):
-    __slots__ = ("vector", "detail")
+    __slots__ = ("vector", "detail", "model")
     VECTOR_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
     vector: _containers.RepeatedScalarFieldContainer[float]
     detail: Detail
-    def __init__(self, vector: _Optional[_Iterable[float]] = ..., detail: _Optional[_Union[Detail, _Mapping]] = ...) -> None: ...
+    model: str
+    def __init__(self, vector: _Optional[_Iterable[float]] = ..., detail: _Optional[_Union[Detail, _Mapping]] = ..., model: _Optional[str] = ...) -> None: ...
 
 class Detail(_message.Message):
     __slots__ = ("images", "model", "milliseconds")

@@ -22,9 +22,9 @@ import (
 	connect "connectrpc.com/connect"
 	context "context"
 	errors "errors"
+	v1 "github.com/visage-face/visage/sdks/go/face/v1"
 	http "net/http"
 	strings "strings"
-	v1 "visage/sdks/go/face/v1"
 )
 
 // This is a compile-time assertion to ensure that this generated file and the connect package are
@@ -101,24 +101,28 @@ func NewFaceServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			httpClient,
 			baseURL+FaceServiceMatchFacesProcedure,
 			connect.WithSchema(faceServiceMethods.ByName("MatchFaces")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
 		compareFaces: connect.NewClient[v1.CompareFacesRequest, v1.CompareFacesResponse](
 			httpClient,
 			baseURL+FaceServiceCompareFacesProcedure,
 			connect.WithSchema(faceServiceMethods.ByName("CompareFaces")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
 		getImageAttr: connect.NewClient[v1.GetImageAttrRequest, v1.GetImageAttrResponse](
 			httpClient,
 			baseURL+FaceServiceGetImageAttrProcedure,
 			connect.WithSchema(faceServiceMethods.ByName("GetImageAttr")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
 		getFaceVec: connect.NewClient[v1.GetFaceVecRequest, v1.GetFaceVecResponse](
 			httpClient,
 			baseURL+FaceServiceGetFaceVecProcedure,
 			connect.WithSchema(faceServiceMethods.ByName("GetFaceVec")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
 	}
@@ -192,24 +196,28 @@ func NewFaceServiceHandler(svc FaceServiceHandler, opts ...connect.HandlerOption
 		FaceServiceMatchFacesProcedure,
 		svc.MatchFaces,
 		connect.WithSchema(faceServiceMethods.ByName("MatchFaces")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
 	faceServiceCompareFacesHandler := connect.NewUnaryHandler(
 		FaceServiceCompareFacesProcedure,
 		svc.CompareFaces,
 		connect.WithSchema(faceServiceMethods.ByName("CompareFaces")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
 	faceServiceGetImageAttrHandler := connect.NewUnaryHandler(
 		FaceServiceGetImageAttrProcedure,
 		svc.GetImageAttr,
 		connect.WithSchema(faceServiceMethods.ByName("GetImageAttr")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
 	faceServiceGetFaceVecHandler := connect.NewUnaryHandler(
 		FaceServiceGetFaceVecProcedure,
 		svc.GetFaceVec,
 		connect.WithSchema(faceServiceMethods.ByName("GetFaceVec")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
 	return "/face.v1.FaceService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

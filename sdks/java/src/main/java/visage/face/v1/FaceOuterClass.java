@@ -213,32 +213,34 @@ public final class FaceOuterClass extends com.google.protobuf.GeneratedFile {
       "ce_det\"{\n\022GetFaceVecResponse\022\016\n\006status\030\001" +
       " \001(\t\022\014\n\004code\030\002 \001(\t\022\017\n\007success\030\003 \001(\010\022\017\n\007m" +
       "essage\030\004 \001(\t\022%\n\004data\030\005 \001(\0132\027.face.v1.Get" +
-      "FaceVecData\"A\n\016GetFaceVecData\022\016\n\006vector\030" +
-      "\001 \003(\002\022\037\n\006detail\030\002 \001(\0132\017.face.v1.Detail\"\253" +
-      "\001\n\006Detail\022$\n\006images\030\001 \003(\0132\024.face.v1.Imag" +
-      "eDetail\022\r\n\005model\030\002 \001(\t\0227\n\014milliseconds\030\003" +
-      " \003(\0132!.face.v1.Detail.MillisecondsEntry\032" +
-      "3\n\021MillisecondsEntry\022\013\n\003key\030\001 \001(\t\022\r\n\005val" +
-      "ue\030\002 \001(\001:\0028\001\"S\n\013ImageDetail\022 \n\013faces_fou" +
-      "nd\030\001 \001(\005R\013faces_found\022\"\n\005faces\030\002 \003(\0132\023.f" +
-      "ace.v1.FaceDetail\"\306\001\n\nFaceDetail\022&\n\016face" +
-      "_rectangle\030\001 \003(\005R\016face_rectangle\022\022\n\005scor" +
-      "e\030\002 \001(\001H\000\210\001\001\022\034\n\tface_size\030\003 \003(\005R\tface_si" +
-      "ze\022\r\n\005light\030\004 \001(\001\022\013\n\003yaw\030\005 \001(\001\022\020\n\010presen" +
-      "ce\030\006 \001(\001\022\027\n\nprominence\030\007 \001(\001H\001\210\001\001B\010\n\006_sc" +
-      "oreB\r\n\013_prominence2\242\003\n\013FaceService\022^\n\nMa" +
-      "tchFaces\022\032.face.v1.MatchFacesRequest\032\033.f" +
-      "ace.v1.MatchFacesResponse\"\027\202\323\344\223\002\021\"\014/matc" +
-      "h_faces:\001*\022i\n\014CompareFaces\022\034.face.v1.Com" +
-      "pareFacesRequest\032\035.face.v1.CompareFacesR" +
-      "esponse\"\034\210\002\001\202\323\344\223\002\023\"\016/compare_faces:\001*\022g\n" +
-      "\014GetImageAttr\022\034.face.v1.GetImageAttrRequ" +
-      "est\032\035.face.v1.GetImageAttrResponse\"\032\202\323\344\223" +
-      "\002\024\"\017/get_image_attr:\001*\022_\n\nGetFaceVec\022\032.f" +
-      "ace.v1.GetFaceVecRequest\032\033.face.v1.GetFa" +
-      "ceVecResponse\"\030\202\323\344\223\002\022\"\r/get_face_vec:\001*B" +
-      "1\n\016visage.face.v1P\001Z\035visage/sdks/go/face" +
-      "/v1;facev1b\006proto3"
+      "FaceVecData\"_\n\016GetFaceVecData\022\016\n\006vector\030" +
+      "\001 \003(\002\022\037\n\006detail\030\002 \001(\0132\017.face.v1.Detail\022\022" +
+      "\n\005model\030\003 \001(\tH\000\210\001\001B\010\n\006_model\"\253\001\n\006Detail\022" +
+      "$\n\006images\030\001 \003(\0132\024.face.v1.ImageDetail\022\r\n" +
+      "\005model\030\002 \001(\t\0227\n\014milliseconds\030\003 \003(\0132!.fac" +
+      "e.v1.Detail.MillisecondsEntry\0323\n\021Millise" +
+      "condsEntry\022\013\n\003key\030\001 \001(\t\022\r\n\005value\030\002 \001(\001:\002" +
+      "8\001\"S\n\013ImageDetail\022 \n\013faces_found\030\001 \001(\005R\013" +
+      "faces_found\022\"\n\005faces\030\002 \003(\0132\023.face.v1.Fac" +
+      "eDetail\"\306\001\n\nFaceDetail\022&\n\016face_rectangle" +
+      "\030\001 \003(\005R\016face_rectangle\022\022\n\005score\030\002 \001(\001H\000\210" +
+      "\001\001\022\034\n\tface_size\030\003 \003(\005R\tface_size\022\r\n\005ligh" +
+      "t\030\004 \001(\001\022\013\n\003yaw\030\005 \001(\001\022\020\n\010presence\030\006 \001(\001\022\027" +
+      "\n\nprominence\030\007 \001(\001H\001\210\001\001B\010\n\006_scoreB\r\n\013_pr" +
+      "ominence2\256\003\n\013FaceService\022a\n\nMatchFaces\022\032" +
+      ".face.v1.MatchFacesRequest\032\033.face.v1.Mat" +
+      "chFacesResponse\"\032\220\002\002\202\323\344\223\002\021\"\014/match_faces" +
+      ":\001*\022l\n\014CompareFaces\022\034.face.v1.CompareFac" +
+      "esRequest\032\035.face.v1.CompareFacesResponse" +
+      "\"\037\210\002\001\220\002\002\202\323\344\223\002\023\"\016/compare_faces:\001*\022j\n\014Get" +
+      "ImageAttr\022\034.face.v1.GetImageAttrRequest\032" +
+      "\035.face.v1.GetImageAttrResponse\"\035\220\002\002\202\323\344\223\002" +
+      "\024\"\017/get_image_attr:\001*\022b\n\nGetFaceVec\022\032.fa" +
+      "ce.v1.GetFaceVecRequest\032\033.face.v1.GetFac" +
+      "eVecResponse\"\033\220\002\002\202\323\344\223\002\022\"\r/get_face_vec:\001" +
+      "*BH\n\016visage.face.v1P\001Z4github.com/visage" +
+      "-face/visage/sdks/go/face/v1;facev1b\006pro" +
+      "to3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -365,7 +367,7 @@ public final class FaceOuterClass extends com.google.protobuf.GeneratedFile {
     internal_static_face_v1_GetFaceVecData_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_face_v1_GetFaceVecData_descriptor,
-        new java.lang.String[] { "Vector", "Detail", });
+        new java.lang.String[] { "Vector", "Detail", "Model", });
     internal_static_face_v1_Detail_descriptor =
       getDescriptor().getMessageType(18);
     internal_static_face_v1_Detail_fieldAccessorTable = new

@@ -36,6 +36,7 @@ public final class FaceServiceGrpc {
               io.grpc.MethodDescriptor.<visage.face.v1.MatchFacesRequest, visage.face.v1.MatchFacesResponse>newBuilder()
               .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
               .setFullMethodName(generateFullMethodName(SERVICE_NAME, "MatchFaces"))
+              .setIdempotent(true)
               .setSampledToLocalTracing(true)
               .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
                   visage.face.v1.MatchFacesRequest.getDefaultInstance()))
@@ -67,6 +68,7 @@ public final class FaceServiceGrpc {
               io.grpc.MethodDescriptor.<visage.face.v1.CompareFacesRequest, visage.face.v1.CompareFacesResponse>newBuilder()
               .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
               .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CompareFaces"))
+              .setIdempotent(true)
               .setSampledToLocalTracing(true)
               .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
                   visage.face.v1.CompareFacesRequest.getDefaultInstance()))
@@ -98,6 +100,7 @@ public final class FaceServiceGrpc {
               io.grpc.MethodDescriptor.<visage.face.v1.GetImageAttrRequest, visage.face.v1.GetImageAttrResponse>newBuilder()
               .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
               .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetImageAttr"))
+              .setIdempotent(true)
               .setSampledToLocalTracing(true)
               .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
                   visage.face.v1.GetImageAttrRequest.getDefaultInstance()))
@@ -129,6 +132,7 @@ public final class FaceServiceGrpc {
               io.grpc.MethodDescriptor.<visage.face.v1.GetFaceVecRequest, visage.face.v1.GetFaceVecResponse>newBuilder()
               .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
               .setFullMethodName(generateFullMethodName(SERVICE_NAME, "GetFaceVec"))
+              .setIdempotent(true)
               .setSampledToLocalTracing(true)
               .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
                   visage.face.v1.GetFaceVecRequest.getDefaultInstance()))

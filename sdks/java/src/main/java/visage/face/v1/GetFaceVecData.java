@@ -29,6 +29,7 @@ private static final long serialVersionUID = 0L;
   }
   private GetFaceVecData() {
     vector_ = emptyFloatList();
+    model_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -130,6 +131,68 @@ private static final long serialVersionUID = 0L;
     return detail_ == null ? visage.face.v1.Detail.getDefaultInstance() : detail_;
   }
 
+  public static final int MODEL_FIELD_NUMBER = 3;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object model_ = "";
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return Whether the model field is set.
+   */
+  @java.lang.Override
+  public boolean hasModel() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return The model.
+   */
+  @java.lang.Override
+  public java.lang.String getModel() {
+    java.lang.Object ref = model_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      model_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return The bytes for model.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getModelBytes() {
+    java.lang.Object ref = model_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      model_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -155,6 +218,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       output.writeMessage(2, getDetail());
     }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 3, model_);
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -173,6 +239,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(2, getDetail());
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(3, model_);
     }
     return size;
   }
@@ -205,6 +274,11 @@ private static final long serialVersionUID = 0L;
       if (!getDetail()
           .equals(other.getDetail())) return false;
     }
+    if (hasModel() != other.hasModel()) return false;
+    if (hasModel()) {
+      if (!getModel()
+          .equals(other.getModel())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -223,6 +297,10 @@ private static final long serialVersionUID = 0L;
     if (hasDetail()) {
       hash = (37 * hash) + DETAIL_FIELD_NUMBER;
       hash = (53 * hash) + getDetail().hashCode();
+    }
+    if (hasModel()) {
+      hash = (37 * hash) + MODEL_FIELD_NUMBER;
+      hash = (53 * hash) + getModel().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -367,6 +445,7 @@ private static final long serialVersionUID = 0L;
         detailBuilder_.dispose();
         detailBuilder_ = null;
       }
+      model_ = "";
       return this;
     }
 
@@ -411,6 +490,10 @@ private static final long serialVersionUID = 0L;
             : detailBuilder_.build();
         to_bitField0_ |= 0x00000001;
       }
+      if (((from_bitField0_ & 0x00000004) != 0)) {
+        result.model_ = model_;
+        to_bitField0_ |= 0x00000002;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -439,6 +522,11 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasDetail()) {
         mergeDetail(other.getDetail());
+      }
+      if (other.hasModel()) {
+        model_ = other.model_;
+        bitField0_ |= 0x00000004;
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -490,6 +578,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000002;
               break;
             } // case 18
+            case 26: {
+              model_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000004;
+              break;
+            } // case 26
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -780,6 +873,115 @@ private static final long serialVersionUID = 0L;
         detail_ = null;
       }
       return detailBuilder_;
+    }
+
+    private java.lang.Object model_ = "";
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @return Whether the model field is set.
+     */
+    public boolean hasModel() {
+      return ((bitField0_ & 0x00000004) != 0);
+    }
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @return The model.
+     */
+    public java.lang.String getModel() {
+      java.lang.Object ref = model_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        model_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @return The bytes for model.
+     */
+    public com.google.protobuf.ByteString
+        getModelBytes() {
+      java.lang.Object ref = model_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        model_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @param value The model to set.
+     * @return This builder for chaining.
+     */
+    public Builder setModel(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      model_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearModel() {
+      model_ = getDefaultInstance().getModel();
+      bitField0_ = (bitField0_ & ~0x00000004);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+     * be compared. Present only if the request asked for `detail`.
+     * </pre>
+     *
+     * <code>optional string model = 3;</code>
+     * @param value The bytes for model to set.
+     * @return This builder for chaining.
+     */
+    public Builder setModelBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      model_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:face.v1.GetFaceVecData)

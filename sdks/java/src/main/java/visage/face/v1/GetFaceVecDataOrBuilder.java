@@ -65,4 +65,36 @@ public interface GetFaceVecDataOrBuilder extends
    * <code>.face.v1.Detail detail = 2;</code>
    */
   visage.face.v1.DetailOrBuilder getDetailOrBuilder();
+
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return Whether the model field is set.
+   */
+  boolean hasModel();
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return The model.
+   */
+  java.lang.String getModel();
+  /**
+   * <pre>
+   * Identity of the networks that made the vector: store it with the vector, because only vectors of the same model can
+   * be compared. Present only if the request asked for `detail`.
+   * </pre>
+   *
+   * <code>optional string model = 3;</code>
+   * @return The bytes for model.
+   */
+  com.google.protobuf.ByteString
+      getModelBytes();
 }

@@ -53,9 +53,9 @@ public final class Options extends com.google.protobuf.GeneratedFile {
     java.lang.String[] descriptorData = {
       "\n\025rest/v1/options.proto\022\007rest.v1\032 google" +
       "/protobuf/descriptor.proto:0\n\007flatten\022\035." +
-      "google.protobuf.FieldOptions\030\251\213\003 \001(\010B1\n\016" +
-      "visage.rest.v1P\001Z\035visage/sdks/go/rest/v1" +
-      ";restv1b\006proto3"
+      "google.protobuf.FieldOptions\030\251\213\003 \001(\010BH\n\016" +
+      "visage.rest.v1P\001Z4github.com/visage-face" +
+      "/visage/sdks/go/rest/v1;restv1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,

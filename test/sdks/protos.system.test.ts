@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+
+/** The first run on a machine installs the compiler. */
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
+
+let folder: string;
+beforeAll(() => {
+  execFileSync(process.execPath, ["tools/install-sdk-tools.mjs", "python"], { cwd: PACKAGE_ROOT });
+  folder = mkdtempSync(join(tmpdir(), "visage-protos-"));
+}, INSTALL_TIMEOUT_MS);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("protoc compiles the protos of the npm package with no other files", () => {
+  const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: PACKAGE_ROOT,
+  });
+  const [{ files }] = JSON.parse(String(listing)) as [{ files: { path: string }[] }];
+  const protos = files.map(({ path }) => path).filter((path) => path.endsWith(".proto"));
+  for (const path of protos) cpSync(join(PACKAGE_ROOT, path), join(folder, path));
+
+  const services = ["face/v1/face.proto", "grpc/health/v1/health.proto"];
+  const args = ["-I", "proto", "--include_imports", "--descriptor_set_out=set.binpb", ...services];
+  execFileSync(PYTHON, ["-m", "grpc_tools.protoc", ...args], { cwd: folder });
+
+  // Our own descriptor set, made by buf, describes the same files.
+  expect(fileNames(join(folder, "set.binpb"))).toEqual(
+    fileNames(join(PACKAGE_ROOT, "gen/descriptors.binpb")),
+  );
+});
+
+function fileNames(path: string): string[] {
+  return fromBinary(FileDescriptorSetSchema, readFileSync(path))
+    .file.map(({ name }) => name)
+    .toSorted();
+}

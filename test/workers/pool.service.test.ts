@@ -1,18 +1,14 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Analyzer, FaceError, type Stage } from "../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
-import { openPool, type Pool, type WorkerLoss } from "../../src/workers/pool.ts";
+import { openPool, type Pool } from "../../src/workers/pool.ts";
 import { boxOf, FACES, openRealAnalyzer, SAMPLES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 const REASON = new Error("cancelled");
-const ROOT = join(import.meta.dirname, "../..");
 /** A wait limit that no test reaches, however slow the machine is. */
 const LONG_MS = 600_000;
 const WAIT = { timeout: 20_000, interval: 20 };
@@ -49,14 +45,6 @@ function occupy(workers: number): () => Promise<void> {
     await Promise.all(calls);
     await vi.waitFor(() => expect(pool.busy).toBe(0), WAIT);
   };
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** Counts the worker processes of this process. */
@@ -195,73 +183,6 @@ describe("when all workers are busy", () => {
   });
 });
 
-describe("a call that was assigned to a busy worker in advance", () => {
-  /** Opens a pool, suspends the first worker and starts calls, one of which is assigned to it in advance. */
-  async function openPoolWithSuspendedWorker(workers: number, others: number) {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
-    const [suspended] = own.pids as [number];
-    process.kill(suspended, "SIGSTOP");
-    const held = own.embed(photograph(3)).catch((error: unknown) => error);
-    const controller = new AbortController();
-    const calls = Array.from({ length: others }, (_, i) =>
-      own.embed(photograph(3), i === 0 ? { signal: controller.signal } : {}).catch((error: unknown) => error),
-    );
-    // Promises are settled, so all jobs that can be assigned have been sent.
-    await setImmediate();
-    return {
-      own,
-      calls,
-      held,
-      cancelFirst: () => controller.abort(REASON),
-      end: async () => {
-        if (own.pids.includes(suspended)) process.kill(suspended, "SIGCONT");
-        await Promise.all([held, ...calls]);
-        await own.close();
-      },
-    };
-  }
-
-  test("is run by another worker that is idle", async () => {
-    const { own, calls, end } = await openPoolWithSuspendedWorker(2, 6);
-    const expected = await analyzer.embed(photograph(3));
-    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
-    expect([own.busy, own.waiting]).toEqual([1, 0]);
-    await end();
-  });
-
-  test("is run by another worker if its own exits", async () => {
-    const { own, calls, held, end } = await openPoolWithSuspendedWorker(1, 3);
-    expect(own.waiting).toBe(3);
-    process.kill(own.pids[0]!, "SIGKILL");
-    expect(await held).toMatchObject({ name: "QueueError", kind: "workerLost" });
-    const expected = await analyzer.embed(photograph(3));
-    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
-    expect(own.restarts).toBe(1);
-    await end();
-  });
-
-  test("is dropped when its signal is aborted", async () => {
-    const { own, calls, cancelFirst, end } = await openPoolWithSuspendedWorker(1, 3);
-    cancelFirst();
-    expect(await calls[0]).toBe(REASON);
-    expect([own.busy, own.waiting]).toEqual([1, 2]);
-    await end();
-  });
-
-  test("reports how long it waited until it started", async () => {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
-    const waits: number[] = [];
-    const onStage = (stage: Stage, milliseconds: number) => {
-      if (stage === "queue") waits.push(milliseconds);
-    };
-    await Promise.all([1, 2, 3, 4].map(() => own.embed(photograph(3), { onStage })));
-    expect(waits).toHaveLength(4);
-    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
-    expect(new Set(waits.map((wait) => Math.round(wait))).size).toBe(4);
-    await own.close();
-  });
-});
-
 describe("cancellation", () => {
   test("rejects a running call immediately and frees its worker at the end of a step", async () => {
     const endOther = occupy(1);
@@ -288,95 +209,6 @@ describe("cancellation", () => {
     const call = pool.embed(photograph(3), { signal: AbortSignal.abort(REASON) });
     expect(pool.busy).toBe(0);
     await expect(call).rejects.toBe(REASON);
-  });
-});
-
-describe("a worker", () => {
-  test("ignores SIGINT and SIGTERM", async () => {
-    const before = pool.pids;
-    for (const pid of before) for (const signal of ["SIGINT", "SIGTERM"]) process.kill(pid, signal);
-    await Promise.all([pool.embed(photograph(3)), pool.embed(photograph(3))]);
-    expect(pool.pids).toEqual(before);
-  });
-
-  test("that exits fails its running job only and is replaced", async () => {
-    const expected = await analyzer.embed(photograph(3));
-    const [killed, spared] = pool.pids as [number, number];
-    // A worker that is stopped stays busy with its job.
-    for (const pid of [killed, spared]) process.kill(pid, "SIGSTOP");
-    const calls = [1, 2].map(() => errorFrom(pool.embed(photograph(3))));
-    const waiting = pool.embed(photograph(3));
-    process.kill(killed, "SIGKILL");
-    expect(await Promise.race(calls)).toMatchObject({ name: "QueueError", kind: "workerLost" });
-    expect(pool.pids).toEqual([spared]);
-
-    // One worker is still busy, so only the new one can do this.
-    expect(await waiting).toStrictEqual(expected);
-    expect(pool.restarts).toBe(1);
-    expect(pool.pids).toHaveLength(2);
-    expect(pool.pids).not.toContain(killed);
-
-    process.kill(spared, "SIGKILL");
-    await Promise.all(calls);
-    await vi.waitFor(() => expect(pool.pids).toHaveLength(2), WAIT);
-    expect([pool.restarts, pool.busy]).toEqual([2, 0]);
-  });
-
-  test("that exits while it is idle is replaced, and no call fails", async () => {
-    for (const pid of pool.pids) process.kill(pid, "SIGKILL");
-    await vi.waitFor(() => expect(pool.pids).toHaveLength(0), WAIT);
-    const calls = [pool.embed(photograph(3)), pool.embed(photograph(3))];
-    expect(pool.waiting).toBe(2);
-    const [one, other] = await Promise.all(calls);
-    expect(one).toStrictEqual(other);
-  });
-
-  test("that is stuck is killed after the deadline of its call, and others are not affected", async () => {
-    const losses: WorkerLoss[] = [];
-    const own = await openPool({
-      modelsDir: DEFAULT_MODELS_DIR,
-      workers: 2,
-      maxQueueWaitMs: LONG_MS,
-      onWorkerLoss: (loss) => losses.push(loss),
-    });
-    const [stuck] = own.pids as [number];
-    process.kill(stuck, "SIGSTOP");
-    const deadline = AbortSignal.timeout(500);
-    const calls = [1, 2, 3, 4].map(() =>
-      own.embed(photograph(3), { signal: deadline }).catch((error) => error),
-    );
-    expect(await Promise.all(calls)).toContainEqual(expect.objectContaining({ name: "TimeoutError" }));
-    expect((await own.embed(photograph(3))).facesFound).toBe(3);
-
-    await vi.waitFor(() => expect(losses).toEqual([{ cause: "SIGKILL", restarts: 0 }]), WAIT);
-    await vi.waitFor(() => expect(own.pids).toHaveLength(2), WAIT);
-    expect(own.pids).not.toContain(stuck);
-    expect(own.restarts).toBe(1);
-
-    // Closing kills a worker that does not exit.
-    process.kill(own.pids[0]!, "SIGSTOP");
-    await own.close();
-    expect(losses).toHaveLength(1);
-  });
-
-  test("exits when its parent process is killed, even in the middle of a job", async () => {
-    const script = `
-      import { readFileSync } from "node:fs";
-      import { openPool } from "./dist/src/workers/pool.js";
-      const pool = await openPool({ modelsDir: ${JSON.stringify(DEFAULT_MODELS_DIR)}, workers: 1 });
-      const photograph = readFileSync("node_modules/@vladmandic/face-api/demo/sample3.jpg");
-      // The first turn has ended and others follow.
-      const onStage = () => console.log(pool.pids[0]);
-      pool.analyze(photograph, { ...${JSON.stringify(LONG_CALL)}, onStage });`;
-    const parent = spawn(process.execPath, ["--input-type=module", "--eval", script], {
-      cwd: ROOT,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const [line] = await once(parent.stdout, "data");
-    const pid = Number.parseInt(line, 10);
-    expect(isRunning(pid)).toBe(true);
-    parent.kill("SIGKILL");
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT);
   });
 });
 
@@ -427,34 +259,4 @@ describe("opening a pool", () => {
     const options = { modelsDir: DEFAULT_MODELS_DIR, workers: 1, ...wrong };
     await expect(openPool(options)).rejects.toThrow(RangeError);
   });
-});
-
-test("a pool retries until a worker starts, and waits for running calls when it closes", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "visage-pool-"));
-  const modelsDir = join(folder, "models");
-  const others = countWorkerProcesses();
-  try {
-    await symlink(DEFAULT_MODELS_DIR, modelsDir);
-    const small = await openPool({ modelsDir, workers: 1, maxQueueWaitMs: LONG_MS });
-
-    await rm(modelsDir);
-    process.kill(small.pids[0]!, "SIGKILL");
-    await vi.waitFor(() => expect(small.restarts).toBeGreaterThanOrEqual(2), WAIT);
-    const delayed = small.embed(photograph(3));
-    await symlink(DEFAULT_MODELS_DIR, modelsDir);
-    expect((await delayed).facesFound).toBe(3);
-
-    const running = small.embed(photograph(3));
-    const waiting = errorFrom(small.embed(photograph(3)));
-    const closing = small.close();
-    expect(await waiting).toMatchObject({ name: "QueueError", kind: "closed" });
-    expect((await running).facesFound).toBe(3);
-    await closing;
-    await small.close();
-    await expect(small.embed(photograph(3))).rejects.toMatchObject({ kind: "closed" });
-    expect([small.busy, small.waiting, small.pids.length]).toEqual([0, 0, 0]);
-    expect(countWorkerProcesses()).toBe(others);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });

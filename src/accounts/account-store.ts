@@ -9,6 +9,9 @@ export interface Plan {
   readonly maxImageBytes: number | undefined;
 }
 
+/** Keys that a user may have at the same time, so that one can be replaced while both are valid. */
+export const MAX_LIVE_KEYS = 2;
+
 /** A user of the service. The user id itself is never stored. */
 export interface User {
   /** SHA-256 of the user id in hexadecimal; the primary key. */

@@ -1,5 +1,11 @@
 import { AccountCache, type AccountLookup } from "./account-cache.ts";
-import { type Account, type AccountStore, type Plan, SUCCESS_OUTCOME } from "./account-store.ts";
+import {
+  type Account,
+  type AccountStore,
+  MAX_LIVE_KEYS,
+  type Plan,
+  SUCCESS_OUTCOME,
+} from "./account-store.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { MonthClock } from "./month-clock.ts";
 import { MonthlyUsageTable } from "./monthly-usage.ts";
@@ -9,7 +15,8 @@ import { fingerprintFromHash, hashUserId } from "./user-id.ts";
 
 /** The parts of a request that authentication needs. */
 export interface AuthRequest {
-  readonly userId: string | undefined;
+  /** The distinct keys that the request carries. */
+  readonly keys: readonly string[];
   /** Client address. May be computed lazily: it is not read for users whose account is cached and valid. */
   readonly address: string;
 }
@@ -48,6 +55,8 @@ export type RejectionKind =
 export interface Rejection {
   readonly admitted: false;
   readonly kind: RejectionKind;
+  /** A more precise message than the one of the kind, if there is one. */
+  readonly message: string | undefined;
   /** A positive integer; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds: number | undefined;
   /** State of the limit that was exceeded: the monthly quota or the rate limit. */
@@ -74,6 +83,16 @@ export interface AuthenticatorOptions {
   /** Called once per outage of reads or writes, and for usage that is lost at the end. */
   readonly onStoreError: (error: unknown) => void;
 }
+
+type AddressSource = Pick<AuthRequest, "address">;
+
+interface RejectionDetails {
+  readonly message?: string | undefined;
+  readonly retrySeconds?: number | undefined;
+  readonly limits?: LimitStatus | undefined;
+}
+
+const CONTRADICTION = "The credentials of the request do not belong to one user.";
 
 /** Retry delay where the duration of a condition is not known. */
 const DEFAULT_RETRY_SECONDS = 1;
@@ -102,10 +121,16 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     return account;
   }
 
-  function decide(found: AccountLookup, request: Pick<AuthRequest, "address">): AdmissionResult {
-    if (found === "unavailable") return createRejection("accountsUnavailable", DEFAULT_RETRY_SECONDS);
-    if (found === "unknown" || !found.user.enabled) return rejectFailedAuth("unknownUser", request);
-    const { user, plan } = found;
+  function decide(lookups: readonly AccountLookup[], address: AddressSource): AdmissionResult {
+    if (lookups.includes("unavailable"))
+      return createRejection("accountsUnavailable", { retrySeconds: DEFAULT_RETRY_SECONDS });
+    const [account, ...others] = lookups as readonly (Account | "unknown")[];
+    if (account === undefined) return rejectFailedAuth("noUserId", address);
+    // The message does not depend on which of the keys is valid.
+    if (others.some((other) => !isSameUser(account, other)))
+      return rejectFailedAuth("unknownUser", address, CONTRADICTION);
+    if (account === "unknown" || !account.user.enabled) return rejectFailedAuth("unknownUser", address);
+    const { user, plan } = account;
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
       return createRejection("noSubscription");
@@ -114,12 +139,13 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
 
   function rejectFailedAuth(
     kind: "noUserId" | "unknownUser",
-    { address }: Pick<AuthRequest, "address">,
+    { address }: AddressSource,
+    message?: string,
   ): Rejection {
-    const waitSeconds = failedAuthLimiter.recordFailure(address);
-    return waitSeconds === undefined
-      ? createRejection(kind)
-      : createRejection("tooManyRequests", waitSeconds);
+    const retrySeconds = failedAuthLimiter.recordFailure(address);
+    return retrySeconds === undefined
+      ? createRejection(kind, { message })
+      : createRejection("tooManyRequests", { retrySeconds });
   }
 
   function checkRate(idHash: string, { requestsPerSecond, burst }: Plan): Rejection | undefined {
@@ -127,10 +153,9 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     const shortage = rateLimits.take(idHash, { perSecond: requestsPerSecond, burst }, performance.now());
     return (
       shortage &&
-      createRejection("tooManyRequests", shortage.nextTokenSeconds, {
-        limit: burst,
-        remaining: 0,
-        resetSeconds: Math.ceil(shortage.fullSeconds),
+      createRejection("tooManyRequests", {
+        retrySeconds: shortage.nextTokenSeconds,
+        limits: { limit: burst, remaining: 0, resetSeconds: Math.ceil(shortage.fullSeconds) },
       })
     );
   }
@@ -145,7 +170,7 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     if (left < 1) {
       // Requests in flight that fail release the quota that they reserve.
       const retrySeconds = left + usage.inFlight < 1 ? secondsLeft : DEFAULT_RETRY_SECONDS;
-      return createRejection("quotaSpent", retrySeconds, quotaStatus(0));
+      return createRejection("quotaSpent", { retrySeconds, limits: quotaStatus(0) });
     }
 
     usage.start();
@@ -166,17 +191,19 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
 
   return {
     admit: (request) => {
-      if (!request.userId) return rejectFailedAuth("noUserId", request);
-      const idHash = hashUserId(request.userId);
-      const waitSeconds = accounts.isKnown(idHash)
+      // Checked before the look-ups, so that a request with many keys costs no more than others.
+      if (request.keys.length > MAX_LIVE_KEYS) return rejectFailedAuth("unknownUser", request, CONTRADICTION);
+      const hashes = request.keys.map(hashUserId);
+      const retrySeconds = hashes.every((hash) => accounts.isKnown(hash))
         ? undefined
         : failedAuthLimiter.retryAfterSeconds(request.address);
-      if (waitSeconds !== undefined) return createRejection("tooManyRequests", waitSeconds);
-      const found = accounts.find(idHash);
-      if (!(found instanceof Promise)) return decide(found, request);
+      if (retrySeconds !== undefined) return createRejection("tooManyRequests", { retrySeconds });
+      const found = hashes.map((hash) => accounts.find(hash));
+      if (!found.some((lookup) => lookup instanceof Promise))
+        return decide(found as readonly AccountLookup[], request);
       // Read the address now: a client that disconnects meanwhile no longer has one.
       const { address } = request;
-      return found.then((lookup) => decide(lookup, { address }));
+      return Promise.all(found).then((lookups) => decide(lookups, { address }));
     },
     get accountsAvailable() {
       return !accounts.isUnavailable && !usageCounter.isFailing;
@@ -185,7 +212,14 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   };
 }
 
-function createRejection(kind: RejectionKind, retrySeconds?: number, limits?: LimitStatus): Rejection {
+function isSameUser(account: Account | "unknown", other: Account | "unknown"): boolean {
+  return account !== "unknown" && other !== "unknown" && account.user.idHash === other.user.idHash;
+}
+
+function createRejection(
+  kind: RejectionKind,
+  { message, retrySeconds, limits }: RejectionDetails = {},
+): Rejection {
   const retryAfterSeconds = retrySeconds && Math.max(1, Math.ceil(retrySeconds));
-  return { admitted: false, kind, retryAfterSeconds, limits };
+  return { admitted: false, kind, message, retryAfterSeconds, limits };
 }

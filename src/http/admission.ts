@@ -4,6 +4,7 @@ import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
+import { keysFromHeaders } from "./credentials.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
 import { NO_OPERATION } from "./router.ts";
@@ -46,9 +47,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     setLimitHeaders(context, limits);
     if (!admission.admitted) {
-      const { kind, retryAfterSeconds } = admission;
+      const { kind, message, retryAfterSeconds } = admission;
       const retryAfterMs = retryAfterSeconds && retryAfterSeconds * 1_000;
-      throw new ServiceError(kind, undefined, { retryAfterMs });
+      throw new ServiceError(kind, message, { retryAfterMs });
     }
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
@@ -60,13 +61,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
   };
 }
 
-function authRequestFrom({ headers, socket }: Request, trusted: TrustedProxies): AuthRequest {
-  const textFrom = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : value);
+function authRequestFrom(request: Request, trusted: TrustedProxies): AuthRequest {
+  const { headers, socket } = request;
   return {
-    userId: textFrom(headers.user_id),
+    keys: keysFromHeaders(request),
     // A getter: the address is needed for unauthenticated clients only.
     get address() {
-      return clientAddressOf(socket?.remoteAddress ?? "", textFrom(headers["x-forwarded-for"]), trusted);
+      const forwardedFor = headers["x-forwarded-for"];
+      const text = Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor;
+      return clientAddressOf(socket?.remoteAddress ?? "", text, trusted);
     },
   };
 }

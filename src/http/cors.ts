@@ -8,6 +8,8 @@ const PREFLIGHT_SECONDS = 7200;
 
 /** Request headers that pages may send. */
 const ALLOWED_HEADERS = [
+  "authorization",
+  "x-api-key",
   "user_id",
   "user_key",
   "content-type",
@@ -30,6 +32,7 @@ const EXPOSED_HEADERS = [
   "x-visage-image",
   "x-visage-faces-found",
   "retry-after",
+  "www-authenticate",
   "ratelimit-limit",
   "ratelimit-remaining",
   "ratelimit-reset",

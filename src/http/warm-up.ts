@@ -50,7 +50,7 @@ export async function warmUp({ authenticator, createListener, port, image }: War
 
 async function lookUpAccounts(authenticator: Authenticator): Promise<void> {
   for (let i = 0; i < REPETITIONS.account; i++)
-    await authenticator.admit({ userId: `${NAME}-${i}`, address: `${NAME}-${i}` });
+    await authenticator.admit({ keys: [`${NAME}-${i}`], address: `${NAME}-${i}` });
 }
 
 async function probe({ address: host, port }: AddressInfo): Promise<void> {

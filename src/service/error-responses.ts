@@ -32,6 +32,10 @@ const PUSHBACK_CODES: readonly Code[] = [Code.Unavailable, Code.ResourceExhauste
 const MAX_PUSHBACK_MS = 60_000;
 const DO_NOT_RETRY = "-1";
 
+/** The challenge of a response with status 401 (RFC 6750). A request without a key gets no error code. */
+const CHALLENGE = 'Bearer realm="visage"';
+const INVALID_KEY_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
+
 /** HTTP statuses that carry the header Retry-After. */
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 
@@ -83,6 +87,7 @@ export function httpErrorFrom(fault: unknown): HttpError {
   const headers: Record<string, string> = {};
   if (field !== undefined) headers["x-visage-image"] = field;
   if (allow) headers.allow = allow.join(", ");
+  if (http === 401) headers["www-authenticate"] = kind === "noUserId" ? CHALLENGE : INVALID_KEY_CHALLENGE;
   if (RETRY_AFTER_STATUSES.includes(http))
     headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   return {

@@ -66,12 +66,17 @@ export const ERRORS = {
   faceTooSmall: row("3101", Code.FailedPrecondition, 422, "Face too Small", { stage: "quality" }),
   lowIllumination: row("3102", Code.FailedPrecondition, 422, "Low Illumination", { stage: "quality" }),
   incorrectPose: row("3103", Code.FailedPrecondition, 422, "Incorrect Pose", { stage: "quality" }),
-  noUserId: row("4001", Code.Unauthenticated, 401, "The header user_id is missing."),
+  noUserId: row(
+    "4001",
+    Code.Unauthenticated,
+    401,
+    "The request has no key in the header user_id or x-api-key or as a Bearer token.",
+  ),
   unknownUser: row(
     "4002",
     Code.Unauthenticated,
     401,
-    "The user id in the header user_id is unknown or disabled.",
+    "The key in the header user_id or x-api-key or in the Bearer token is unknown or expired or disabled.",
   ),
   noSubscription: row("4003", Code.PermissionDenied, 402, "The user has no active subscription."),
   quotaSpent: row("4004", Code.ResourceExhausted, 429, "The monthly quota of requests is used up.", {

@@ -36,11 +36,11 @@ function openAuthenticator(through: Partial<AccountStore> = {}): Authenticator {
 }
 
 async function admit(
-  userId: string | undefined,
+  keys: string | readonly string[],
   through = authenticator,
   address = ADDRESS,
 ): Promise<AdmissionResult> {
-  return through.admit({ userId, address });
+  return through.admit({ keys: [keys].flat(), address });
 }
 
 async function admitCaller(userId: string, through = authenticator): Promise<Caller> {
@@ -62,6 +62,7 @@ async function exhaustLimit(userId: string, through = authenticator) {
 const rejection = (kind: string, retryAfterSeconds?: number, limits?: object) => ({
   admitted: false,
   kind,
+  message: undefined,
   retryAfterSeconds,
   limits,
 });
@@ -75,11 +76,11 @@ describe("authentication", () => {
       maxImageBytes: 5000,
       limits: undefined,
     });
-    expect(authenticator.admit({ userId: "anna", address: ADDRESS })).toHaveProperty("admitted", true);
+    expect(authenticator.admit({ keys: ["anna"], address: ADDRESS })).toHaveProperty("admitted", true);
   });
 
-  test.each([undefined, ""])("rejects a request without a user id: %j", async (userId) => {
-    expect(await admit(userId)).toEqual(rejection("noUserId"));
+  test("rejects a request without a key", async () => {
+    expect(await admit([])).toEqual(rejection("noUserId"));
   });
 
   test("rejects an unknown user", async () => {
@@ -119,6 +120,39 @@ describe("authentication", () => {
     await change({ endsAt: undefined });
     expect(await admit("anna")).toHaveProperty("kind", "quotaSpent");
     expect(await admit("anna")).toHaveProperty("kind", "tooManyRequests");
+  });
+});
+
+describe("keys of different users in one request", () => {
+  const CONTRADICTION = expect.stringContaining("do not belong to one user");
+
+  beforeEach(async () => {
+    for (const name of ["anna", "bela"]) await addTestUser(store, name);
+  });
+
+  test.each([
+    ["two users", ["anna", "bela"]],
+    ["a user and nobody", ["anna", "unknown"]],
+    ["nobody and a user", ["unknown", "anna"]],
+    ["nobody", ["unknown", "unknown too"]],
+  ])("are rejected with the same answer, cached or not: %s", async (_, keys) => {
+    for (const _attempt of [1, 2])
+      expect(await admit(keys)).toEqual({ ...rejection("unknownUser"), message: CONTRADICTION });
+    await Promise.all([admit("anna"), admit("bela")]);
+    expect(await admit(keys)).toEqual({ ...rejection("unknownUser"), message: CONTRADICTION });
+  });
+
+  test("are not looked up if there are more than a user can have", async () => {
+    const findAccount = vi.fn(store.findAccount);
+    authenticator = openAuthenticator({ findAccount });
+    expect(await admit(["anna", "b", "c"])).toEqual({ ...rejection("unknownUser"), message: CONTRADICTION });
+    expect(findAccount).not.toHaveBeenCalled();
+  });
+
+  test("count as a failed authentication", async () => {
+    for (let number = 0; number < 50; number++) await admit(["anna", "bela"]);
+    expect(await admit(["anna", "bela"])).toHaveProperty("kind", "tooManyRequests");
+    expect(await admit("anna")).toHaveProperty("admitted", true);
   });
 });
 
@@ -315,7 +349,7 @@ describe("failed authentication", () => {
 
   test("is limited to 50 failures per address, then two per second", async () => {
     expect(await exhaustFailures(ADDRESS)).toBe(50);
-    expect(await admit(undefined)).toEqual(rejection("tooManyRequests", 1));
+    expect(await admit([])).toEqual(rejection("tooManyRequests", 1));
     expect(await admit("another guess")).toEqual(rejection("tooManyRequests", 1));
     vi.advanceTimersByTime(2_000);
     expect(await exhaustFailures(ADDRESS)).toBe(4);
@@ -324,16 +358,16 @@ describe("failed authentication", () => {
   test("counts requests without an id and of disabled users", async () => {
     await addTestUser(store, "anna", {}, { enabled: false });
     for (let number = 0; number < 25; number++) {
-      expect(await admit(undefined)).toHaveProperty("kind", "noUserId");
+      expect(await admit([])).toHaveProperty("kind", "noUserId");
       expect(await admit("anna")).toHaveProperty("kind", "unknownUser");
     }
-    expect(await admit(undefined)).toHaveProperty("kind", "tooManyRequests");
+    expect(await admit([])).toHaveProperty("kind", "tooManyRequests");
     expect(await admit("anna")).toHaveProperty("kind", "tooManyRequests");
   });
 
   test("counts against the original address if the client disconnects meanwhile", async () => {
     for (let number = 0; number < 50; number++) {
-      const request = { userId: `guess ${number}`, address: ADDRESS };
+      const request = { keys: [`guess ${number}`], address: ADDRESS };
       const admission = authenticator.admit(request);
       // A closed socket has no address.
       request.address = "";

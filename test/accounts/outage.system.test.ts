@@ -33,7 +33,7 @@ function startLoad(): Load {
   let results: Record<string, number> = {};
   const sendRequests = async (userId: string) => {
     while (!isStopped) {
-      const admission = await authenticator.admit({ userId, address: ADDRESS });
+      const admission = await authenticator.admit({ keys: [userId], address: ADDRESS });
       await sleep(REQUEST_MS);
       const result = admission.admitted ? "admitted" : admission.kind;
       results[result] = (results[result] ?? 0) + 1;
@@ -74,7 +74,7 @@ function sum(values: readonly number[]): number {
 }
 
 async function admit(userId: string): Promise<string> {
-  const admission = await authenticator.admit({ userId, address: ADDRESS });
+  const admission = await authenticator.admit({ keys: [userId], address: ADDRESS });
   return admission.admitted ? "admitted" : admission.kind;
 }
 

@@ -190,7 +190,7 @@ describe("a full disk", () => {
     });
     onTestFinished(() => authenticator.close());
     const serve = async () => {
-      const admission = await authenticator.admit({ userId: "id-of-ann", address: "203.0.113.5" });
+      const admission = await authenticator.admit({ keys: ["id-of-ann"], address: "203.0.113.5" });
       if (admission.admitted) admission.caller.finish("get_face_vec", "ok");
       return admission.admitted;
     };

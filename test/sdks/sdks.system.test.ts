@@ -60,7 +60,7 @@ describe("the SDK in TypeScript", () => {
       run(".", process.execPath, "dist/sdks/typescript/example.js", ...args);
     expect(await example(...exampleArguments())).toMatch(/^match: 0\.\d{4}$/m);
     const [address, , ...photos] = exampleArguments();
-    await expect(example(address!, "nobody", ...photos)).rejects.toThrow(/^UNKNOWN_USER The user id/m);
+    await expect(example(address!, "nobody", ...photos)).rejects.toThrow(/^UNKNOWN_USER The key/m);
   });
 
   test("is exported by the package", async () => {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -64,6 +65,80 @@ describe("every protocol", () => {
   });
 });
 
+describe("a key", () => {
+  /** Failures of another address do not limit the other tests. */
+  const ELSEWHERE = { "x-forwarded-for": "203.0.113.20" };
+  const request = create(GetFaceVecRequestSchema, {});
+
+  test.each([
+    ["user_id", (key: string) => ({ user_id: key })],
+    ["x-api-key", (key: string) => ({ "x-api-key": key })],
+    ["a Bearer token", (key: string) => ({ authorization: `Bearer ${key}` })],
+    ["several headers", (key: string) => ({ "x-api-key": key, user_id: key })],
+    [
+      "a header beside the Basic authentication of a proxy",
+      (key: string) => ({ user_id: key, authorization: "Basic YTpi" }),
+    ],
+  ])("is accepted as %s over every protocol", async (_, headersWith) => {
+    for (const client of createProtocolClients(service.port, headersWith(USER)))
+      expect(await client.call("getFaceVec", request), client.name).toMatchObject({ code: "2001" });
+    for (const client of createProtocolClients(service.port, {
+      ...headersWith("nobody-has-this"),
+      ...ELSEWHERE,
+    }))
+      expect(await client.call("getFaceVec", request), client.name).toMatchObject({ code: "4002" });
+  });
+
+  test("of another user in the same request is rejected over every protocol", async () => {
+    await addTestUser(store, "another-user");
+    const headers = { user_id: USER, "x-api-key": "another-user", ...ELSEWHERE };
+    for (const client of createProtocolClients(service.port, headers))
+      expect(await client.call("getFaceVec", request), client.name).toEqual({
+        code: "4002",
+        message: "The credentials of the request do not belong to one user.",
+      });
+  });
+
+  test("is rejected beside a second Authorization header, over HTTP/1.1 and HTTP/2", async () => {
+    const values = [`Bearer ${USER}`, "Bearer nobody-has-this"];
+    const socket = await openSocket(service.port);
+    const lines = values.map((value) => `Authorization: ${value}\r\n`).join("");
+    socket.write(`POST /get_face_vec HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n${lines}\r\n`);
+    expect((await readResponse(socket)).status).toBe(401);
+    socket.destroy();
+    // Node's HTTP/2 client sends one header twice only for names that are not reserved.
+    const session = connect(`http://127.0.0.1:${service.port}`);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/get_face_vec",
+      "x-api-key": [USER, "nobody"],
+    });
+    stream.resume().end();
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    expect(headers[":status"]).toBe(401);
+    session.close();
+  });
+});
+
+describe("a response with status 401 has a challenge", () => {
+  const TARGETS = ["/get_face_vec", "/face.v1.FaceService/GetFaceVec"];
+
+  test.each([
+    ["for a missing key", {}, 'Bearer realm="visage"'],
+    ["for another scheme", { authorization: "Basic YTpi" }, 'Bearer realm="visage"'],
+    ["for an unknown key", { "x-api-key": "unknown-key" }, 'Bearer realm="visage", error="invalid_token"'],
+  ])("%s", async (_, credentials, challenge) => {
+    for (const target of TARGETS) {
+      const { status, headers } = await fetch(`http://127.0.0.1:${service.port}${target}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...credentials },
+        body: "{}",
+      });
+      expect([status, headers.get("www-authenticate")], target).toEqual([401, challenge]);
+    }
+  });
+});
+
 describe("plain HTTP", () => {
   test("states the remaining quota of the month, and counts only successes against it", async () => {
     await addTestUser(store, "monthly", { requestsPerMonth: 2 });
@@ -90,9 +165,12 @@ describe("plain HTTP", () => {
     expect(headers.get("ratelimit-limit")).toBe("2");
   });
 
-  test("names the missing header of the user id", async () => {
+  test("names the headers of a missing key", async () => {
     const { envelope } = await send("");
-    expect(envelope).toMatchObject({ code: "4001", message: expect.stringContaining("user_id") });
+    expect(envelope).toMatchObject({
+      code: "4001",
+      message: expect.stringMatching(/user_id.*x-api-key.*Bearer/),
+    });
   });
 
   test("does not request the body of an unauthenticated client that waits for 100 Continue", async () => {

@@ -29,34 +29,38 @@ export interface ProtocolClient {
   call(operation: Operation, request: Message): Promise<Outcome>;
 }
 
-/** Creates a client for each protocol and body format. */
-export function createProtocolClients(port: number, userId: string): readonly ProtocolClient[] {
+/** Creates a client for each protocol and body format. A user id is sent in the header `user_id`. */
+export function createProtocolClients(
+  port: number,
+  user: string | Readonly<Record<string, string>>,
+): readonly ProtocolClient[] {
+  const headers = typeof user === "string" ? { user_id: user } : user;
   const baseUrl = `http://127.0.0.1:${port}`;
   return [
-    { name: "gRPC (grpc-js)", call: (operation, request) => callGrpcJs(port, userId, operation, request) },
-    transportClient("gRPC (connect)", createGrpcTransport({ baseUrl }), userId),
-    transportClient("gRPC-Web", createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }), userId),
+    { name: "gRPC (grpc-js)", call: (operation, request) => callGrpcJs(port, headers, operation, request) },
+    transportClient("gRPC (connect)", createGrpcTransport({ baseUrl }), headers),
+    transportClient("gRPC-Web", createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }), headers),
     transportClient(
       "Connect binary",
       createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true }),
-      userId,
+      headers,
     ),
     transportClient(
       "Connect JSON",
       createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: false }),
-      userId,
+      headers,
     ),
-    restClient("REST JSON", baseUrl, userId, (fields) => ({
+    restClient("REST JSON", baseUrl, headers, (fields) => ({
       type: "application/json",
       body: JSON.stringify(Object.fromEntries(fields.map(([name, value]) => [name, textFromValue(value)]))),
     })),
-    restClient("REST form", baseUrl, userId, (fields) => ({
+    restClient("REST form", baseUrl, headers, (fields) => ({
       type: "application/x-www-form-urlencoded",
       body: new URLSearchParams(
         fields.map(([name, value]): [string, string] => [name, textFromValue(value)]),
       ).toString(),
     })),
-    restClient("REST multipart", baseUrl, userId, (fields) => {
+    restClient("REST multipart", baseUrl, headers, (fields) => {
       const form = new FormData();
       for (const [name, value] of fields)
         if (value instanceof Uint8Array) form.append(name, new Blob([value.slice()]), "photo.jpg");
@@ -66,7 +70,11 @@ export function createProtocolClients(port: number, userId: string): readonly Pr
   ];
 }
 
-function transportClient(name: string, transport: Transport, userId: string): ProtocolClient {
+function transportClient(
+  name: string,
+  transport: Transport,
+  headers: Readonly<Record<string, string>>,
+): ProtocolClient {
   const client = createClient(FaceService, transport);
   return {
     name,
@@ -76,7 +84,7 @@ function transportClient(name: string, transport: Transport, userId: string): Pr
           message: Message,
           options: object,
         ) => Promise<Message>;
-        return { response: await method(request, { headers: { user_id: userId } }) };
+        return { response: await method(request, { headers }) };
       } catch (fault) {
         const error = ConnectError.from(fault);
         const [info] = error.findDetails(ErrorInfoSchema);
@@ -86,11 +94,16 @@ function transportClient(name: string, transport: Transport, userId: string): Pr
   };
 }
 
-function callGrpcJs(port: number, userId: string, operation: Operation, request: Message): Promise<Outcome> {
+function callGrpcJs(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+  operation: Operation,
+  request: Message,
+): Promise<Outcome> {
   const method: DescMethodUnary = FaceService.method[operation];
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   const metadata = new Metadata();
-  metadata.set("user_id", userId);
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return new Promise((resolve) => {
     client.makeUnaryRequest(
       `/${FaceService.typeName}/${method.name}`,
@@ -117,14 +130,14 @@ type Field = readonly [name: string, value: string | Uint8Array];
 function restClient(
   name: string,
   baseUrl: string,
-  userId: string,
+  userHeaders: Readonly<Record<string, string>>,
   encode: (fields: readonly Field[]) => { type?: string; body: string | FormData },
 ): ProtocolClient {
   return {
     name,
     call: async (operation, request) => {
       const { type, body } = encode(fieldsFromRequest(request));
-      const headers = { user_id: userId, ...(type && { "content-type": type }) };
+      const headers = { ...userHeaders, ...(type && { "content-type": type }) };
       const response = await fetch(`${baseUrl}${PATHS[operation]}`, { method: "POST", headers, body });
       const envelope = (await response.json()) as JsonObject;
       if (envelope.success !== true)

@@ -156,6 +156,8 @@ test("logs, metrics and traces contain no request or response data", async () =>
   await client!.call("compareFaces", create(CompareFacesRequestSchema, { img1: photo, img2: broken }));
   for (const unauthenticated of createProtocolClients(service.port, UNKNOWN_USER))
     await unauthenticated.call("getFaceVec", create(GetFaceVecRequestSchema, { img: photo }));
+  for (const header of [{ "x-api-key": UNKNOWN_USER }, { authorization: `Bearer ${UNKNOWN_USER}` }])
+    await fetch(`http://127.0.0.1:${service.port}/get_face_vec`, { method: "POST", headers: header });
   await fetch(`http://127.0.0.1:${service.port}/get_face_vec?bboxes=${SECRETS.query}`, {
     method: "POST",
     headers: { user_id: USER, "x-secret": SECRETS.header },

@@ -78,7 +78,7 @@ const SETTINGS = {
   accountsGraceMs: setting("VISAGE_ACCOUNTS_GRACE_MS", 60_000, parseInteger(0, 86_400_000)),
   /** Origins that may call the service from a browser. */
   corsOrigins: setting<"*" | readonly string[]>("VISAGE_CORS_ORIGINS", "*", parseOrigins),
-  /** Whether to respond like the original service: errors with HTTP 200, `no match` for different persons. */
+  /** Whether to respond like the original service (docs/legacy.md). */
   legacy: setting("VISAGE_LEGACY", false, parseSwitch),
   /** Whether gRPC reflection is served. */
   reflection: setting("VISAGE_REFLECTION", true, parseSwitch),

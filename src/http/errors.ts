@@ -6,6 +6,7 @@ import { headersForCaller } from "../rest/headers.ts";
 import { RestError } from "../rest/rest-error.ts";
 import { connectErrorFrom, httpErrorFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
+import { firstGenerationError, isFirstGeneration } from "../service/first-generation.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -17,8 +18,8 @@ import { sendResponse } from "./send-response.ts";
 /** Options of error responses. */
 export interface ErrorOptions {
   readonly log: Log;
-  /** Maps the HTTP status of an error over REST to the one that is sent. */
-  readonly httpStatus: (status: number) => number;
+  /** Whether to answer like the original service, whose clients read errors only with HTTP status 200. */
+  readonly isLegacy: boolean;
 }
 
 const KIND_BY_FAULT = {
@@ -47,14 +48,16 @@ function responseFrom(
   context: RequestContext,
   fault: unknown,
   error: ServiceError,
-  { httpStatus }: ErrorOptions,
+  { isLegacy }: ErrorOptions,
 ): WholeResponse {
   const plain = httpErrorFrom(error);
   const { headers } = plain;
   const { protocol } = context;
   if (protocol === "rest") {
     const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
-    return jsonResponse(httpStatus(plain.status), { ...metadata, ...headers }, plain.body);
+    const hasNoEnvelope = isLegacy && isFirstGeneration(context.request.headers);
+    const body = hasNoEnvelope ? firstGenerationError(error.kind) : plain.body;
+    return jsonResponse(isLegacy ? 200 : plain.status, { ...metadata, ...headers }, body);
   }
   const connectError = connectErrorFrom(error);
   connectError.metadata.set(REQUEST_ID, context.id);

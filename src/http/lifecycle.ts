@@ -16,6 +16,7 @@
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
+import { isFirstGeneration } from "../service/first-generation.ts";
 import { contextValuesWith } from "../service/request-record.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
@@ -37,6 +38,8 @@ import type { WatchLimiter } from "./watch-limiter.ts";
 /** What the edge serves, and its limits. */
 export interface LifecycleOptions {
   readonly rest: RestHandler;
+  /** Serves the same paths for programs of the first generation, if `isLegacy`. */
+  readonly firstGenerationRest: RestHandler;
   readonly rpcRoutes: (router: ConnectRouter) => void;
   readonly openRpcRoutes: (router: ConnectRouter) => void;
   readonly interceptors: Interceptor[];
@@ -52,8 +55,8 @@ export interface LifecycleOptions {
   /** For an operation, from the end of its body. */
   readonly timeoutMs: number;
   readonly corsOrigins: CorsOrigins;
-  /** Maps the HTTP status of an error over REST to the one that is sent. */
-  readonly httpStatus: (status: number) => number;
+  /** Whether to answer like the original service. */
+  readonly isLegacy: boolean;
   readonly log: Log;
 }
 
@@ -72,7 +75,7 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { rest, pages, budget, log, watchLimiter } = options;
+  const { rest, firstGenerationRest, pages, budget, log, watchLimiter } = options;
   const { handlers, openHandlers } = createRpcHandlers({
     routes: options.rpcRoutes,
     openRoutes: options.openRpcRoutes,
@@ -133,7 +136,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     const { bytes, lease } = await receiveBody(context);
     lease.complete();
     context.expireAfter(options.timeoutMs);
-    const result = await rest.call(rest.routes.get(path)!, {
+    const handler = options.isLegacy && isFirstGeneration(request.headers) ? firstGenerationRest : rest;
+    const result = await handler.call(handler.routes.get(path)!, {
       query,
       headers: request.headers,
       body: bytes,

@@ -38,7 +38,7 @@ export interface ServerConfig {
   readonly requestTimeoutMs: number;
   readonly corsOrigins: CorsOrigins;
   readonly trustedProxies: TrustedProxies;
-  /** Whether to answer like the original service: errors over REST with HTTP 200. */
+  /** Whether to answer like the original service over REST (docs/legacy.md). */
   readonly legacy: boolean;
   /** Whether gRPC reflection is served. */
   readonly reflection: boolean;
@@ -122,8 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     maxRequestBytes: config.maxRequestBytes,
     timeoutMs: config.requestTimeoutMs,
     corsOrigins: config.corsOrigins,
-    // Clients of the original service read errors from the envelope alone.
-    httpStatus: (status) => (config.legacy ? 200 : status),
+    isLegacy: config.legacy,
     log,
   });
   const createListener = (listenerAuthenticator: Authenticator, observers: readonly RequestObserver[]) =>

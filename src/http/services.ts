@@ -3,9 +3,13 @@ import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts"
 import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
-import { createRestHandler } from "../rest/handler.ts";
+import { createRestHandler, type RestOptions } from "../rest/handler.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
+import {
+  createFirstGenerationWriter,
+  FIRST_GENERATION_CONFIDENCE_DECIMALS,
+} from "../service/first-generation.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "../service/text-parsers.ts";
@@ -31,18 +35,31 @@ const TEXT_PARSERS = {
   "face.v1.BoundingBox": { fromText: boxFromText },
 };
 
+/** Decimals of a confidence in the envelope. */
+const CONFIDENCE_DECIMALS = 4;
+
 /** Creates the operations, as RPCs and over REST, and the open services: health and reflection. */
 export function createServices(
   options: ServicesOptions,
-): Pick<LifecycleOptions, "interceptors" | "rest" | "rpcRoutes" | "openRpcRoutes"> {
+): Pick<LifecycleOptions, "interceptors" | "rest" | "firstGenerationRest" | "rpcRoutes" | "openRpcRoutes"> {
   const { analyzer, fetcher, health, timeoutMs, isLegacy, log } = options;
   const interceptors = [recordOutcome, translateErrors(log)];
-  const faces = createFaceService({
-    analyzer,
-    fetcher,
-    timeoutMs,
-    mismatch: isLegacy ? "no match" : "not a match",
-  });
+  const createFaces = (confidenceDecimals: number) =>
+    createFaceService({
+      analyzer,
+      fetcher,
+      timeoutMs,
+      mismatch: isLegacy ? "no match" : "not a match",
+      confidenceDecimals,
+    });
+  const createRest = (service: typeof faces, createWriter?: RestOptions["createWriter"]) =>
+    createRestHandler({
+      service: FaceService,
+      transport: createDirectTransport(FaceService, service, interceptors),
+      textParsers: TEXT_PARSERS,
+      createWriter,
+    });
+  const faces = createFaces(CONFIDENCE_DECIMALS);
   const reflection = createReflection([
     file_face_v1_face,
     file_google_rpc_error_details,
@@ -51,11 +68,11 @@ export function createServices(
   ]);
   return {
     interceptors,
-    rest: createRestHandler({
-      service: FaceService,
-      transport: createDirectTransport(FaceService, faces, interceptors),
-      textParsers: TEXT_PARSERS,
-    }),
+    rest: createRest(faces),
+    firstGenerationRest: createRest(
+      createFaces(FIRST_GENERATION_CONFIDENCE_DECIMALS),
+      createFirstGenerationWriter,
+    ),
     rpcRoutes: (router: ConnectRouter) => {
       router.service(FaceService, faces);
     },

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import type { DescService, JsonValue } from "@bufbuild/protobuf";
+import type { DescMethodUnary, DescService, JsonValue, Message } from "@bufbuild/protobuf";
 import type { ContextValues, Transport } from "@connectrpc/connect";
 import { parseBody } from "./body.ts";
 import { parseForm } from "./form.ts";
 import { headersForCaller, headersForMethod } from "./headers.ts";
-import { createJsonWriter } from "./json-writer.ts";
+import { createJsonWriter, type JsonWriter } from "./json-writer.ts";
 import { createMessageReader } from "./message-reader.ts";
 import { RestError } from "./rest-error.ts";
 import { type Route, readRoutes } from "./routes.ts";
@@ -18,6 +18,8 @@ export interface RestOptions {
   readonly transport: Transport;
   /** The parsers of text and files, by the full name of their message type. */
   readonly textParsers: TextParsers;
+  /** Creates the writer of a method's responses; by default that of Protobuf's JSON form. */
+  readonly createWriter?: ((method: DescMethodUnary) => JsonWriter<Message>) | undefined;
 }
 
 /** A request with its body. */
@@ -49,9 +51,18 @@ export interface RestHandler {
 }
 
 /** Throws if the service has a rule that is not supported. */
-export function createRestHandler({ service, transport, textParsers }: RestOptions): RestHandler {
+export function createRestHandler({
+  service,
+  transport,
+  textParsers,
+  createWriter = ({ output }) => createJsonWriter(output),
+}: RestOptions): RestHandler {
   const routes = readRoutes(service);
-  const codecs = new Map([...routes.values()].map((route) => [route, createCodec(route, textParsers)]));
+  const createCodec = ({ method }: Route) => ({
+    read: createMessageReader(method.input, textParsers),
+    write: createWriter(method),
+  });
+  const codecs = new Map([...routes.values()].map((route) => [route, createCodec(route)]));
   return {
     routes,
     async call(route, { query, headers, body, signal, timeoutMs, values }) {
@@ -72,9 +83,4 @@ export function createRestHandler({ service, transport, textParsers }: RestOptio
 export function requireIdentityEncoding(headers: IncomingHttpHeaders): void {
   if (/^(identity)?$/i.test(headers["content-encoding"] ?? "")) return;
   throw new RestError("unsupportedEncoding", "The body must have no content encoding.");
-}
-
-/** Creates the reader of a method's requests and the writer of its responses. */
-function createCodec({ method }: Route, textParsers: TextParsers) {
-  return { read: createMessageReader(method.input, textParsers), write: createJsonWriter(method.output) };
 }

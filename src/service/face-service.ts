@@ -9,6 +9,8 @@ import { requireQuality } from "./quality.ts";
 export interface FaceServiceOptions extends FaceCallOptions {
   /** The verdict on faces of two different people. */
   readonly mismatch: string;
+  /** Decimals of the confidence of compare_faces. */
+  readonly confidenceDecimals: number;
 }
 
 const SUCCESS = { status: "ok", code: "1000", success: true } as const;
@@ -42,7 +44,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
         ...SUCCESS,
         message: "Fetched confidence value.",
         data: {
-          confidence: confidenceOf(Number(score)).toFixed(4),
+          confidence: confidenceOf(Number(score)).toFixed(options.confidenceDecimals),
           ...(request.detail && { detail: call.detail() }),
         },
       };

@@ -5,6 +5,7 @@ import { readConfig, variableNames } from "../../src/config.ts";
 import { readManifest } from "../../src/model-manifest.ts";
 import { readRoutes } from "../../src/rest/routes.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { FIRST_GENERATION_TEXTS } from "../../src/service/first-generation.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
@@ -20,6 +21,14 @@ test("docs/errors.md lists every error as the error table has it", () => {
     text,
   ]);
   expect(tableRows(sectionUnder(readMarkdown("docs/errors.md"), "All errors"))).toEqual(rows);
+});
+
+test("docs/legacy.md lists the text of every error in the first generation", () => {
+  const texts = new Map<string, string[]>();
+  for (const [kind, text] of Object.entries(FIRST_GENERATION_TEXTS))
+    texts.set(text, [...(texts.get(text) ?? []), reasonFromKind(kind as ErrorKind)]);
+  const rows = [...texts].map(([text, reasons]) => [text, reasons.join(", ")]);
+  expect(tableRows(sectionUnder(readMarkdown("docs/legacy.md"), "First generation"), 1)).toEqual(rows);
 });
 
 test("docs/settings.md lists every variable with its default", () => {

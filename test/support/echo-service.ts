@@ -101,7 +101,8 @@ export function createTestLifecycle(
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 30_000,
     corsOrigins: "*",
-    httpStatus: (status) => status,
+    isLegacy: false,
+    firstGenerationRest: options.rest,
     log: createLog("off"),
     ...options,
   });

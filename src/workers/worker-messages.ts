@@ -90,7 +90,13 @@ export interface SerializedError {
   readonly stack: string | undefined;
   readonly cause: SerializedError | undefined;
   /** Only for a FaceError. */
-  readonly face: { readonly kind: FaceErrorKind; readonly box: Box | undefined } | undefined;
+  readonly face:
+    | {
+        readonly kind: FaceErrorKind;
+        readonly box: Box | undefined;
+        readonly boxIndex: number | undefined;
+      }
+    | undefined;
 }
 
 /** Serializes anything that was thrown. */
@@ -102,7 +108,8 @@ export function serializeError(error: unknown): SerializedError {
     message: error.message,
     stack: error.stack,
     cause: error.cause === undefined ? undefined : serializeError(error.cause),
-    face: error instanceof FaceError ? { kind: error.kind, box: error.box } : undefined,
+    face:
+      error instanceof FaceError ? { kind: error.kind, box: error.box, boxIndex: error.boxIndex } : undefined,
   };
 }
 
@@ -110,7 +117,7 @@ export function serializeError(error: unknown): SerializedError {
 export function deserializeError({ message, stack, cause, face }: SerializedError): Error {
   const details = cause && { cause: deserializeError(cause) };
   const error = face
-    ? new FaceError(face.kind, message, { ...details, ...(face.box && { box: face.box }) })
+    ? new FaceError(face.kind, message, { ...details, box: face.box, boxIndex: face.boxIndex })
     : new Error(message, details);
   if (stack !== undefined) error.stack = stack;
   return error;

@@ -1,6 +1,8 @@
 import sharp, { type Sharp } from "sharp";
+import { expect } from "vitest";
 import { iou } from "../../src/core/geometry.ts";
-import { type Analyzer, type Box, openAnalyzer, type Point } from "../../src/core/index.ts";
+import { type Analyzer, type Box, type Face, openAnalyzer, type Point } from "../../src/core/index.ts";
+import { VECTOR_LENGTH } from "../../src/core/steps/embed.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
 
@@ -101,6 +103,24 @@ export function meanPointDistance(
 ): number {
   const total = one.reduce((sum, { x, y }, i) => sum + Math.hypot(x - other[i]!.x, y - other[i]!.y), 0);
   return total / one.length / Math.max(x2 - x1, y2 - y1);
+}
+
+/** Expects that every number of a face is finite and within its range, and that its box has an area. */
+export function expectUsable(face: Face): void {
+  const { box, landmarks, vector, pose, light, presence, genderConfidence } = face;
+  const coordinates = [...Object.values(box), ...landmarks.flatMap(({ x, y }) => [x, y])];
+  const numbers = [...coordinates, ...(vector ?? []), ...Object.values(pose), light, presence];
+  expect(numbers.filter((value) => !Number.isFinite(value))).toEqual([]);
+  expect(landmarks).toHaveLength(68);
+  expect(Math.hypot(...(vector ?? [VECTOR_LENGTH]))).toBeCloseTo(VECTOR_LENGTH);
+  expect(Math.min(box.x2 - box.x1, box.y2 - box.y1)).toBeGreaterThan(0);
+  expect(Math.abs(pose.yawDegrees)).toBeLessThanOrEqual(180);
+  expect(presence).toBeGreaterThanOrEqual(0);
+  expect(presence).toBeLessThanOrEqual(1);
+  expect(light).toBeGreaterThanOrEqual(0);
+  expect(light).toBeLessThanOrEqual(255);
+  expect(genderConfidence).toBeGreaterThan(0.5);
+  expect(genderConfidence).toBeLessThanOrEqual(1);
 }
 
 /** Encodes an image without loss. */

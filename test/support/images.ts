@@ -13,6 +13,13 @@ export function photograph(number: 1 | 2 | 3 | 4 | 5 | 6): Buffer {
   );
 }
 
+/** Encodes an image of one colour as PNG. */
+export function plainImage(width: number, height: number, background: string): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background } })
+    .png()
+    .toBuffer();
+}
+
 /** Draws four rectangles, in the order top left, top right, bottom left, bottom right. Colours are #rrggbb. */
 export function quadrants(colours: readonly string[], width: number, height: number): Sharp {
   const pixels = Buffer.from(colours.map((colour) => colour.slice(1)).join(""), "hex");

@@ -1,12 +1,18 @@
-/** Returns pseudorandom numbers between `low` and `high`. The same seed gives the same numbers (mulberry32). */
-export function randomFloats(length: number, low: number, high: number, seed: number): Float32Array {
+/** Returns a generator of pseudorandom numbers from 0 to 1. The same seed gives the same numbers (mulberry32). */
+export function createRandom(seed: number): () => number {
   let state = seed;
-  return Float32Array.from({ length }, () => {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return low + (((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (high - low);
-  });
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Returns pseudorandom numbers between `low` and `high`. The same seed gives the same numbers. */
+export function randomFloats(length: number, low: number, high: number, seed: number): Float32Array {
+  const random = createRandom(seed);
+  return Float32Array.from({ length }, () => low + random() * (high - low));
 }
 
 /** Concatenates lists. */

@@ -3,7 +3,7 @@ import { boxArea, boxCenter, intersectBoxes, scaleBox } from "../geometry.ts";
 import type { Networks } from "../networks.ts";
 import { type Checkpoint, type PartLimits, packMesh, unpackMesh } from "../partial-work.ts";
 import type { Box, Photo, Pixels } from "../types.ts";
-import { detectFaceNearBox, fitFaceToBox } from "./face-in-box.ts";
+import { detectFaceNearBox, fitFaceToBox, takeBoxAsFace } from "./face-in-box.ts";
 import {
   CONFIDENT_SCORE,
   continueSearch,
@@ -38,7 +38,7 @@ const BOX_RANK: Rank = { isConfident: true, prominence: 0 };
  * the boxes, or all detected faces, to be ordered by rank.
  *
  * Throws FaceError `badBox` for a box that is empty or outside the image, before any network runs, and `noFaceInBox`
- * for the first box without a face.
+ * for the first box without a face unless detection is off.
  */
 export async function chooseFaces(
   networks: Networks,
@@ -61,8 +61,8 @@ export async function chooseFaces(
     );
   }
   if (!mayDetect) {
-    const face = await fitFaceToBox(networks, image, frame, signal);
-    return face ? { faces: [{ ...face, rank: BOX_RANK }], facesFound: 1 } : { faces: [], facesFound: 0 };
+    const face = await takeBoxAsFace(networks, image, frame, signal);
+    return { faces: [{ ...face, rank: BOX_RANK }], facesFound: 1 };
   }
   const search = await findUnrefinedFaces(networks, image, checkpoint, limits, signal);
   if ("checkpoint" in search) return { faces: [], facesFound: 0, checkpoint: search.checkpoint };
@@ -121,14 +121,16 @@ async function chooseFromBoxes(
   signal?: AbortSignal,
 ): Promise<ChosenFaces> {
   const { pixels: image } = photo;
-  const workingBoxes = boxes.map((box) => toWorkingSize(box, photo));
+  const workingBoxes = boxes.map((box, i) => toWorkingSize(box, i, photo));
   const end = Math.min(boxes.length, boxesDone + maxFaces);
   const faces: ChosenFace[] = [];
   for (let i = boxesDone; i < end; i++) {
-    const face =
-      (await fitFaceToBox(networks, image, workingBoxes[i]!, signal)) ??
-      (mayDetect ? await detectFaceNearBox(networks, image, workingBoxes[i]!, signal) : undefined);
-    if (!face) throw noFaceInBox(boxes[i]!);
+    const box = workingBoxes[i]!;
+    const face = mayDetect
+      ? ((await fitFaceToBox(networks, image, box, signal)) ??
+        (await detectFaceNearBox(networks, image, box, signal)))
+      : await takeBoxAsFace(networks, image, box, signal);
+    if (!face) throw noFaceInBox(boxes[i]!, i);
     faces.push({ ...face, rank: BOX_RANK });
   }
   return {
@@ -162,18 +164,21 @@ function measureProminence(box: Box, frame: Box): number {
   return size * Math.exp(-CENTER_FALLOFF * (offset / halfShorterSide) ** 2);
 }
 
-/** Scales a caller's box to the decoded pixels and clips it to the image. */
-function toWorkingSize(box: Box, { pixels, width, height }: Photo): Box {
-  const scaled = scaleBox(box, pixels.width / width, pixels.height / height);
-  const clipped = intersectBoxes(scaled, frameOf(pixels));
-  if (!(boxArea(scaled) > 0)) throw new FaceError("badBox", `The box ${formatBox(box)} is empty.`, { box });
-  if (!(boxArea(clipped) > 0))
-    throw new FaceError("badBox", `The box ${formatBox(box)} lies outside the image.`, { box });
-  return clipped;
+/** Clips a caller's box to the image and scales it to the decoded pixels. */
+function toWorkingSize(box: Box, index: number, { pixels, width, height }: Photo): Box {
+  if (!(boxArea(box) > 0)) throw badBox("is empty", box, index);
+  // Clipped before it is scaled: rounding would leave a sliver of a box that begins at the edge.
+  const clipped = intersectBoxes(box, { x1: 0, y1: 0, x2: width, y2: height });
+  if (!(boxArea(clipped) > 0)) throw badBox("lies outside the image", box, index);
+  return scaleBox(clipped, pixels.width / width, pixels.height / height);
 }
 
-function noFaceInBox(box: Box): FaceError {
-  return new FaceError("noFaceInBox", `No face was found in the box ${formatBox(box)}.`, { box });
+function noFaceInBox(box: Box, boxIndex: number): FaceError {
+  return new FaceError("noFaceInBox", `No face was found in the box ${formatBox(box)}.`, { box, boxIndex });
+}
+
+function badBox(problem: string, box: Box, boxIndex: number): FaceError {
+  return new FaceError("badBox", `The box ${formatBox(box)} ${problem}.`, { box, boxIndex });
 }
 
 function formatBox({ x1, y1, x2, y2 }: Box): string {

@@ -5,7 +5,10 @@ import type { Box } from "../types.ts";
 export interface Selection {
   /** Boxes in pixels of the image as sent, each around one face. Without boxes, every detected face is processed. */
   readonly boxes?: readonly Box[] | undefined;
-  /** `false` skips detection: each box, or the whole image if there are no boxes, is taken as one face. */
+  /**
+   * `false` skips detection: each box, or the whole image if there are no boxes, is taken as one face, whatever it
+   * shows. `presence` of the result says how likely it is a face.
+   */
   readonly detect?: boolean | undefined;
 }
 

@@ -16,6 +16,7 @@ import {
   boxOf,
   cropPhotograph,
   encodePng,
+  expectUsable,
   FACES,
   faceAt,
   growBox,
@@ -27,7 +28,7 @@ import {
   SAMPLES,
   type Sample,
 } from "../../support/faces.ts";
-import { photograph } from "../../support/images.ts";
+import { photograph, plainImage } from "../../support/images.ts";
 
 /** Parts of sample 1 and sample 5 without a face. */
 const WALL = boxOf(700, 60, 900, 260);
@@ -133,9 +134,8 @@ describe("boxes", () => {
     const boxes = [growBox(FACES[6][0]!, 4)];
     const [face] = await choose(photograph(6), { boxes });
     expect(iou(face!.box, FACES[6][0]!)).toBeGreaterThan(0.7);
-    expect(await catchFaceError(photograph(6), { boxes, detect: false })).toMatchObject({
-      kind: "noFaceInBox",
-    });
+    const [taken] = await choose(photograph(6), { boxes, detect: false });
+    expect(taken).toMatchObject({ box: { ...boxes[0], x1: 0 }, presence: expect.closeTo(0, 0) });
   });
 
   test.each<[string, Sample, Box]>([
@@ -175,7 +175,8 @@ describe("boxes", () => {
     ["empty", boxOf(500, 400, 500, 600)],
     ["outside", boxOf(100, 1280, 300, 1500)],
   ])("are reported in the error as the caller gave them: %s", async (_name, box) => {
-    expect((await catchFaceError(photograph(1), { boxes: [FACES[1][0]!, box] })).box).toEqual(box);
+    const error = await catchFaceError(photograph(1), { boxes: [FACES[1][0]!, box] });
+    expect({ box: error.box, boxIndex: error.boxIndex }).toEqual({ box, boxIndex: 1 });
   });
 });
 
@@ -195,13 +196,42 @@ describe("without detection and without boxes", () => {
     ["people far away", async () => photograph(4)],
     ["a wall", () => encodePng(cropPhotograph(1, WALL))],
     ["a railing", () => encodePng(cropPhotograph(5, RAILING))],
-    [
-      "plain grey",
-      () => encodePng(sharp({ create: { width: 300, height: 200, channels: 3, background: "#808080" } })),
-    ],
-  ])("a photograph of %s gives none", async (_name, make) => {
-    expect(await choose(await make(), { detect: false })).toEqual([]);
-    await expect(analyzer.embed(await make(), { detect: false })).rejects.toMatchObject({ kind: "noFace" });
+    ["plain grey", () => plainImage(300, 200, "#808080")],
+    ["plain black", () => plainImage(300, 200, "#000000")],
+    ["a white pixel", () => plainImage(1, 1, "#ffffff")],
+    ["a line of pixels", () => plainImage(3000, 1, "#ffffff")],
+  ])("a photograph of %s is taken as one face with a low presence", async (_name, make) => {
+    const { faces, facesFound, width, height } = await analyzer.analyze(await make(), {
+      detect: false,
+      vectors: true,
+    });
+    expect(facesFound).toBe(1);
+    expect(faces).toMatchObject([{ box: boxOf(0, 0, width, height), presence: expect.closeTo(0, 0) }]);
+    expectUsable(faces[0]!);
+    const { vector, presence } = await analyzer.embed(await make(), { detect: false });
+    expect({ vector, presence }).toEqual({ vector: faces[0]!.vector, presence: faces[0]!.presence });
+  });
+
+  test.each<[string, Box]>([
+    ["on a wall", WALL],
+    ["of one pixel", boxOf(800, 100, 801, 101)],
+    ["smaller than a pixel", boxOf(800, 100, 800 + 1e-12, 100 + 1e-12)],
+    ["in the corner", boxOf(1919, 1279, 2500, 2500)],
+    ["as flat as a line", boxOf(0, 640, 1920, 641)],
+  ])("a box %s is taken as one face with a low presence", async (_name, box) => {
+    const faces = await choose(photograph(1), { boxes: [FACES[1][0]!, box], detect: false });
+    expect(faces).toHaveLength(2);
+    expect(faces[0]!.presence).toBeGreaterThan(0.9);
+    expect(faces[1]!.presence).toBeLessThan(0.5);
+    expect(iou(faces[1]!.box, box)).toBeGreaterThan(0);
+    for (const face of faces) expectUsable(face);
+  });
+
+  test("a box is still rejected if it is empty or outside the image", async () => {
+    for (const box of [boxOf(5, 5, 5, 9), boxOf(1920, 1280, 1930, 1290)]) {
+      const options = { boxes: [FACES[1][0]!, box], detect: false };
+      expect(await catchFaceError(photograph(1), options)).toMatchObject({ kind: "badBox", boxIndex: 1 });
+    }
   });
 });
 

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const KIB = 1024;
 
 /**
- * The limits of the edge. SECURITY.md has the same table and describes what a client sees beyond each limit;
- * test/http/limits.service.test.ts exceeds every row. Limits that an operator can set are in the configuration, those
- * of the body parsers in rest/parse-limits.ts.
+ * The limits of the edge. SECURITY.md has the same table and describes what a client sees beyond each limit. The tests
+ * `limits` and `time-limits` of test/http exceed every row. Limits that an operator can set are in the configuration,
+ * those of the body parsers in rest/parse-limits.ts.
  */
 export const LIMITS = {
   /** From the connection's start to its first byte, and for the TLS handshake. */

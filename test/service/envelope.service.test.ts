@@ -2,11 +2,9 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
-import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
-import { createCrowd } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -239,19 +237,6 @@ describe("the request id", () => {
     const { fault } = await ask(Buffer.from("no image"));
     expect(fault?.metadata.get("x-request-id")).toEqual(["mine-42"]);
   });
-});
-
-test("faces beyond the limit are left out, and a header states how many were found", async () => {
-  const body = new FormData();
-  body.append("image_attr", new Blob([new Uint8Array(await createCrowd(289, 64))]), "crowd.png");
-  const response = await fetch(`http://127.0.0.1:${service.port}/get_image_attr`, {
-    method: "POST",
-    headers: { user_id: USER },
-    body,
-  });
-  const { data } = (await response.json()) as { data: { attributes: object } };
-  expect(Object.keys(data.attributes)).toHaveLength(MAX_FACES + 1);
-  expect(Number(response.headers.get("x-visage-faces-found"))).toBeGreaterThan(MAX_FACES);
 });
 
 test("a body beyond the limit is rejected over REST and Connect", async () => {

@@ -56,6 +56,13 @@ export class AccountError extends Error {
   override readonly name = "AccountError";
 }
 
+/** There is no account database, and it was not to be created. */
+export class MissingDatabaseError extends AccountError {
+  constructor() {
+    super("There is no account database");
+  }
+}
+
 /**
  * Stores users, plans and usage. Replicas may share one store. Any error other than AccountError means that the store
  * could not be reached; the call may be retried.
@@ -86,6 +93,8 @@ export interface AccountStore {
   listPlans(): Promise<Plan[]>;
   /** Adds a plan, or replaces the plan of the same name. */
   setPlan(plan: Plan): Promise<void>;
+  /** Removes a plan. Throws AccountError if it does not exist or has users. */
+  removePlan(name: string): Promise<void>;
 
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { Pool, type PoolClient } from "pg";
-import type { AccountStore } from "./account-store.ts";
+import { AccountError, type AccountStore, MissingDatabaseError } from "./account-store.ts";
 import { migrate } from "./migrations.ts";
+import { type OpenStoreOptions, withoutSecrets } from "./open-account-store.ts";
 import type { Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 import { createSqlStore } from "./sql-store.ts";
 
@@ -11,20 +12,34 @@ const QUERY_TIMEOUT_MS = 4_000;
 /** Arbitrary key of the advisory lock, unlikely to be used by other applications. */
 const MIGRATION_LOCK = 8_647_424_301;
 
-/** Opens the account store in a PostgreSQL database, which replicas may share. Throws if it cannot be reached. */
-export async function openPostgresStore(url: string): Promise<AccountStore> {
+/**
+ * Opens the account store in a PostgreSQL database, which replicas may share. Missing tables are created, unless they
+ * must exist. Throws if the database cannot be reached.
+ */
+export async function openPostgresStore(
+  url: string,
+  { mustExist = false }: OpenStoreOptions = {},
+): Promise<AccountStore> {
   const database = openDatabase(url);
   try {
-    await database.runTransaction(migrateUnderLock());
+    await database.runTransaction(migrateUnderLock(mustExist));
   } catch (error) {
     await database.close();
-    throw error;
+    if (error instanceof AccountError) throw error;
+    const { message } = error as Error;
+    throw new Error(`The account database ${withoutSecrets(url)} cannot be opened (${message})`, {
+      cause: error,
+    });
   }
   return createSqlStore(database);
 }
 
-function* migrateUnderLock(): TransactionScript<void> {
+function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
   yield { sql: "select pg_advisory_xact_lock($1)", values: [MIGRATION_LOCK] };
+  if (mustExist) {
+    const [schema] = yield { sql: "select to_regclass('schema_version') as name" };
+    if (schema!.name === null) throw new MissingDatabaseError();
+  }
   yield* migrate();
 }
 
@@ -54,6 +69,7 @@ function openDatabase(url: string): SqlDatabase {
         return step.value;
       }),
     rowLockClause: "for key share",
+    exclusiveRowLockClause: "for update",
     close: () => pool.end(),
   };
 }

@@ -24,5 +24,7 @@ export interface SqlDatabase {
   runTransaction<T>(script: TransactionScript<T>): Promise<T>;
   /** Clause after a select that keeps other transactions from deleting its rows until this one ends. */
   readonly rowLockClause: string;
+  /** Clause after a select that waits for the locks of `rowLockClause` and keeps others from taking one. */
+  readonly exclusiveRowLockClause: string;
   close(): Promise<void>;
 }

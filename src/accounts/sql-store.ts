@@ -53,9 +53,10 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return rows.map(userFromRow);
     },
 
-    addUser: (user) => database.runTransaction(insertUser(user)),
+    addUser: (user) => database.runTransaction(insertUser(user, database.rowLockClause)),
 
-    updateUser: (idHash, changes) => database.runTransaction(updateUser(idHash, changes)),
+    updateUser: (idHash, changes) =>
+      database.runTransaction(updateUser(idHash, changes, database.rowLockClause)),
 
     removeUser: (idHash) => database.runTransaction(deleteUser(idHash)),
 
@@ -65,6 +66,8 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     },
 
     setPlan: (plan) => database.runTransaction(upsertPlan(plan)),
+
+    removePlan: (name) => database.runTransaction(deletePlan(name, database.exclusiveRowLockClause)),
 
     close: () => database.close(),
   };
@@ -104,8 +107,11 @@ function* insertUsage(
   };
 }
 
-function* insertUser({ idHash, name, plan, startsAt, endsAt, enabled }: User): TransactionScript<void> {
-  yield* requirePlan(plan);
+function* insertUser(
+  { idHash, name, plan, startsAt, endsAt, enabled }: User,
+  rowLockClause: string,
+): TransactionScript<void> {
+  yield* requirePlan(plan, rowLockClause);
   const [added] = yield {
     sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled) values ($1, $2, $3, $4, $5, $6)
       on conflict do nothing returning id_hash`,
@@ -119,9 +125,10 @@ function* insertUser({ idHash, name, plan, startsAt, endsAt, enabled }: User): T
 function* updateUser(
   idHash: string,
   changes: Parameters<AccountStore["updateUser"]>[1],
+  rowLockClause: string,
 ): TransactionScript<User> {
   const { plan, startsAt, endsAt, enabled } = changes;
-  if (plan !== undefined) yield* requirePlan(plan);
+  if (plan !== undefined) yield* requirePlan(plan, rowLockClause);
   const [row] = yield {
     sql: `update users set plan = coalesce($2, plan), starts_at = coalesce($3, starts_at),
         ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled)
@@ -155,8 +162,19 @@ function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> 
   };
 }
 
-function* requirePlan(name: string): TransactionScript<void> {
-  const [plan] = yield { sql: "select name from plans where name = $1", values: [name] };
+function* deletePlan(name: string, exclusiveRowLockClause: string): TransactionScript<void> {
+  // The lock keeps others from adding a user between the count and the deletion.
+  yield* requirePlan(name, exclusiveRowLockClause);
+  const [row] = yield { sql: "select count(*) as count from users where plan = $1", values: [name] };
+  const count = Number(row!.count);
+  if (count > 0)
+    throw new AccountError(`The plan "${name}" still has ${count === 1 ? "1 user" : `${count} users`}`);
+  yield { sql: "delete from plans where name = $1", values: [name] };
+}
+
+/** Throws AccountError unless the plan exists. The lock keeps it until the transaction ends. */
+function* requirePlan(name: string, lockClause: string): TransactionScript<void> {
+  const [plan] = yield { sql: `select name from plans where name = $1 ${lockClause}`, values: [name] };
   if (!plan) throw new AccountError(`The plan "${name}" does not exist`);
 }
 

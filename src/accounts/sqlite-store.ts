@@ -1,9 +1,10 @@
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
-import { AccountError, type AccountStore } from "./account-store.ts";
+import { AccountError, type AccountStore, MissingDatabaseError } from "./account-store.ts";
 import { migrate } from "./migrations.ts";
+import type { OpenStoreOptions } from "./open-account-store.ts";
 import type { Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 import { createSqlStore } from "./sql-store.ts";
 
@@ -12,20 +13,34 @@ const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Opens the account store in an SQLite file. A missing file is created, readable by its owner only. Several processes
- * on one machine may share the file. Changes are durable: they survive a crash of the process or the machine.
+ * Opens the account store in an SQLite file. A missing or empty file is created, readable by its owner only, unless it
+ * must exist. Several processes on one machine may share the file. Changes are durable: they survive a crash of the process or the machine.
  */
-export async function openSqliteStore(path: string): Promise<AccountStore> {
+export async function openSqliteStore(
+  path: string,
+  { mustExist = false }: OpenStoreOptions = {},
+): Promise<AccountStore> {
   try {
+    await (mustExist ? requireFile(path) : createFile(path));
     return createSqlStore(await openDatabase(path));
   } catch (error) {
     throw error instanceof AccountError ? error : createOpenError(path, error);
   }
 }
 
-async function openDatabase(path: string): Promise<SqliteDatabase> {
+async function requireFile(path: string): Promise<void> {
+  const { size } = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ENOENT" ? new MissingDatabaseError() : error;
+  });
+  if (size === 0) throw new MissingDatabaseError();
+}
+
+async function createFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await (await open(path, "a+", 0o600)).close();
+}
+
+async function openDatabase(path: string): Promise<SqliteDatabase> {
   const file = new Database(path);
   const database = new SqliteDatabase(file);
   try {
@@ -87,6 +102,7 @@ function tryExec(file: Database.Database, sql: string, mayRetry: boolean): boole
 export class SqliteDatabase implements SqlDatabase {
   /** Transactions are exclusive, so rows need no lock. */
   readonly rowLockClause = "";
+  readonly exclusiveRowLockClause = "";
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
   #writeAheadLog: FileHandle | undefined;

@@ -96,6 +96,8 @@ describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
 
   test("reports why it cannot connect", async () => {
     const location = { databaseUrl: "postgres://visage:secret@localhost:1/none", dataDir: "" };
-    await expect(openAccountStore(location)).rejects.toThrow(/^connect ECONNREFUSED [0-9.:]+$/);
+    await expect(openAccountStore(location)).rejects.toThrow(
+      /^The account database postgres:\/\/visage@localhost:1\/none cannot be opened \(connect ECONNREFUSED [0-9.:]+\)$/,
+    );
   });
 });

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   AccountError,
   type AccountStore,
+  MissingDatabaseError,
   type UsageCount,
   type User,
 } from "../../src/accounts/account-store.ts";
@@ -110,6 +111,49 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       expect(plans.map(({ name }) => name)).toEqual(["basic", "pro", "slow", "trial", "unlimited"]);
       expect(plans).toContainEqual(slow);
       expect(plans).toContainEqual(trial);
+    });
+
+    test("removes a plan that has no users, and no other", async () => {
+      await store.addUser(ann);
+      const removing = store.removePlan("basic");
+      await expect(removing).rejects.toThrow(AccountError);
+      await expect(removing).rejects.toThrow('The plan "basic" still has 1 user');
+      await expect(store.removePlan("none")).rejects.toThrow('The plan "none" does not exist');
+      await store.updateUser(ann.idHash, { plan: "pro" });
+      await store.removePlan("basic");
+      const names = (await store.listPlans()).map(({ name }) => name);
+      expect(names).toEqual(["pro", "trial", "unlimited"]);
+      await expect(store.addUser(createUser("bob"))).rejects.toThrow('The plan "basic" does not exist');
+    });
+
+    test("never removes a plan while a user is added to it", async () => {
+      const stores = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
+      await store.addUser(ann);
+      for (let round = 0; round < 20; round++) {
+        const plan = { ...(await store.listPlans())[0]!, name: `plan-${round}` };
+        await store.setPlan(plan);
+        const changes = [
+          stores[0]!.addUser(createUser(`user-${round}`, { plan: plan.name })),
+          stores[1]!.removePlan(plan.name),
+          stores[2]!.updateUser(ann.idHash, { plan: plan.name }),
+          stores[3]!.removePlan(plan.name),
+        ];
+        const results = await Promise.allSettled(round % 2 ? changes : changes.toReversed());
+        for (const result of results)
+          if (result.status === "rejected") expect(result.reason).toBeInstanceOf(AccountError);
+      }
+      const plans = (await store.listPlans()).map(({ name }) => name);
+      for (const user of await store.listUsers()) expect(plans).toContain(user.plan);
+    });
+
+    test("is not created if it must exist", async () => {
+      const empty = await createLocation();
+      for (let i = 0; i < 2; i++)
+        await expect(openAccountStore(empty, { mustExist: true })).rejects.toThrow(MissingDatabaseError);
+      await store.addUser(ann);
+      const existing = await openAccountStore(location, { mustExist: true });
+      expect(await existing.listUsers()).toEqual([ann]);
+      await existing.close();
     });
 
     test("finds an account by id hash with its usage of a month", async () => {

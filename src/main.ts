@@ -5,6 +5,7 @@ import { type Authenticator, createAuthenticator } from "./accounts/authenticato
 import { openAccountStore } from "./accounts/open-account-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
+import { createListenError } from "./http/listen-error.ts";
 import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
 import { digestsFromManifest, readManifest } from "./model-manifest.ts";
@@ -149,9 +150,10 @@ async function openMetrics(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!isDefault || code !== "EADDRINUSE")
-      throw new Error(
-        `The metrics server cannot listen on VISAGE_METRICS_HOST and VISAGE_METRICS_PORT: ${message}`,
-        { cause: error },
+      throw createListenError(
+        "The metrics server",
+        { host, port, settings: "VISAGE_METRICS_HOST and VISAGE_METRICS_PORT" },
+        error,
       );
     log.warn({ event: "metrics disabled", cause: message });
     return undefined;

@@ -17,6 +17,7 @@ import type { RequestListener } from "./exchange.ts";
 import type { HeadFault } from "./http1-connections.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
+import { createListenError } from "./listen-error.ts";
 import { type Credentials, createClearPort, createTlsPort, type Port } from "./port.ts";
 import { createServices } from "./services.ts";
 import { warmUp } from "./warm-up.ts";
@@ -143,7 +144,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     rejectedConnections[reason]++;
   });
   await new Promise<void>((resolve, reject) => {
-    port.server.once("error", reject);
+    const listenAddress = { ...config, settings: "VISAGE_HOST and VISAGE_PORT" };
+    port.server.once("error", (error) => reject(createListenError("The service", listenAddress, error)));
     port.server.listen(config.port, config.host, resolve);
   });
   const address = port.server.address() as AddressInfo;

@@ -1,10 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { getSystemErrorMap, parseArgs } from "node:util";
+import { getSystemErrorMap } from "node:util";
 import { readConfig } from "../config.ts";
-import { type Face, openAnalyzer } from "../core/index.ts";
+import { openAnalyzer } from "../core/index.ts";
 import { type AnalysisReport, createReport, formatAnalysis } from "./analysis-report.ts";
-import { print, reportError, UsageError } from "./command.ts";
+import { parseOptions } from "./arguments.ts";
+import { type CommandContext, EXIT_CODES, print, printError, UsageError } from "./command.ts";
 import { drawFacesOnPhoto } from "./draw-faces.ts";
 
 /** Output of `visage analyze --help`. */
@@ -30,28 +31,31 @@ const OPTIONS = {
 } as const;
 
 /** Analyzes photos and prints the results. */
-export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals: files } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+export async function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const { values, positionals: files } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const { json, vectors, draw } = values;
   if (files.length === 0) throw new UsageError("The argument PHOTO is missing");
   if (vectors && !json) throw new UsageError("Option '--vectors' requires '--json'");
   if (draw !== undefined) checkDrawOption(draw, files);
 
-  const analyzer = await openAnalyzer({ modelsDir: readConfig().modelsDir });
+  const analyzer = await openAnalyzer({ modelsDir: readConfig(context.env).modelsDir });
+  let isComplete = true;
   const reports: AnalysisReport[] = [];
   for (const file of files) {
     try {
       const bytes = await readFile(file);
       const analysis = await analyzer.analyze(bytes, { vectors });
-      if (!json) print(`${reports.length > 0 ? "\n" : ""}${formatAnalysis(file, analysis)}`);
+      if (!json) print(context, `${reports.length > 0 ? "\n" : ""}${formatAnalysis(file, analysis)}`);
       reports.push(createReport(file, analyzer.identity, analysis));
-      if (draw !== undefined) await writeDrawing(draw, bytes, analysis.faces);
+      if (draw !== undefined) await writeFile(draw, await drawFacesOnPhoto(bytes, analysis.faces));
     } catch (error) {
-      reportError(`${file}: ${fileErrorReason(error)}`);
+      isComplete = false;
+      printError(context, `${file}: ${fileErrorReason(error)}`);
     }
   }
-  if (json) print(JSON.stringify(reports));
+  if (json) print(context, JSON.stringify(reports));
   await analyzer.close();
+  return isComplete ? EXIT_CODES.ok : EXIT_CODES.failure;
 }
 
 function checkDrawOption(out: string, files: readonly string[]): void {
@@ -59,14 +63,6 @@ function checkDrawOption(out: string, files: readonly string[]): void {
   if (!/\.png$/i.test(out)) throw new UsageError("Option '--draw' requires a file name that ends in .png");
   if (files.some((file) => resolve(file) === resolve(out)))
     throw new UsageError("Option '--draw' would overwrite the photo");
-}
-
-async function writeDrawing(out: string, bytes: Uint8Array, faces: readonly Face[]): Promise<void> {
-  try {
-    await writeFile(out, await drawFacesOnPhoto(bytes, faces));
-  } catch (error) {
-    reportError(`${out}: ${fileErrorReason(error)}`);
-  }
 }
 
 /** Returns the reason of a file error. The message of a system error would repeat the file name. */

@@ -1,4 +1,39 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { UsageError } from "./command.ts";
+
+/**
+ * Parses options and arguments like `parseArgs` of Node. Throws UsageError with one sentence. A negative number after an
+ * option is its value, so that the option's own parser can reject it.
+ */
+export function parseOptions<Config extends ParseArgsConfig>(
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs<Config>({ ...config, args: joinNegativeNumbers(config) });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code?.startsWith("ERR_PARSE_ARGS")) throw error;
+    throw new UsageError(describeParseError(message));
+  }
+}
+
+function joinNegativeNumbers({ args = [], options = {} }: ParseArgsConfig): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const option = /^--(.+)/.exec(joined.at(-1) ?? "")?.[1];
+    const isValue = option !== undefined && options[option]?.type === "string" && /^-\d/.test(arg);
+    if (isValue && !joined.includes("--")) joined.push(`${joined.pop()}=${arg}`);
+    else joined.push(arg);
+  }
+  return joined;
+}
+
+/** Shortens a message of Node to one sentence. The rest explains how dashes work. */
+function describeParseError(message: string): string {
+  const [, option] = /^Option '(?:-\w, )?(--[\w-]+).* argument (?:missing|is ambiguous)/.exec(message) ?? [];
+  if (option) return `Option '${option}' requires a value`;
+  return message.split(/\.?\n|\. |\.$/)[0]!;
+}
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;

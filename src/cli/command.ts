@@ -1,9 +1,47 @@
+import type { Readable, Writable } from "node:stream";
+import type { Environment } from "../config.ts";
+
+/** Exit codes. A command may define others; `match` does. */
+export const EXIT_CODES = { ok: 0, failure: 1, usage: 2 } as const;
+
 /** A command of the command line. Each command is a module with these exports. */
 export interface Command {
   /** Output of `visage NAME --help`. */
   readonly help: string;
-  /** Runs the command with the arguments after its name. */
-  run(args: readonly string[]): Promise<void>;
+  /** Exit code of an error other than a usage error; 1 by default. */
+  readonly failureCode?: number;
+  /** Runs the command with the arguments after its name. Returns the exit code. */
+  run(args: readonly string[], context: CommandContext): Promise<number>;
+}
+
+/** A stream for text. `columns` is the width of a terminal. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What a command uses of its process. Tests run commands in their own process with another context. */
+export interface CommandContext {
+  readonly env: Environment;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** Results. */
+  readonly stdout: Output;
+  /** Errors, notes, questions and progress. */
+  readonly stderr: Output;
+  /**
+   * Returns a signal that is aborted when the user stops the command; its reason is an Interruption. From then on, the
+   * command must stop by itself.
+   */
+  interruptSignal(): AbortSignal;
+}
+
+/** The user has stopped the command. */
+export class Interruption extends Error {
+  override readonly name = "Interruption";
+  /** Exit code by convention: 128 and the number of the signal. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("Interrupted");
+    this.exitCode = exitCode;
+  }
 }
 
 /** An invalid command line. The message is one line without a final period. */
@@ -12,27 +50,30 @@ export class UsageError extends Error {
 }
 
 /** The subcommands of a command by name. */
-export type Subcommands = Readonly<Record<string, (args: readonly string[]) => Promise<void>>>;
+export type Subcommands = Readonly<
+  Record<string, (args: readonly string[], context: CommandContext) => Promise<void>>
+>;
 
-/** Runs the subcommand that the first argument names. */
+/** Runs the subcommand that the first argument names. Returns the exit code. */
 export async function runSubcommand(
   subcommands: Subcommands,
   [name, ...args]: readonly string[],
-): Promise<void> {
+  context: CommandContext,
+): Promise<number> {
   const names = Object.keys(subcommands).join(", ");
   if (name === undefined) throw new UsageError(`The subcommand is missing; use one of ${names}`);
   if (!Object.hasOwn(subcommands, name))
     throw new UsageError(`Unknown subcommand '${name}'; use one of ${names}`);
-  await subcommands[name]!(args);
+  await subcommands[name]!(args, context);
+  return EXIT_CODES.ok;
 }
 
-/** Prints text to stdout. */
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** Prints a line, or several, to stdout. */
+export function print({ stdout }: CommandContext, text: string): void {
+  stdout.write(`${text}\n`);
 }
 
-/** Prints an error to stderr as one line and sets the exit code to 1. */
-export function reportError(message: string): void {
-  process.stderr.write(`visage: ${message.replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
-  process.exitCode = 1;
+/** Prints an error to stderr as one line. */
+export function printError({ stderr }: CommandContext, message: string): void {
+  stderr.write(`visage: ${message.replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
 }

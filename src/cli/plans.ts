@@ -1,32 +1,39 @@
-import { parseArgs } from "node:util";
-import type { Plan } from "../accounts/account-store.ts";
+import { AccountError, type Plan } from "../accounts/account-store.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
-import { parseCount, parseName, parseRate, requirePositionals } from "./arguments.ts";
-import { print, runSubcommand } from "./command.ts";
+import { parseCount, parseName, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
+import { type CommandContext, print, runSubcommand } from "./command.ts";
 import { formatTable } from "./format.ts";
+
+/** The text of a limit that does not apply. */
+const UNLIMITED = "unlimited";
 
 /** Output of `visage plans --help`. */
 export const help = `Usage: visage plans list [--json]
-       visage plans set NAME [--per-second N|none] [--burst N] [--per-month N|none]
-                             [--max-image-bytes N|none] [--json]
+       visage plans set NAME [--per-second N] [--burst N] [--per-month N] [--max-image-bytes N]
+                             [--create] [--json]
+       visage plans remove NAME
 
 A plan defines the limits of its users. The initial plans are trial, basic, pro and unlimited.
 
-  list   print all plans
-  set    change or add a plan; options that are not given stay unchanged. A new plan has only the
-         given limits, and a burst of two seconds of its rate
+  list     print all plans
+  set      change the given limits of a plan
+  remove   remove a plan without users
 
   --per-second N        requests per second, such as 0.5 or 10
   --burst N             requests that may exceed the rate at once
   --per-month N         successful requests per calendar month (UTC)
   --max-image-bytes N   size limit of an encoded image, if less than VISAGE_MAX_IMAGE_BYTES
+  --create              add the plan if it does not exist; a new plan has only the given limits,
+                        and a burst of two seconds of its rate
   --json                print JSON
+
+N may be "${UNLIMITED}", except for --burst.
 
 ${STORE_HELP}`;
 
 /** Lists or changes plans. */
-export function run(args: readonly string[]): Promise<void> {
-  return runSubcommand({ list, set }, args);
+export function run(args: readonly string[], context: CommandContext): Promise<number> {
+  return runSubcommand({ list, set, remove }, args, context);
 }
 
 /** Default burst of a new plan, in seconds of its rate. */
@@ -39,58 +46,82 @@ const SET_OPTIONS = {
   burst: { type: "string" },
   "per-month": { type: "string" },
   "max-image-bytes": { type: "string" },
+  create: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
 } as const;
 
-async function list(args: readonly string[]): Promise<void> {
-  const { json } = parseArgs({ args, options: LIST_OPTIONS }).values;
-  const plans = await withStore((store) => store.listPlans());
-  print(json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
+async function list(args: readonly string[], context: CommandContext): Promise<void> {
+  const { json } = parseOptions({ args, options: LIST_OPTIONS }).values;
+  const plans = await withStore(context, (store) => store.listPlans());
+  print(context, json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
 }
 
-async function set(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: SET_OPTIONS, allowPositionals: true });
+async function set(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: SET_OPTIONS, allowPositionals: true });
   const name = parseName(requirePositionals(positionals, "NAME")[0]);
-  const plan = await withStore(async (store) => {
-    const before = (await store.listPlans()).find((known) => known.name === name);
-    const after = applyOptions(name, values, before);
+  const limits = parseLimits(values);
+  const plan = await withStore(context, async (store) => {
+    const plans = await store.listPlans();
+    const before = plans.find((known) => known.name === name);
+    if (!before && !values.create) throw new AccountError(unknownPlanMessage(name, plans));
+    const after = before ? { ...before, ...limits } : createPlan(name, limits);
     await store.setPlan(after);
     return after;
   });
-  print(values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
+  print(context, values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
 }
 
-type Limit = "per-second" | "per-month" | "max-image-bytes";
+async function remove(args: readonly string[], context: CommandContext): Promise<void> {
+  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const [name] = requirePositionals(positionals, "NAME");
+  await withStore(context, (store) => store.removePlan(name));
+  print(context, `Removed the plan ${name}.`);
+}
 
-function applyOptions(
-  name: string,
-  values: Readonly<Partial<Record<Limit | "burst", string>>>,
-  before: Plan | undefined,
-): Plan {
-  const limit = (option: Limit, parse: typeof parseCount, known: number | undefined) => {
+function unknownPlanMessage(name: string, plans: readonly Plan[]): string {
+  const names = plans.map((plan) => plan.name).join(", ");
+  return `The plan "${name}" does not exist; add it by "--create", or use one of ${names}`;
+}
+
+/** Parses the given limits. A limit that is not given is missing. */
+function parseLimits(
+  values: Readonly<Partial<Record<"per-second" | "burst" | "per-month" | "max-image-bytes", string>>>,
+): Partial<Plan> {
+  const { burst } = values;
+  const limit = (option: keyof typeof values, key: keyof Plan, parse: typeof parseCount) => {
     const text = values[option];
-    if (text === undefined) return known;
-    return text === "none" ? undefined : parse(text, option);
+    return text === undefined ? {} : { [key]: text === UNLIMITED ? undefined : parse(text, option) };
   };
-  const requestsPerSecond = limit("per-second", parseRate, before?.requestsPerSecond);
-  const burst = before?.burst ?? Math.max(1, Math.ceil(DEFAULT_BURST_SECONDS * (requestsPerSecond ?? 0)));
   return {
-    name,
-    requestsPerSecond,
-    burst: values.burst === undefined ? burst : parseCount(values.burst, "burst"),
-    requestsPerMonth: limit("per-month", parseCount, before?.requestsPerMonth),
-    maxImageBytes: limit("max-image-bytes", parseCount, before?.maxImageBytes),
+    ...limit("per-second", "requestsPerSecond", parseRate),
+    ...(burst !== undefined && { burst: parseCount(burst, "burst") }),
+    ...limit("per-month", "requestsPerMonth", parseCount),
+    ...limit("max-image-bytes", "maxImageBytes", parseCount),
   };
+}
+
+/** Creates a plan that has only the given limits, and a burst by its rate. */
+function createPlan(name: string, limits: Partial<Plan>): Plan {
+  const { requestsPerSecond, requestsPerMonth, maxImageBytes } = limits;
+  const burst = limits.burst ?? Math.max(1, Math.ceil(DEFAULT_BURST_SECONDS * (requestsPerSecond ?? 0)));
+  return { name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes };
 }
 
 function formatPlans(plans: readonly Plan[]): string {
   const rows = plans.map(({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }) => [
     name,
-    ...[requestsPerSecond, burst, requestsPerMonth, maxImageBytes].map((limit) => `${limit ?? "none"}`),
+    formatLimit(requestsPerSecond),
+    requestsPerSecond === undefined ? "-" : `${burst}`,
+    formatLimit(requestsPerMonth),
+    formatLimit(maxImageBytes),
   ]);
   return formatTable(["plan", "per second", "burst", "per month", "max image bytes"], rows, ["plan"]).join(
     "\n",
   );
+}
+
+function formatLimit(limit: number | undefined): string {
+  return limit === undefined ? UNLIMITED : `${limit}`;
 }
 
 function createPlanReport({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }: Plan) {

@@ -1,8 +1,7 @@
-import { parseArgs } from "node:util";
 import { type Account, SUCCESS_OUTCOME, type UsageCount } from "../accounts/account-store.ts";
 import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
-import { parseMonth, requirePositionals } from "./arguments.ts";
-import { print } from "./command.ts";
+import { parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
+import { type CommandContext, EXIT_CODES, print } from "./command.ts";
 import { formatQuota, formatTable } from "./format.ts";
 
 /** Output of `visage usage --help`. */
@@ -25,17 +24,19 @@ const OPTIONS = {
 type Total = Pick<UsageCount, "operation" | "outcome" | "count">;
 
 const COLUMNS = ["operation", "outcome", "count"];
+/** Width of the output if it is not a terminal. */
+const DEFAULT_COLUMNS = 80;
 const MAX_BAR_CHARACTERS = 40;
 const MIN_BAR_CHARACTERS = 8;
 /** Block characters of zero to seven eighths. */
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** Prints the usage of a month. */
-export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+export async function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
   const month = values.month === undefined ? currentMonth() : parseMonth(values.month, "month");
-  const { account, counts } = await withStore(async (store) => {
+  const { account, counts } = await withStore(context, async (store) => {
     const user = text === undefined ? undefined : await findUser(store, text);
     return {
       account: user && (await store.findAccount(user.idHash, month)),
@@ -43,9 +44,11 @@ export async function run(args: readonly string[]): Promise<void> {
     };
   });
   const totals = sumCounts(counts);
-  print(
-    values.json ? JSON.stringify(createReport(month, totals, account)) : formatUsage(month, totals, account),
-  );
+  const report = values.json
+    ? JSON.stringify(createReport(month, totals, account))
+    : formatUsage(month, totals, account, context.stdout.columns ?? DEFAULT_COLUMNS);
+  print(context, report);
+  return EXIT_CODES.ok;
 }
 
 /** Sums the counts of all users. Sorts by operation, then by descending count. */
@@ -74,14 +77,19 @@ function createReport(month: string, usage: readonly Total[], account: Account |
   };
 }
 
-function formatUsage(month: string, totals: readonly Total[], account: Account | undefined): string {
+function formatUsage(
+  month: string,
+  totals: readonly Total[],
+  account: Account | undefined,
+  terminalColumns: number,
+): string {
   const heading = account ? `${month}  ${account.user.name}  ${formatQuota(account)}` : `${month}  all users`;
   if (totals.length === 0) return `${heading}\n  no usage`;
   const rows = totals.map(({ operation, outcome, count }) => [operation, outcome, `${count}`]);
   const [columns, ...lines] = formatTable(COLUMNS, rows, ["operation", "outcome"]);
   const maxCount = Math.max(...totals.map(({ count }) => count));
   // Shorten the bars on a narrow terminal, because wrapped lines make the chart unreadable.
-  const available = (process.stdout.columns ?? 80) - columns!.length - 5;
+  const available = terminalColumns - columns!.length - 5;
   const width = Math.max(MIN_BAR_CHARACTERS, Math.min(MAX_BAR_CHARACTERS, available));
   const chart = lines.map((line, i) => `  ${line}  ${formatBar(totals[i]!.count / maxCount, width)}`);
   return [heading, `  ${columns}`, ...chart].join("\n");

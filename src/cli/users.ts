@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { parseArgs } from "node:util";
 import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
 import {
   createUserId,
@@ -10,8 +9,8 @@ import {
   USER_ID_FORMAT,
 } from "../accounts/user-id.ts";
 import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
-import { parseCount, parseDate, parseName, requirePositionals } from "./arguments.ts";
-import { print, runSubcommand, UsageError } from "./command.ts";
+import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
+import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
 const DEFAULT_PLAN = "trial";
@@ -20,7 +19,8 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_YEAR = 9999;
 
 /** Output of `visage users --help`. */
-export const help = `Usage: visage users add --name NAME [--plan PLAN] [--id ID] [--start DATE] [--end DATE] [--json]
+export const help = `Usage: visage users add --name NAME [--plan PLAN] [--id ID] [--start DATE] [--end DATE]
+                        [--init] [--json]
        visage users list [--json]
        visage users show USER [--json|--export]
        visage users set-plan USER PLAN
@@ -46,6 +46,7 @@ name of a user.
                  ${USER_ID_FORMAT}
   --start DATE   start of the subscription; default: now
   --end DATE     end of the subscription; default: never
+  --init         create the account database if it does not exist; no other account command does
   --json         print JSON
   --export       print everything that is stored about the user, as JSON
   --yes          remove without confirmation
@@ -55,10 +56,9 @@ DATE is a date such as 2026-01-31 (midnight UTC) or a timestamp such as 2026-01-
 ${STORE_HELP}`;
 
 /** Adds, lists, changes or removes users. */
-export function run(args: readonly string[]): Promise<void> {
-  const disable = (rest: readonly string[]) => setEnabled(rest, false);
-  const enable = (rest: readonly string[]) => setEnabled(rest, true);
-  return runSubcommand({ add, list, show, "set-plan": setPlan, renew, disable, enable, remove }, args);
+export function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const subcommands = { add, list, show, "set-plan": setPlan, renew, disable, enable, remove };
+  return runSubcommand(subcommands, args, context);
 }
 
 const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
@@ -70,6 +70,7 @@ const ADD_OPTIONS = {
   id: { type: "string" },
   start: { type: "string" },
   end: { type: "string" },
+  init: { type: "boolean", default: false },
 } as const;
 
 const SHOW_OPTIONS = { ...JSON_OPTION, export: { type: "boolean", default: false } } as const;
@@ -79,15 +80,16 @@ const RENEW_OPTIONS = {
 } as const;
 const REMOVE_OPTIONS = { yes: { type: "boolean", default: false } } as const;
 
-async function add(args: readonly string[]): Promise<void> {
+async function add(args: readonly string[], context: CommandContext): Promise<void> {
   const {
     name,
     plan,
     id = createUserId(),
     start,
     end,
+    init,
     json,
-  } = parseArgs({ args, options: ADD_OPTIONS }).values;
+  } = parseOptions({ args, options: ADD_OPTIONS }).values;
   if (name === undefined) throw new UsageError("Option '--name' is required");
   if (!isUserId(id)) throw new UsageError(`Option '--id' must be ${USER_ID_FORMAT}`);
   const startsAt = start === undefined ? new Date() : parseDate(start, "start");
@@ -96,79 +98,89 @@ async function add(args: readonly string[]): Promise<void> {
   const idHash = hashUserId(id);
   const fingerprint = fingerprintFromHash(idHash);
   const user: User = { idHash, fingerprint, name: parseName(name), plan, startsAt, endsAt, enabled: true };
-  await withStore((store) => store.addUser(user));
-  if (json) print(JSON.stringify({ id, ...createUserReport(user) }));
-  else print(`${formatUser(user)}\n\nThe id, shown only once and never stored:\n\n  ${id}\n`);
+  await withStore(context, (store) => store.addUser(user), { mustExist: !init });
+  if (json) print(context, JSON.stringify({ id, ...createUserReport(user) }));
+  else print(context, `${formatUser(user)}\n\nThe id, shown only once and never stored:\n\n  ${id}\n`);
 }
 
-async function list(args: readonly string[]): Promise<void> {
-  const { json } = parseArgs({ args, options: JSON_OPTION }).values;
-  const users = await withStore((store) => store.listUsers());
-  if (json) print(JSON.stringify(users.map(createUserReport)));
-  else print(users.length > 0 ? formatUsers(users) : "There are no users.");
+async function list(args: readonly string[], context: CommandContext): Promise<void> {
+  const { json } = parseOptions({ args, options: JSON_OPTION }).values;
+  const users = await withStore(context, (store) => store.listUsers());
+  if (json) print(context, JSON.stringify(users.map(createUserReport)));
+  else print(context, users.length > 0 ? formatUsers(users) : "There are no users.");
 }
 
-async function show(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: SHOW_OPTIONS, allowPositionals: true });
+async function show(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await withStore(async (store) => {
+  await withStore(context, async (store) => {
     const { idHash } = await findUser(store, text);
     const account = (await store.findAccount(idHash, currentMonth()))!;
     const { user, plan, usedThisMonth } = account;
     const quota = { used_this_month: usedThisMonth, requests_per_month: plan.requestsPerMonth ?? null };
     if (values.export)
-      print(JSON.stringify(createUserExport(user, await store.listUsage({ idHash })), undefined, 2));
-    else if (values.json) print(JSON.stringify({ ...createUserReport(user), ...quota }));
-    else print(formatUser(user, account));
+      print(context, JSON.stringify(createUserExport(user, await store.listUsage({ idHash })), undefined, 2));
+    else if (values.json) print(context, JSON.stringify({ ...createUserReport(user), ...quota }));
+    else print(context, formatUser(user, account));
   });
 }
 
-async function setPlan(args: readonly string[]): Promise<void> {
-  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
+async function setPlan(args: readonly string[], context: CommandContext): Promise<void> {
+  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text, plan] = requirePositionals(positionals, "USER", "PLAN");
-  await updateUser(text, () => ({ plan }));
+  await updateUser(context, text, () => ({ plan }));
 }
 
-async function renew(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: RENEW_OPTIONS, allowPositionals: true });
+async function renew(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: RENEW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   const { until, days } = values;
   if ((until === undefined) === (days === undefined))
     throw new UsageError("Either '--until' or '--days' is required");
   const end = until === undefined || until === "never" ? undefined : parseDate(until, "until");
   const extraDays = days === undefined ? undefined : parseCount(days, "days");
-  await updateUser(text, (user) => ({
+  await updateUser(context, text, (user) => ({
     endsAt: extraDays === undefined ? end : extendSubscription(user, extraDays),
   }));
 }
 
-async function setEnabled(args: readonly string[], enabled: boolean): Promise<void> {
-  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
-  const [text] = requirePositionals(positionals, "USER");
-  await updateUser(text, () => ({ enabled }));
+function disable(args: readonly string[], context: CommandContext): Promise<void> {
+  return setEnabled(args, context, false);
 }
 
-async function remove(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: REMOVE_OPTIONS, allowPositionals: true });
+function enable(args: readonly string[], context: CommandContext): Promise<void> {
+  return setEnabled(args, context, true);
+}
+
+async function setEnabled(args: readonly string[], context: CommandContext, enabled: boolean): Promise<void> {
+  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await withStore(async (store) => {
+  await updateUser(context, text, () => ({ enabled }));
+}
+
+async function remove(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: REMOVE_OPTIONS, allowPositionals: true });
+  const [text] = requirePositionals(positionals, "USER");
+  await withStore(context, async (store) => {
     const { idHash, name, fingerprint } = await findUser(store, text);
-    if (!values.yes && !(await confirm(`Remove ${name} (${fingerprint}) and all its usage?`))) return;
+    if (!values.yes && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`)))
+      return;
     await store.removeUser(idHash);
-    print(`Removed ${name} (${fingerprint}) and all its usage.`);
+    print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
   });
 }
 
 /** Updates a user and prints the result. */
 async function updateUser(
+  context: CommandContext,
   text: string,
   change: (user: User) => Parameters<AccountStore["updateUser"]>[1],
 ): Promise<void> {
-  const user = await withStore(async (store) => {
+  const user = await withStore(context, async (store) => {
     const found = await findUser(store, text);
     return store.updateUser(found.idHash, change(found));
   });
-  print(formatUser(user));
+  print(context, formatUser(user));
 }
 
 function extendSubscription({ endsAt }: User, days: number): Date {
@@ -179,9 +191,9 @@ function extendSubscription({ endsAt }: User, days: number): Date {
 }
 
 /** Asks for confirmation on a terminal. Returns true if stdin is not a terminal. */
-async function confirm(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return true;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+async function confirm({ stdin, stderr }: CommandContext, question: string): Promise<boolean> {
+  if (!stdin.isTTY) return true;
+  const terminal = createInterface({ input: stdin, output: stderr });
   const closed = once(terminal, "close").then(() => "no");
   const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
   terminal.close();

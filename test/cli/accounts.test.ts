@@ -1,23 +1,16 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { type CommandResult, runInProcess } from "../support/command-line.ts";
 
-const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const DAY_MS = 24 * 3_600_000;
 const ID = "id-of-an-old-program";
 const FINGERPRINT = fingerprintFromHash(hashUserId(ID));
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 let folder: string;
 let folders = 0;
@@ -28,24 +21,24 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "visage-commands-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
-beforeEach(() => {
+beforeEach(async () => {
   settings = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
+  await (await openStore()).close();
 });
 
-function visage(...args: string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, ...settings };
-    const child = execFile(process.execPath, [CLI, ...args], { env }, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
-    child.stdin!.end();
-  });
+function visage(...args: string[]): Promise<CommandResult> {
+  return runInProcess(args, settings);
+}
+
+/** The line that names the database. */
+function databaseLine(): string {
+  return `Account database: ${join(settings.VISAGE_DATA_DIR, "accounts.db")}\n`;
 }
 
 /** Runs a command that must succeed. Returns its output. */
 async function printed(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await visage(...args);
-  expect([code, stderr]).toEqual([0, ""]);
+  expect([code, stderr]).toEqual([0, databaseLine()]);
   return stdout;
 }
 
@@ -53,8 +46,8 @@ async function json(...args: string[]) {
   return JSON.parse(await printed(...args, "--json"));
 }
 
-function failure(reason: string): Outcome {
-  return { code: 1, stdout: "", stderr: `visage: ${reason}\n` };
+function failure(reason: string): CommandResult {
+  return { code: 1, stdout: "", stderr: `${databaseLine()}visage: ${reason}\n` };
 }
 
 /** Opens the store that the commands use. */
@@ -258,10 +251,10 @@ describe("visage plans", () => {
     const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
     expect(columns).toMatch(/^plan +per second +burst +per month +max image bytes$/);
     expect(rows.map((row) => row.split(/ +/))).toEqual([
-      ["basic", "10", "20", "50000", "none"],
-      ["pro", "50", "100", "1000000", "none"],
-      ["trial", "2", "10", "1000", "none"],
-      ["unlimited", "none", "1", "none", "none"],
+      ["basic", "10", "20", "50000", "unlimited"],
+      ["pro", "50", "100", "1000000", "unlimited"],
+      ["trial", "2", "10", "1000", "unlimited"],
+      ["unlimited", "unlimited", "-", "unlimited", "unlimited"],
     ]);
     expect((await json("plans", "list"))[2]).toEqual({
       name: "trial",
@@ -280,9 +273,9 @@ describe("visage plans", () => {
       requests_per_month: null,
       max_image_bytes: 1_000_000,
     };
-    const args = ["--burst", "3", "--per-month", "none", "--max-image-bytes", "1000000"];
+    const args = ["--burst", "3", "--per-month", "unlimited", "--max-image-bytes", "1000000"];
     expect(await json("plans", "set", "trial", ...args)).toEqual(changed);
-    expect(await json("plans", "set", "trial", "--per-second", "none")).toEqual({
+    expect(await json("plans", "set", "trial", "--per-second", "unlimited")).toEqual({
       ...changed,
       requests_per_second: null,
     });
@@ -297,9 +290,36 @@ describe("visage plans", () => {
       requests_per_month: null,
       max_image_bytes: null,
     };
-    expect(await json("plans", "set", "slow", "--per-second", "1.2")).toEqual(added);
+    expect(await json("plans", "set", "slow", "--create", "--per-second", "1.2")).toEqual(added);
     expect(await json("plans", "list")).toContainEqual(added);
-    expect(await json("plans", "set", "free")).toMatchObject({ requests_per_second: null, burst: 1 });
+    expect(await json("plans", "set", "free", "--create")).toMatchObject({
+      requests_per_second: null,
+      burst: 1,
+    });
+    expect(await json("plans", "set", "slow", "--create", "--burst", "9")).toEqual({ ...added, burst: 9 });
+  });
+
+  it("rejects a new name without --create", async () => {
+    expect(await visage("plans", "set", "prro", "--per-second", "5")).toEqual(
+      failure(
+        'The plan "prro" does not exist; add it by "--create", or use one of basic, pro, trial, unlimited',
+      ),
+    );
+    expect((await json("plans", "list")).length).toBe(4);
+  });
+
+  it("removes a plan that has no users", async () => {
+    await addUser("ann", ID, "basic");
+    await addUser("bob", "id-of-bob", "basic");
+    expect(await visage("plans", "remove", "basic")).toEqual(failure('The plan "basic" still has 2 users'));
+    expect(await visage("plans", "remove", "gold")).toEqual(failure('The plan "gold" does not exist'));
+    for (const name of ["ann", "bob"]) await printed("users", "remove", name);
+    expect(await printed("plans", "remove", "basic")).toBe("Removed the plan basic.\n");
+    expect((await json("plans", "list")).map(({ name }: { name: string }) => name)).toEqual([
+      "pro",
+      "trial",
+      "unlimited",
+    ]);
   });
 });
 
@@ -366,7 +386,7 @@ describe("an invalid command line", () => {
   const FORMAT = "8 to 128 printable characters without spaces";
   const DATE = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
   const SUBCOMMANDS = "add, list, show, set-plan, renew, disable, enable, remove";
-  it.concurrent.each([
+  it.each([
     [["users", "add"], "Option '--name' is required"],
     [["users", "add", "--name", "a", "--id", "short"], `Option '--id' must be ${FORMAT}`],
     [["users", "add", "--name", "a", "--id", "with a space"], `Option '--id' must be ${FORMAT}`],
@@ -390,7 +410,10 @@ describe("an invalid command line", () => {
       ["users", "renew", "ann", "--days", "1", "--until", "2030-01-01"],
       "Either '--until' or '--days' is required",
     ],
-    [["users", "renew", "ann", "--days", "-1"], "Option '--days' argument is ambiguous"],
+    [["users", "renew", "ann", "--days", "-3"], "Option '--days' must be a positive integer, not '-3'"],
+    [["users", "renew", "ann", "--days=-3"], "Option '--days' must be a positive integer, not '-3'"],
+    [["users", "renew", "ann", "--days"], "Option '--days' requires a value"],
+    [["users", "renew", "ann", "--days", "--until", "never"], "Option '--days' requires a value"],
     [["users", "renew", "ann", "--days", "1.5"], "Option '--days' must be a positive integer, not '1.5'"],
     [["plans", "set"], "The argument NAME is missing"],
     [["plans", "set", "a", "b"], "Unexpected argument 'b'"],
@@ -408,26 +431,77 @@ describe("an invalid command line", () => {
       ["plans", "set", "a", "--max-image-bytes", ""],
       "Option '--max-image-bytes' must be a positive integer, not ''",
     ],
-    [["plans", "drop"], "Unknown subcommand 'drop'; use one of list, set"],
+    [
+      ["plans", "set", "a", "--per-month", "none"],
+      "Option '--per-month' must be a positive integer, not 'none'",
+    ],
+    [
+      ["plans", "set", "a", "--per-second", "-1"],
+      "Option '--per-second' must be a positive number, not '-1'",
+    ],
+    [["plans", "remove"], "The argument NAME is missing"],
+    [["plans", "drop"], "Unknown subcommand 'drop'; use one of list, set, remove"],
     [["usage", "--month", "2026-13"], "Option '--month' must be a month such as 2026-01"],
     [["usage", "ann", "bob"], "Unexpected argument 'bob'"],
   ])("is rejected with a one-line error: %j", async (args, reason) => {
-    expect(await visage(...args)).toEqual(failure(`${reason}; see "visage ${args[0]} --help"`));
+    expect(await visage(...args)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `visage: ${reason}; see "visage ${args[0]} --help"\n`,
+    });
   });
 });
 
 describe("the account commands", () => {
   it.each(["users", "plans", "usage"])("print their help: %s", async (name) => {
-    const text = await printed(name, "--help");
-    expect(text).toMatch(new RegExp(`^Usage: visage ${name} `));
-    expect(text).toContain("VISAGE_DATABASE_URL");
-    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+    const { code, stdout, stderr } = await visage(name, "--help");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(await visage("help", name)).toEqual({ code, stdout, stderr });
+    expect(stdout).toMatch(new RegExp(`^Usage: visage ${name} `));
+    expect(stdout).toContain("VISAGE_DATABASE_URL");
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+});
+
+describe("a missing account database", () => {
+  const commands = [
+    ["users", "list"],
+    ["users", "add", "--name", "ann"],
+    ["users", "show", "ann"],
+    ["users", "set-plan", "ann", "pro"],
+    ["users", "renew", "ann", "--days", "1"],
+    ["users", "disable", "ann"],
+    ["users", "enable", "ann"],
+    ["users", "remove", "ann"],
+    ["plans", "list"],
+    ["plans", "set", "pro", "--burst", "1"],
+    ["plans", "set", "gold", "--create"],
+    ["plans", "remove", "pro"],
+    ["usage"],
+  ];
+
+  it.each(commands)("is reported and not created by %s %s", async (...args) => {
+    settings.VISAGE_DATA_DIR = join(folder, "nowhere/data");
+    const path = join(settings.VISAGE_DATA_DIR, "accounts.db");
+    expect(await visage(...args)).toEqual(
+      failure(
+        `There is no account database at ${path}; use another folder or VISAGE_DATA_DIR or VISAGE_DATABASE_URL, or create it by "visage users add --init" or "visage serve"`,
+      ),
+    );
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
   });
 
-  it("report an unreachable database in one line, without its password", async () => {
-    settings.VISAGE_DATABASE_URL = "postgres://ann:secret@localhost:1/accounts";
-    const { code, stdout, stderr } = await visage("users", "list");
-    expect(stderr).toMatch(/^visage: connect ECONNREFUSED \S+:1\n$/);
-    expect([code, stdout]).toEqual([1, ""]);
+  it("counts an empty file as missing", async () => {
+    const path = join(settings.VISAGE_DATA_DIR, "accounts.db");
+    await writeFile(path, "");
+    expect((await visage("users", "list")).stderr).toContain("There is no account database at");
+    expect(await readFile(path, "utf8")).toBe("");
+  });
+
+  it("is created by users add --init", async () => {
+    settings.VISAGE_DATA_DIR = join(folder, "new/data");
+    expect(await json("users", "add", "--name", "ann", "--init")).toMatchObject({ name: "ann" });
+    expect(await json("users", "add", "--name", "bob", "--init")).toMatchObject({ name: "bob" });
+    expect(await json("users", "list")).toHaveLength(2);
   });
 });

@@ -21,12 +21,19 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
     (await promisify(execFile)(process.execPath, [CLI, ...args], { env })).stdout;
   const json = async (...args: string[]) => JSON.parse(await visage(...args, "--json"));
 
-  expect(await json("users", "add", "--name", "ann", "--id", ID)).toMatchObject({ id: ID, plan: "trial" });
+  const { username, host, pathname } = new URL(postgres.url);
+  const database = `postgres://${username ? `${username}@` : ""}${host}${pathname}`;
+  await expect(visage("users", "list")).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`There is no account database at ${database}; `),
+  });
+  const added = await json("users", "add", "--name", "ann", "--id", ID, "--init");
+  expect(added).toMatchObject({ id: ID, plan: "trial" });
   await expect(visage("users", "add", "--name", "ann")).rejects.toMatchObject({
     code: 1,
-    stderr: 'visage: A user named "ann" already exists\n',
+    stderr: `Account database: ${database}\nvisage: A user named "ann" already exists\n`,
   });
-  await json("plans", "set", "slow", "--per-second", "0.5", "--per-month", "10");
+  await json("plans", "set", "slow", "--create", "--per-second", "0.5", "--per-month", "10");
   await visage("users", "set-plan", fingerprintFromHash(hashUserId(ID)), "slow");
   await visage("users", "renew", ID, "--until", "2031-01-01");
   const store = await openPostgresStore(postgres.url);

@@ -14,6 +14,7 @@ import { photograph } from "../support/images.ts";
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const FAILING = `--import=${join(PACKAGE_ROOT, "test/support/failing-process.mjs")}`;
 const USER = "user-of-a-process";
+const hasTaskset = spawnSync("taskset", ["--version"]).status === 0;
 
 const folder = mkdtempSync(join(tmpdir(), "visage-process-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -234,3 +235,31 @@ describe("the id of the trial user", () => {
     40_000,
   );
 });
+
+test.skipIf(!hasTaskset && process.env.CI !== "true")(
+  "logs one warning for more workers than cores",
+  async () => {
+    const [core] = /(?<=^Cpus_allowed_list:\s+)\d+/m.exec(readFileSync("/proc/self/status", "utf8"))!;
+    const folder = mkdtempSync(join(tmpdir(), "visage-data-"));
+    const env = {
+      VISAGE_PORT: "0",
+      VISAGE_HOST: "127.0.0.1",
+      VISAGE_METRICS_PORT: "off",
+      VISAGE_DATA_DIR: folder,
+      VISAGE_WORKERS: "2",
+    };
+    const pinned = spawn("taskset", ["--cpu-list", core, process.execPath, CLI, "serve"], { env });
+    let log = "";
+    pinned.stderr.on("data", (text) => {
+      log += text;
+    });
+    await once(pinned.stdout, "data");
+    pinned.kill("SIGINT");
+    await once(pinned, "close");
+    rmSync(folder, { recursive: true });
+    const warnings = log.split("\n").filter((line) => line.includes('"level":"warn"'));
+    expect(warnings).toEqual([
+      expect.stringContaining('"event":"more workers than cores","workers":2,"cpus":1'),
+    ]);
+  },
+);

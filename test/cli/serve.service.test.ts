@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,6 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const hasTools = ["bash", "curl"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
-const canPin = spawnSync("taskset", ["--version"]).status === 0;
 const isCi = process.env.CI === "true";
 
 let server: ChildProcess;
@@ -78,45 +77,6 @@ test.skipIf(process.platform !== "linux")("only the workers load decoders and ne
   };
   expect(loads(server.pid!)).toEqual([]);
   expect(loads(child)).toEqual(["libvips", "libonnxruntime"]);
-});
-
-test("invalid settings fail the start with an error for each", () => {
-  const env = {
-    PATH: process.env.PATH,
-    VISAGE_PORT: "http",
-    VISAGE_WORKERS: "0",
-    VISAGE_TLS_CERT: "only.pem",
-  };
-  const { status, stderr } = spawnSync(process.execPath, [CLI, "serve"], { env, encoding: "utf8" });
-  expect(status).toBe(1);
-  expect(stderr).toContain("VISAGE_PORT must be an integer");
-  expect(stderr).toContain("VISAGE_WORKERS must be an integer");
-  expect(stderr).toContain("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
-});
-
-test.skipIf(!canPin && !isCi)("logs one warning for more workers than cores", async () => {
-  const [core] = /(?<=^Cpus_allowed_list:\s+)\d+/m.exec(readFileSync("/proc/self/status", "utf8"))!;
-  const folder = mkdtempSync(join(tmpdir(), "visage-data-"));
-  const env = {
-    VISAGE_PORT: "0",
-    VISAGE_HOST: "127.0.0.1",
-    VISAGE_METRICS_PORT: "off",
-    VISAGE_DATA_DIR: folder,
-    VISAGE_WORKERS: "2",
-  };
-  const pinned = spawn("taskset", ["--cpu-list", core, process.execPath, CLI, "serve"], { env });
-  let log = "";
-  pinned.stderr.on("data", (text) => {
-    log += text;
-  });
-  await once(pinned.stdout, "data");
-  pinned.kill("SIGINT");
-  await once(pinned, "close");
-  rmSync(folder, { recursive: true });
-  const warnings = log.split("\n").filter((line) => line.includes('"level":"warn"'));
-  expect(warnings).toEqual([
-    expect.stringContaining('"event":"more workers than cores","workers":2,"cpus":1'),
-  ]);
 });
 
 test("SIGTERM ends it with exit code 0", async () => {

@@ -1,52 +1,64 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { sleep } from "./abort.ts";
+import type { Slot } from "./in-flight-limit.ts";
 import { type VisageError, visageErrorFromCause } from "./visage-error.ts";
 
 /** Limits of a call with retries. */
 export interface RetryOptions {
-  /** The deadline of all attempts together. */
-  readonly timeoutMs: number;
+  /** The end of all attempts together, as a time of `performance.now()`. */
+  readonly deadline: number;
   /** The number of attempts after the first. */
   readonly retries: number;
-  readonly signal?: AbortSignal | undefined;
+  /** Cancels the call. Its reason is the error of the call. */
+  readonly signal: AbortSignal;
+  /** The slot of the call. */
+  readonly slot: Slot;
 }
 
 /** The first delay of the exponential backoff, if the service does not ask for a longer one. */
 const INITIAL_DELAY_MS = 100;
+/** The longest delay of the exponential backoff. */
+const MAX_DELAY_MS = 1_000;
 /** Delays are extended at random by up to this fraction, so that rejected clients do not retry at the same time. */
 const JITTER = 0.5;
 /** An internal error is retried once: a request that causes a second one is likely to be the cause. */
 const INTERNAL = "INTERNAL";
+/** Rejections without any work. The service asks for patience, so the call is retried until its deadline. */
+const REJECTIONS: readonly string[] = ["OVERLOADED", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT"];
 
 /**
  * Calls, and retries while the error is retryable, with exponential backoff or after the delay that the service asks
- * for. Retries an internal error once at most. Fails at once if the next delay would exceed the deadline. Rejects with
- * VisageError.
+ * for. Fails at once if the next delay would exceed the deadline. Rejects with VisageError.
  */
 export async function callWithRetries<T>(
   call: (timeoutMs: number) => Promise<T>,
-  { timeoutMs, retries, signal }: RetryOptions,
+  { deadline, retries, signal, slot }: RetryOptions,
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  let retriesLeft = retries;
   let hadInternalError = false;
   for (let attempt = 0; ; attempt++) {
     try {
       // gRPC sends whole milliseconds, and 0 would mean no deadline.
-      return await call(Math.max(1, Math.round(deadline - performance.now())));
+      const result = await call(Math.max(1, Math.round(deadline - performance.now())));
+      slot.accept();
+      return result;
     } catch (cause) {
+      if (signal.aborted) throw signal.reason;
       const error = visageErrorFromCause(cause);
-      const delayMs = delayAfter(error, attempt);
+      const isRejection = REJECTIONS.includes(error.kind);
+      const isAnswer = error.code !== undefined && !isRejection;
+      if (isAnswer) slot.accept();
       const isInternal = error.kind === INTERNAL;
-      const isLast = attempt >= retries || performance.now() + delayMs >= deadline;
+      const delayMs = delayAfter(error, attempt);
+      const isLast = (isRejection ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
       if (!error.retryable || isLast || (isInternal && hadInternalError)) throw error;
       hadInternalError ||= isInternal;
-      await sleep(delayMs, undefined, { signal }).catch(() => {
-        throw visageErrorFromCause(new ConnectError("The call was cancelled.", Code.Canceled));
-      });
+      if (!isRejection) retriesLeft--;
+      await (isRejection ? slot.reject(delayMs) : sleep(delayMs, signal));
     }
   }
 }
 
 function delayAfter({ retryAfterMs }: VisageError, attempt: number): number {
-  return Math.max(retryAfterMs, INITIAL_DELAY_MS * 2 ** attempt) * (1 + JITTER * Math.random());
+  const backoffMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** attempt);
+  return Math.max(retryAfterMs, backoffMs) * (1 + JITTER * Math.random());
 }

@@ -34,28 +34,70 @@ export class VisageError extends Error {
   }
 }
 
-/** The kinds of errors without a response of the service. All other codes are `UNREACHABLE`. */
-const CONNECTION_KINDS: Readonly<Partial<Record<Code, string>>> = {
-  [Code.DeadlineExceeded]: "DEADLINE_PASSED",
-  [Code.Canceled]: "CANCELLED",
-};
+/** The codes of errors without a response of the service that a retry can help against. */
+const RETRYABLE_CODES: readonly Code[] = [
+  ...[Code.Unavailable, Code.Aborted, Code.DeadlineExceeded],
+  // Another party has reset the stream, or the connection was lost: the client reports its own cancellations itself.
+  Code.Canceled,
+];
 
-/** The retryable codes of errors without a response of the service. */
-const RETRYABLE_CODES: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.DeadlineExceeded];
+/** The codes of Node's errors for lost connections and reset streams. Connect reports them as internal errors. */
+const CONNECTION_ERRORS =
+  /^(ERR_HTTP2_(STREAM_ERROR|STREAM_CANCEL|SESSION_ERROR|GOAWAY_SESSION|INVALID_SESSION|INVALID_STREAM)|ERR_STREAM_PREMATURE_CLOSE|EPIPE|ECONNABORTED|E(HOST|NET)(UNREACH|DOWN))$/;
 
-/** Converts whatever a call has thrown. */
+/** Converts whatever a call of the generated client has thrown. */
 export function visageErrorFromCause(cause: unknown): VisageError {
   const error = ConnectError.from(cause);
   const [info] = error.findDetails(ErrorInfoSchema);
+  if (!info) return connectionErrorFrom(error);
   const [retry] = error.findDetails(RetryInfoSchema);
   const { seconds = 0n, nanos = 0 } = retry?.retryDelay ?? {};
   const fields = {
-    kind: info?.reason ?? CONNECTION_KINDS[error.code] ?? "UNREACHABLE",
-    code: info?.metadata.code,
-    image: info?.metadata.image,
-    stage: info?.metadata.stage,
-    retryable: info ? info.metadata.retryable === "true" : RETRYABLE_CODES.includes(error.code),
+    kind: info.reason,
+    code: info.metadata.code,
+    image: info.metadata.image,
+    stage: info.metadata.stage,
+    retryable: info.metadata.retryable === "true",
     retryAfterMs: Number(seconds) * 1000 + nanos / 1e6,
   };
-  return new VisageError(error.rawMessage, fields, cause);
+  return new VisageError(error.rawMessage, fields, error);
+}
+
+/** Creates an error without a response of the service. */
+export function connectionError(
+  kind: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED",
+  message: string,
+  { retryable, cause }: { readonly retryable: boolean; readonly cause?: unknown },
+): VisageError {
+  const fields = { kind, code: undefined, image: undefined, stage: undefined, retryable, retryAfterMs: 0 };
+  return new VisageError(message, fields, cause);
+}
+
+function connectionErrorFrom(error: ConnectError): VisageError {
+  const isDeadline = error.code === Code.DeadlineExceeded;
+  const causes = causesOf(error);
+  const retryable = RETRYABLE_CODES.includes(error.code) || causes.some(isConnectionError);
+  // An error of several addresses has no message, only a code.
+  const message = error.rawMessage || causes.map(codeOf).find(Boolean) || Code[error.code];
+  return connectionError(isDeadline ? "DEADLINE_PASSED" : "UNREACHABLE", message, {
+    retryable,
+    cause: error,
+  });
+}
+
+/** Whether an error is one of Node's for lost connections, or what fetch throws in a browser. */
+function isConnectionError(error: Error): boolean {
+  return error instanceof TypeError || CONNECTION_ERRORS.test(codeOf(error) ?? "");
+}
+
+function codeOf(error: Error): string | undefined {
+  return "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The causes of an error, from the nearest to the first. */
+function causesOf(error: Error): Error[] {
+  const causes: Error[] = [];
+  for (let { cause } = error; cause instanceof Error && !causes.includes(cause); { cause } = cause)
+    causes.push(cause);
+  return causes;
 }

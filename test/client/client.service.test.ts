@@ -38,7 +38,7 @@ afterAll(async () => {
 
 function openClient(options: Partial<VisageClientOptions> = {}): VisageClient {
   const address = `http://127.0.0.1:${service.port}`;
-  const client = createVisageClient({ address, userId: USER, ...options });
+  const client = createVisageClient({ address, apiKey: USER, ...options });
   onTestFinished(() => client.close());
   return client;
 }
@@ -57,6 +57,7 @@ describe("an image input", () => {
   test.each<[string, () => ImageInput | Promise<ImageInput>]>([
     ["a path", () => ({ path: PATH })],
     ["bytes", () => new Uint8Array(PHOTO)],
+    ["an ArrayBuffer", () => new Uint8Array(PHOTO).buffer],
     ["a Blob", () => new Blob([new Uint8Array(PHOTO)])],
     ["a Node stream", () => createReadStream(PATH)],
     ["a web stream", () => new Blob([new Uint8Array(PHOTO)]).stream()],
@@ -80,6 +81,11 @@ describe("an image input", () => {
     await expect(openClient().getFaceVec(PATH)).rejects.toThrow(TypeError);
   });
 
+  test("of another shape is rejected before a request", async () => {
+    // @ts-expect-error The types reject it too.
+    await expect(openClient().getFaceVec({ file: PATH })).rejects.toThrow("An image must be bytes");
+  });
+
   test("that cannot be read rejects with the error of reading it", async () => {
     await expect(openClient().getFaceVec({ path: "no-such.jpg" })).rejects.toMatchObject({ code: "ENOENT" });
   });
@@ -93,6 +99,18 @@ test("matchFaces compares the faces that the boxes select", async () => {
   const others = await client.matchFaces(PHOTO, PHOTO, { box1: left, box2: middle });
   expect(others).toMatchObject({ isMatch: false });
   expect(others.distance).toBeGreaterThan(0.5);
+});
+
+test("compareFaces agrees with matchFaces", async () => {
+  const client = openClient();
+  const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
+  expect(await client.compareFaces(PHOTO, PHOTO, { box1: left, box2: left })).toEqual({
+    confidence: 1,
+    isMatch: true,
+  });
+  expect(await client.compareFaces(PHOTO, PHOTO, { box1: left, box2: middle })).toMatchObject({
+    isMatch: false,
+  });
 });
 
 test("getImageAttr returns every face, the most prominent first", async () => {
@@ -117,7 +135,7 @@ describe("an error", () => {
   });
 
   test("about the user names the kind", async () => {
-    const error = await rejectionOf(openClient({ userId: "unknown-user-of-tests" }).getFaceVec(PHOTO));
+    const error = await rejectionOf(openClient({ apiKey: "unknown-user-of-tests" }).getFaceVec(PHOTO));
     expect(error).toMatchObject({ kind: "UNKNOWN_USER", code: "4002", retryable: false });
   });
 
@@ -136,7 +154,7 @@ describe("an error", () => {
 describe("a call that fails for a temporary reason", () => {
   test("is retried after the delay that the service asks for", async () => {
     await addTestUser(store, "one-a-second", { requestsPerSecond: 1 });
-    const client = openClient({ userId: "one-a-second" });
+    const client = openClient({ apiKey: "one-a-second" });
     await client.getFaceVec(PHOTO);
     const startMs = performance.now();
     await Promise.all([1, 2].map(() => client.getFaceVec(PHOTO)));
@@ -145,14 +163,14 @@ describe("a call that fails for a temporary reason", () => {
 
   test("is not retried if the delay would pass the deadline", async () => {
     await addTestUser(store, "nothing-left", { requestsPerMonth: 0 });
-    const error = await rejectionOf(openClient({ userId: "nothing-left" }).getFaceVec(PHOTO));
+    const error = await rejectionOf(openClient({ apiKey: "nothing-left" }).getFaceVec(PHOTO));
     expect(error).toMatchObject({ kind: "QUOTA_SPENT", code: "4004", retryable: true });
     expect(error.retryAfterMs).toBeGreaterThan(30_000);
   });
 
   test("is not retried more often than configured", async () => {
     await addTestUser(store, "hurried", { requestsPerSecond: 0.01 });
-    const client = openClient({ userId: "hurried", retries: 0 });
+    const client = openClient({ apiKey: "hurried", retries: 0 });
     await client.getFaceVec(PHOTO);
     expect(await rejectionOf(client.getFaceVec(PHOTO))).toMatchObject({
       kind: "TOO_MANY_REQUESTS",
@@ -162,7 +180,7 @@ describe("a call that fails for a temporary reason", () => {
 
   test("ends when it is aborted during the delay", async () => {
     await addTestUser(store, "giving-up", { requestsPerSecond: 0.1 });
-    const client = openClient({ userId: "giving-up" });
+    const client = openClient({ apiKey: "giving-up" });
     await client.getFaceVec(PHOTO);
     const controller = new AbortController();
     const call = rejectionOf(client.getFaceVec(PHOTO, { signal: controller.signal }));

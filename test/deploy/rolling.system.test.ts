@@ -82,7 +82,7 @@ test.skipIf(!wanted || !hasPostgres)(
     });
 
     const address = `http://127.0.0.1:${nginx.grpcPort}`;
-    const client = createVisageClient({ address, userId: USER, retries: RETRIES });
+    const client = createVisageClient({ address, apiKey: USER, retries: RETRIES });
     const clients = [
       new LoadClient(() => sendRest(nginx.httpPort)),
       new LoadClient(() => sendRest(nginx.httpPort)),

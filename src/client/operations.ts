@@ -1,0 +1,134 @@
+import { createClient, type Interceptor, type Transport } from "@connectrpc/connect";
+import { type Face, FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { CallRunner } from "./call-runner.ts";
+import { type ImageInput, imageFromInput, type ReadFile } from "./image-input.ts";
+import type { ComparisonOptions, FaceAttributes, VisageClient, VisageClientOptions } from "./types.ts";
+
+/** What differs between Node and browsers. */
+export interface Platform {
+  readonly transport: Transport;
+  readonly readFile: ReadFile;
+  /** Closes the connections of the transport. */
+  readonly disconnect: () => void;
+}
+
+/** The longest time of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Creates a client for a platform. Throws RangeError for options out of range. */
+export function createOperations(options: VisageClientOptions, platform: Platform): VisageClient {
+  const raw = createClient(FaceService, platform.transport);
+  const runner = new CallRunner({
+    timeoutMs: checkRange("timeoutMs", options.timeoutMs ?? 30_000, 1, MAX_TIMEOUT_MS),
+    retries: checkRange("retries", options.retries ?? 4, 0, 1_000),
+    maxInFlight: checkRange("maxInFlight", options.maxInFlight ?? 32, 1, 10_000),
+  });
+  const read = (input: ImageInput, signal: AbortSignal) => imageFromInput(input, platform.readFile, signal);
+  const readPair = async (
+    images: readonly [ImageInput, ImageInput],
+    { detect, box1, box2 }: ComparisonOptions,
+    signal: AbortSignal,
+  ) => {
+    const [img1, img2] = await Promise.all([read(images[0], signal), read(images[1], signal)]);
+    return { img1, img2, ...faceDetField(detect), bboxes1: box1, bboxes2: box2 };
+  };
+
+  return {
+    raw,
+
+    close() {
+      runner.close();
+      platform.disconnect();
+    },
+
+    async matchFaces(one, other, options = {}) {
+      const { data } = await runner.run(options.signal, {
+        prepare: (signal) => readPair([one, other], options, signal),
+        send: raw.matchFaces,
+      });
+      return { distance: Number(data!.score), isMatch: data!.status === "match" };
+    },
+
+    async compareFaces(one, other, options = {}) {
+      const { data } = await runner.run(options.signal, {
+        prepare: (signal) => readPair([one, other], options, signal),
+        send: raw.compareFaces,
+      });
+      const confidence = Number(data!.confidence);
+      return { confidence, isMatch: confidence > 0.6 };
+    },
+
+    async getImageAttr(image, { boxes = [], detect, signal } = {}) {
+      const { data } = await runner.run(signal, {
+        prepare: async (signal) => ({
+          imageAttr: await read(image, signal),
+          bboxes: [...boxes],
+          ...faceDetField(detect),
+        }),
+        send: raw.getImageAttr,
+      });
+      const { faces, imageSize } = data!.attributes!;
+      const [height, width] = imageSize as [number, number];
+      // A Protobuf map is unordered.
+      const inOrder = Object.keys(faces).map((_, i) => faceAttributesFromMessage(faces[`face_id_${i}`]!));
+      return { width, height, faces: inOrder };
+    },
+
+    async getFaceVec(image, { box, quality = false, detect, signal } = {}) {
+      let model = "";
+      const onTrailer = (trailer: Headers) => {
+        model = trailer.get("x-visage-model") ?? "";
+      };
+      const { data } = await runner.run(signal, {
+        prepare: async (signal) => ({
+          img: await read(image, signal),
+          quality,
+          ...faceDetField(detect),
+          bboxes: box,
+        }),
+        send: (request, call) => raw.getFaceVec(request, { ...call, onTrailer }),
+      });
+      return { vector: Float32Array.from(data!.vector), model };
+    },
+  };
+}
+
+/** Returns the URL of the service without a final slash. Throws TypeError if it is not an HTTP(S) URL. */
+export function checkAddress(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:")
+    throw new TypeError(`The address must be a URL such as http://localhost:8080, not "${address}".`);
+  return address.replace(/\/+$/, "");
+}
+
+/** Sends the API key with every call. Throws TypeError if it is not a valid value of a header. */
+export function apiKeyInterceptors(apiKey: string | undefined): Interceptor[] {
+  if (apiKey === undefined) return [];
+  const headers = new Headers({ user_id: apiKey });
+  return [
+    (next) => (request) => {
+      for (const [name, value] of headers) request.header.set(name, value);
+      return next(request);
+    },
+  ];
+}
+
+function checkRange(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${value}.`);
+}
+
+function faceDetField(detect: boolean | undefined): { faceDet?: boolean } {
+  return detect === undefined ? {} : { faceDet: detect };
+}
+
+function faceAttributesFromMessage({
+  faceRectangle,
+  age,
+  gender,
+  genderConfidence,
+  landmarks,
+}: Face): FaceAttributes {
+  const [x1, y1, x2, y2] = faceRectangle as [number, number, number, number];
+  return { box: { x1, y1, x2, y2 }, age, gender, genderConfidence, landmarks: landmarks!.faceLandMark };
+}

@@ -1,10 +1,26 @@
 // The code generators of the SDKs: pinned versions, installed in a cache folder.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 
 const CACHE = resolve("node_modules/.cache/sdk-tools");
+
+const SERVICE_PROTO = "face/v1/face.proto";
+const PROTOS = [SERVICE_PROTO, "rest/v1/options.proto"];
+
+const PYTHON_PINS = "sdks/python/requirements-dev.txt";
+/** A module of its own, so that users of the SDK do not depend on its generators. */
+const GO_TOOLS = "tools/go-generators";
 
 /** The generators for Java by platform. sdks/java/pom.xml has the same versions. */
 const JAVA_TOOLS = [
@@ -35,20 +51,21 @@ const JAVA_TOOLS = [
 /** By language: the text that pins its generators, how to install them, and how to generate into a folder. */
 const SDKS = {
   python: {
-    sources: ".",
-    pins: () => readFileSync("sdks/python/requirements.txt", "utf8"),
+    sources: "src/visage",
+    pins: () => readFileSync(PYTHON_PINS, "utf8"),
     install: (tools) => {
       run("python3", "-m", "venv", tools);
-      run(python(), "-m", "pip", "install", "--quiet", "-r", "sdks/python/requirements.txt");
+      run(python(), "-m", "pip", "install", "--quiet", "-r", PYTHON_PINS);
     },
-    generate: (out) => pythonProtoc(`--python_out=${out}`, `--pyi_out=${out}`, `--grpc_python_out=${out}`),
+    generate: generatePython,
   },
   go: {
     sources: ".",
-    pins: () => readFileSync("sdks/go/go.mod", "utf8"),
-    install: (tools) => run("env", `GOBIN=${tools}`, "go", "install", "-C", "sdks/go", "tool"),
+    pins: () => readFileSync(join(GO_TOOLS, "go.mod"), "utf8"),
+    install: (tools) => run("env", `GOBIN=${tools}`, "go", "install", "-C", GO_TOOLS, "tool"),
     generate: (out) =>
       pythonProtoc(
+        PROTOS,
         ...["go", "go-grpc", "connect-go"].flatMap((name) => [
           `--plugin=${join(CACHE, "go", `protoc-gen-${name}`)}`,
           `--${name}_out=${out}`,
@@ -65,6 +82,7 @@ const SDKS = {
     generate: (out) =>
       protoc(
         [join(CACHE, "java/protoc")],
+        PROTOS,
         `--plugin=${join(CACHE, "java/protoc-gen-grpc-java")}`,
         `--java_out=${join(out, "src/main/java")}`,
         `--grpc-java_out=@generated=omit:${join(out, "src/main/java")}`,
@@ -105,16 +123,36 @@ export function generateSdks(folder) {
   for (const language of LANGUAGES) SDKS[language].generate(join(folder, language));
 }
 
-function pythonProtoc(...args) {
-  protoc([python(), "-m", "grpc_tools.protoc"], ...args);
+/** Generates modules below the package `visage`, and stubs with their types. */
+function generatePython(out) {
+  const sources = join(out, SDKS.python.sources);
+  const plugin = (name) => `--plugin=protoc-gen-${name}=${join(CACHE, `python/bin/protoc-gen-${name}`)}`;
+  pythonProtoc(PROTOS, plugin("mypy"), `--python_out=${sources}`, `--mypy_out=quiet:${sources}`);
+  pythonProtoc(
+    [SERVICE_PROTO],
+    plugin("mypy_grpc"),
+    `--grpc_python_out=${sources}`,
+    `--mypy_grpc_out=quiet:${sources}`,
+  );
+  const folders = [...new Set(PROTOS.map((path) => path.split("/")[0]))];
+  // protoc can only import by the path of a proto, such as `face.v1`.
+  const ownImport = new RegExp(`^(from|import) (?=(?:${folders.join("|")})\\.)`, "gm");
+  for (const folder of folders.map((name) => join(sources, name)))
+    for (const path of ["", ...readdirSync(folder, { recursive: true })].map((name) => join(folder, name)))
+      if (statSync(path).isDirectory()) writeFileSync(join(path, "__init__.py"), "");
+      else writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownImport, "$1 visage."));
 }
 
-function protoc(compiler, ...args) {
+function pythonProtoc(protos, ...args) {
+  protoc([python(), "-m", "grpc_tools.protoc"], protos, ...args);
+}
+
+function protoc(compiler, protos, ...args) {
   // The compiler from Maven lacks the google/protobuf files that others bring along.
   const purelib = execFileSync(python(), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
   const from = ["proto", join(String(purelib).trim(), "grpc_tools/_proto")];
   const options = from.map((path) => `--proto_path=${path}`);
-  run(...compiler, ...options, ...args, "face/v1/face.proto", "rest/v1/options.proto");
+  run(...compiler, ...options, ...args, ...protos);
 }
 
 /** The module path of the Go SDK. Only go.mod and the `go_package` options of our protos state it. */

@@ -1,25 +1,15 @@
-"""Checks whether two photographs show the same person: python example.py HOST:PORT USER_ID ONE TWO"""
+"""Checks whether two photographs show the same person: python example.py URL API_KEY ONE TWO"""
 
 import sys
 from pathlib import Path
 
-import grpc
-from face.v1 import face_pb2, face_pb2_grpc
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
+from visage import VisageClient, VisageError
 
-address, user_id, *photos = sys.argv[1:]
-one, two = (face_pb2.Image(content=Path(photo).read_bytes()) for photo in photos)
+address, api_key, one, two = sys.argv[1:]
 
-with grpc.insecure_channel(address) as channel:
-    faces = face_pb2_grpc.FaceServiceStub(channel)
-    request = face_pb2.MatchFacesRequest(img_1=one, img_2=two)
+with VisageClient(address, api_key) as client:
     try:
-        response = faces.MatchFaces(request, metadata=[("user_id", user_id)], timeout=30)
-    except grpc.RpcError as error:
-        info = error_details_pb2.ErrorInfo()
-        status = rpc_status.from_call(error)
-        for detail in status.details if status else []:
-            detail.Unpack(info)
-        sys.exit(f"{info.reason or error.code().name} {error.details()}")
-    print(f"{response.data.status}: {response.data.score}")
+        match = client.match_faces(Path(one), Path(two))
+    except VisageError as error:
+        sys.exit(str(error))
+print(f"{'match' if match.is_match else 'not a match'}: {match.distance:.4f}")

@@ -136,7 +136,7 @@ describe("1,000 parallel calls on one connection have documented outcomes only",
       const install = ["tools/install-sdk-tools.mjs", "python"];
       await promisify(execFile)(process.execPath, install, { cwd: PACKAGE_ROOT });
       const program = join(CLIENTS_DIR, "python/parallel_calls.py");
-      const env = { PYTHONPATH: join(PACKAGE_ROOT, "sdks/python") };
+      const env = { PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src") };
       await expectOnlyDocumented(await runClient(".", PYTHON, [program, ...clientArguments()], env));
     },
   );

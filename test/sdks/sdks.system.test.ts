@@ -15,7 +15,6 @@ import { startTestService, USER } from "../support/service.ts";
 /** The first run on a machine downloads and compiles the dependencies of each SDK. */
 const TIMEOUT_MS = 15 * 60_000;
 const PHOTOS = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
-const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
 // In CI a missing program must fail the tests.
 const isCi = process.env.CI === "true";
 
@@ -32,7 +31,6 @@ async function run(folder: string, program: string, ...args: string[]): Promise<
     VISAGE_ADDRESS: `127.0.0.1:${service.port}`,
     VISAGE_USER_ID: USER,
     VISAGE_PHOTOS: PHOTOS,
-    PYTHONDONTWRITEBYTECODE: "1",
   };
   try {
     return (await promisify(execFile)(program, args, { cwd: join(PACKAGE_ROOT, folder), env })).stdout;
@@ -124,16 +122,6 @@ describe("the SDK in TypeScript", () => {
       const late = client().getFaceVec({ img: content(photograph(1)) }, { ...call, timeoutMs: 1 });
       await expect(late).rejects.toMatchObject({ code: Code.DeadlineExceeded });
     });
-  });
-});
-
-describe.skipIf(!hasTools({ python3: "--version" }))("the SDK in Python", { timeout: TIMEOUT_MS }, () => {
-  test("calls the service", async () => {
-    await run(".", process.execPath, "tools/install-sdk-tools.mjs", "python");
-    await run("sdks/python", PYTHON, "test_client.py");
-    expect(await run("sdks/python", PYTHON, "example.py", ...exampleArguments())).toMatch(
-      /^match: 0\.\d{4}$/m,
-    );
   });
 });
 

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	facev1 "visage/sdks/go/face/v1"
+	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
 )
 
 // statusNames has the names that the other clients print; Go spells them differently.

@@ -7,21 +7,15 @@ from collections import Counter
 from pathlib import Path
 
 import grpc
-from face.v1 import face_pb2, face_pb2_grpc
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
+from visage.error import error_from_rpc
+from visage.face.v1 import face_pb2, face_pb2_grpc
 
 
 def outcome_of(call):
     error = call.exception()
     if error is None:
         return "OK"
-    status = rpc_status.from_call(error)
-    info = error_details_pb2.ErrorInfo()
-    for detail in status.details if status else []:
-        if detail.Unpack(info):
-            return f"{error.code().name} {info.metadata['code']}"
-    return f"{error.code().name} {error.details()}"
+    return f"{error.code().name} {error_from_rpc(error).code or error.details()}"
 
 
 def main(address, user, photo, calls, seconds):

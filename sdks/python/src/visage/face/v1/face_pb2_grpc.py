@@ -3,9 +3,9 @@
 import grpc
 import warnings
 
-from face.v1 import face_pb2 as face_dot_v1_dot_face__pb2
+from visage.face.v1 import face_pb2 as face_dot_v1_dot_face__pb2
 
-GRPC_GENERATED_VERSION = '1.85.1'
+GRPC_GENERATED_VERSION = '1.76.0'
 GRPC_VERSION = grpc.__version__
 _version_not_supported = False
 
@@ -25,7 +25,7 @@ if _version_not_supported:
     )
 
 
-class FaceServiceStub:
+class FaceServiceStub(object):
     """The four image operations.
 
     Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
@@ -61,7 +61,7 @@ class FaceServiceStub:
                 _registered_method=True)
 
 
-class FaceServiceServicer:
+class FaceServiceServicer(object):
     """The four image operations.
 
     Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
@@ -141,7 +141,7 @@ def add_FaceServiceServicer_to_server(servicer, server):
 
 
  # This class is part of an EXPERIMENTAL API.
-class FaceService:
+class FaceService(object):
     """The four image operations.
 
     Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator

@@ -1,0 +1,49 @@
+"""What the client accepts as an image."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Union
+
+from visage.face.v1 import face_pb2
+
+
+class Readable(Protocol):
+    """A binary file object."""
+
+    def read(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Url:
+    """An HTTP(S) URL from which the service fetches the image."""
+
+    value: str
+
+
+ImageInput = Union[bytes, bytearray, memoryview, "os.PathLike[str]", Readable, Url]
+"""A JPEG or PNG: its bytes, the path of a local file, a binary file object, or a URL. A plain string is not accepted,
+because it could be a path or a URL."""
+
+
+def image_from_input(image: ImageInput) -> face_pb2.Image:
+    """Converts an input to the Protobuf message. Reads files completely; raises OSError if that fails."""
+    if isinstance(image, Url):
+        return face_pb2.Image(url=image.value)
+    return face_pb2.Image(content=_read(image))
+
+
+def _read(image: ImageInput) -> bytes:
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        return bytes(image)
+    if isinstance(image, os.PathLike):
+        return Path(image).read_bytes()
+    if isinstance(image, str):
+        raise TypeError("An image cannot be a str: use pathlib.Path for a path or visage.Url for a URL.")
+    read = getattr(image, "read", None)
+    content = read() if read else None
+    if not isinstance(content, bytes):
+        raise TypeError("An image must be bytes, a path, a binary file object or a visage.Url.")
+    return content

@@ -1,0 +1,86 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { installGenerators, PHOTOS, runProgram, SDK_PYTHON, SDK_TIMEOUT_MS } from "../support/sdk.ts";
+import { startTestService, USER } from "../support/service.ts";
+import { findTools } from "../support/tools.ts";
+
+const { wanted } = findTools("python3");
+
+describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => {
+  let service: RunningService;
+  /** A copy of sdks/python without `src`, so that tests can only import the installed package. */
+  let folder: string;
+  let python: string;
+  const run = (program: string, ...args: string[]) =>
+    runProgram(folder, program, args, {
+      VISAGE_ADDRESS: `http://127.0.0.1:${service.port}`,
+      VISAGE_API_KEY: USER,
+      VISAGE_PHOTOS: PHOTOS,
+    });
+
+  beforeAll(async () => {
+    service = await startTestService();
+    await installGenerators("python");
+    folder = mkdtempSync(join(tmpdir(), "visage-python-"));
+    // A build leaves files next to the sources.
+    cpSync(join(PACKAGE_ROOT, "sdks/python"), folder, { recursive: true });
+    await run(SDK_PYTHON, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist", ".");
+    rmSync(join(folder, "src"), { recursive: true });
+    rmSync(join(folder, "build"), { recursive: true });
+    await run(SDK_PYTHON, "-m", "venv", "venv");
+    python = join(folder, "venv/bin/python");
+    await run(python, "-m", "pip", "install", "--quiet", "--find-links", "dist", "visage-client");
+  }, SDK_TIMEOUT_MS);
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await service.close();
+  });
+
+  test("puts all modules and their types below visage", async () => {
+    const listing = await run(python, "-m", "zipfile", "--list", "dist/visage_client-0.1.0-py3-none-any.whl");
+    const files = listing.split("\n").flatMap((line) => /^[\w./-]+\/\S+/.exec(line)?.[0] ?? []);
+    const modules = files.filter((file) => !file.includes(".dist-info/"));
+    expect(modules.filter((file) => !file.startsWith("visage/"))).toEqual([]);
+    expect(modules).toEqual(
+      expect.arrayContaining([
+        "visage/py.typed",
+        "visage/face/v1/face_pb2.pyi",
+        "visage/face/v1/face_pb2_grpc.pyi",
+      ]),
+    );
+  });
+
+  test("has types that pass mypy --strict", async () => {
+    const mypy = ["-m", "mypy", "--strict", "--config-file=", `--python-executable=${python}`];
+    await run(SDK_PYTHON, ...mypy, "example.py");
+    // The types of results and arguments are real, not Any.
+    const misuse =
+      "import visage\nvisage.VisageClient('http://localhost').match_faces('one.jpg', b'').distance.nope";
+    await expect(run(SDK_PYTHON, ...mypy, "-c", misuse)).rejects.toThrow(/Found 2 errors/);
+    const source = join(PACKAGE_ROOT, "sdks/python");
+    await runProgram(source, SDK_PYTHON, [
+      "-m",
+      "mypy",
+      "--cache-dir",
+      join(folder, ".mypy"),
+      "src",
+      "tests",
+    ]);
+  });
+
+  test("passes its tests against the service", async () => {
+    await run(python, "-W", "error::ResourceWarning", "-m", "unittest", "discover", "-s", "tests");
+  });
+
+  test("calls the service in its example", async () => {
+    const photos = ["sample3.jpg", "sample3.jpg"].map((name) => join(PHOTOS, name));
+    const example = (key: string) =>
+      run(python, "example.py", `http://127.0.0.1:${service.port}`, key, ...photos);
+    expect(await example(USER)).toBe("match: 0.0000\n");
+    await expect(example("nobody")).rejects.toThrow(/^UNKNOWN_USER: The key/m);
+  });
+});

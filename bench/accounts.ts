@@ -39,7 +39,7 @@ const OPEN_AUTHENTICATOR: Authenticator = {
 const folder = createTempDir("visage-accounts-");
 const photo = (await createPhotos(folder)).oneFace("640x480");
 const store = await openSqliteStore(join(folder, "accounts.db"));
-await ensureTrialUser({ store, id: USER, dataDir: undefined });
+await ensureTrialUser({ store, key: USER, dataDir: undefined });
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });

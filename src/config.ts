@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isUserId, USER_ID_FORMAT } from "./accounts/user-id.ts";
+import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
@@ -39,8 +39,8 @@ const SETTINGS = {
   databaseUrl: setting<string | undefined>("VISAGE_DATABASE_URL", undefined, parsePostgresUrl),
   /** Folder of the networks, as an absolute path. */
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
-  /** Id of the trial user; undefined to generate one if the data folder has no users. */
-  trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseUserId),
+  /** Key of the trial user; undefined to generate one if the data folder has no users. */
+  trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseKey),
   /** Number of worker processes. */
   workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
   /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
@@ -183,8 +183,8 @@ function parseHttpUrl(text: string): string {
   return text;
 }
 
-function parseUserId(text: string): string {
-  if (!isUserId(text)) throw new Error(`must be ${USER_ID_FORMAT}`);
+function parseKey(text: string): string {
+  if (!isKey(text)) throw new Error(`must be ${KEY_FORMAT}`);
   return text;
 }
 

@@ -62,9 +62,11 @@ export async function startService(
     const store = resources.add(await openAccountStore(config));
     const userId = await ensureTrialUser({
       store,
-      id: config.trialUser,
+      key: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
     });
+    if (config.trialUser !== undefined && userId === undefined)
+      log.warn({ event: "trial user has another key", cause: "VISAGE_TRIAL_USER was rotated or revoked" });
     const onStoreError = (error: unknown) =>
       log.error({ event: "accounts unavailable", cause: String(error) });
     const authenticator = resources.add(

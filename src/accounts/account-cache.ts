@@ -1,12 +1,12 @@
 import type { Account } from "./account-store.ts";
 
-/** The result of looking up an id hash. */
+/** The result of looking up a credential. */
 export type AccountLookup = Account | "unknown" | "unavailable";
 
 /** Options of an account cache. */
 export interface AccountCacheOptions {
   /** Reads an account from the store. Rejects when the store cannot be reached. */
-  readonly read: (idHash: string) => Promise<Account | undefined>;
+  readonly read: (credential: string) => Promise<Account | undefined>;
   /** How long a cached account may be used while the store is unavailable. Values below 3 seconds have no effect. */
   readonly graceMs: number;
   /** Called once per outage, with the first error. */
@@ -27,12 +27,12 @@ const REFRESH_AGE_MS = 2_000;
 const READ_TIMEOUT_MS = 1_500;
 /** Interval between reads while the store is unavailable. */
 const RETRY_INTERVAL_MS = 1_000;
-const MAX_UNKNOWN_IDS = 10_000;
-/** Beyond this many concurrent reads, ids that are not cached are not looked up. Known users need the store too. */
+const MAX_UNKNOWN_CREDENTIALS = 10_000;
+/** Beyond this many concurrent reads, credentials that are not cached are not looked up. Known users need the store too. */
 const MAX_CONCURRENT_READS = 256;
 
 /**
- * Caches accounts by id hash for a few seconds. While the store is unavailable, cached accounts stay valid for a grace
+ * Caches accounts by credential for a few seconds. While the store is unavailable, cached accounts stay valid for a grace
  * period and are returned without waiting; the store is retried once a second.
  */
 export class AccountCache {
@@ -53,43 +53,44 @@ export class AccountCache {
     return this.#isUnavailable;
   }
 
-  /** Number of cached ids, known and unknown. */
+  /** Number of cached credentials, known and unknown. */
   get size(): number {
     return this.#known.size + this.#unknownSinceMs.size;
   }
 
-  /** Whether the id belongs to a user whose account was read within the grace period. */
-  isKnown(idHash: string): boolean {
-    return this.#cachedInGrace(idHash) !== "unavailable";
+  /** Whether the credential belongs to a user whose account was read within the grace period. */
+  isKnown(credential: string): boolean {
+    return this.#cachedInGrace(credential) !== "unavailable";
   }
 
   /** Finds an account: synchronously if it is fresh or the store is unavailable, otherwise after reading it. */
-  find(idHash: string): AccountLookup | Promise<AccountLookup> {
+  find(credential: string): AccountLookup | Promise<AccountLookup> {
     const nowMs = performance.now();
-    const entry = this.#known.get(idHash);
+    const entry = this.#known.get(credential);
     const ageMs = nowMs - (entry?.readAtMs ?? Number.NEGATIVE_INFINITY);
     if (entry && ageMs < REFRESH_AGE_MS) return entry.account;
-    if (nowMs - (this.#unknownSinceMs.get(idHash) ?? Number.NEGATIVE_INFINITY) < MAX_AGE_MS) return "unknown";
+    if (nowMs - (this.#unknownSinceMs.get(credential) ?? Number.NEGATIVE_INFINITY) < MAX_AGE_MS)
+      return "unknown";
 
-    const read = this.#mayRead(idHash, nowMs) ? this.#read(idHash, nowMs) : undefined;
+    const read = this.#mayRead(credential, nowMs) ? this.#read(credential, nowMs) : undefined;
     if (entry && ageMs < MAX_AGE_MS) return entry.account;
-    const cached = this.#cachedInGrace(idHash);
+    const cached = this.#cachedInGrace(credential);
     if (!read || (this.#isUnavailable && cached !== "unavailable")) return cached;
-    return read.then((found) => (found === "unavailable" ? this.#cachedInGrace(idHash) : found));
+    return read.then((found) => (found === "unavailable" ? this.#cachedInGrace(credential) : found));
   }
 
-  #mayRead(idHash: string, nowMs: number): boolean {
+  #mayRead(credential: string, nowMs: number): boolean {
     if (this.#isUnavailable && nowMs - this.#lastReadMs < RETRY_INTERVAL_MS) return false;
     return (
-      this.#known.has(idHash) ||
-      this.#pendingReads.has(idHash) ||
+      this.#known.has(credential) ||
+      this.#pendingReads.has(credential) ||
       this.#pendingReads.size < MAX_CONCURRENT_READS
     );
   }
 
   /** The cached account if it may be used while the store is unavailable. */
-  #cachedInGrace(idHash: string): Account | "unavailable" {
-    const entry = this.#known.get(idHash);
+  #cachedInGrace(credential: string): Account | "unavailable" {
+    const entry = this.#known.get(credential);
     return entry && this.#isInGrace(entry) ? entry.account : "unavailable";
   }
 
@@ -98,8 +99,8 @@ export class AccountCache {
   }
 
   /** Reads an account, or joins the pending read. Resolves to "unavailable" if the read fails or times out. */
-  #read(idHash: string, nowMs: number): Promise<AccountLookup> {
-    const pending = this.#pendingReads.get(idHash);
+  #read(credential: string, nowMs: number): Promise<AccountLookup> {
+    const pending = this.#pendingReads.get(credential);
     if (pending) return pending;
     this.#lastReadMs = nowMs;
     const read = new Promise<AccountLookup>((resolve) => {
@@ -112,27 +113,27 @@ export class AccountCache {
         fail(new Error(`The account store did not answer within ${READ_TIMEOUT_MS} ms.`));
       const timer = setTimeout(onTimeout, READ_TIMEOUT_MS).unref();
       this.#options
-        .read(idHash)
+        .read(credential)
         .then((account) => {
           this.#isUnavailable = false;
-          this.#add(idHash, account, nowMs);
+          this.#add(credential, account, nowMs);
           resolve(account ?? "unknown");
         }, fail)
         // A read that timed out stays pending, so that a store that hangs does not get the same query again.
         .finally(() => {
           clearTimeout(timer);
-          this.#pendingReads.delete(idHash);
+          this.#pendingReads.delete(credential);
         });
     });
-    this.#pendingReads.set(idHash, read);
+    this.#pendingReads.set(credential, read);
     return read;
   }
 
-  #add(idHash: string, account: Account | undefined, readAtMs: number): void {
-    this.#known.delete(idHash);
-    this.#unknownSinceMs.delete(idHash);
-    if (account) this.#known.set(idHash, { account, readAtMs });
-    else this.#unknownSinceMs.set(idHash, readAtMs);
+  #add(credential: string, account: Account | undefined, readAtMs: number): void {
+    this.#known.delete(credential);
+    this.#unknownSinceMs.delete(credential);
+    if (account) this.#known.set(credential, { account, readAtMs });
+    else this.#unknownSinceMs.set(credential, readAtMs);
     this.#evict();
   }
 
@@ -142,7 +143,8 @@ export class AccountCache {
       this.#known.delete(oldest);
     }
     for (const [oldest, sinceMs] of this.#unknownSinceMs) {
-      if (performance.now() - sinceMs < MAX_AGE_MS && this.#unknownSinceMs.size <= MAX_UNKNOWN_IDS) break;
+      if (performance.now() - sinceMs < MAX_AGE_MS && this.#unknownSinceMs.size <= MAX_UNKNOWN_CREDENTIALS)
+        break;
       this.#unknownSinceMs.delete(oldest);
     }
   }

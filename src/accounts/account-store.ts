@@ -12,11 +12,11 @@ export interface Plan {
 /** Keys that a user may have at the same time, so that one can be replaced while both are valid. */
 export const MAX_LIVE_KEYS = 2;
 
-/** A user of the service. The user id itself is never stored. */
+/** A user of the service. */
 export interface User {
-  /** SHA-256 of the user id in hexadecimal; the primary key. */
-  readonly idHash: string;
-  /** The first characters of the hash, which identify the user in logs and output. */
+  /** Random and never changed. It is no credential. */
+  readonly id: string;
+  /** The first characters of the id, which identify the user in logs and output. */
   readonly fingerprint: string;
   /** Unique. */
   readonly name: string;
@@ -26,7 +26,28 @@ export interface User {
   /** End of the subscription, exclusive; undefined if it never ends. */
   readonly endsAt: Date | undefined;
   readonly enabled: boolean;
+  /** Common name in the client certificates of the user; unique. Undefined if it uses none. */
+  readonly certificateSubject: string | undefined;
 }
+
+/** A key of a user. The key itself is never stored. */
+export interface Key {
+  /** SHA-256 of the key in hexadecimal. */
+  readonly hash: string;
+  /** The first characters of the hash, which identify the key in output. */
+  readonly fingerprint: string;
+  readonly createdAt: Date;
+  /** End of validity, exclusive; undefined if it never ends. */
+  readonly expiresAt: Date | undefined;
+  /** Time of the last request with this key, to the minute; undefined if there was none. */
+  readonly lastUsedAt: Date | undefined;
+}
+
+/** How a user is found: by a live key, by the common name of its client certificates, or by its id. */
+export type UserSelector =
+  | { readonly keyHash: string }
+  | { readonly certificateSubject: string }
+  | { readonly userId: string };
 
 /** A user with its plan and usage: all that admission needs. */
 export interface Account {
@@ -34,11 +55,13 @@ export interface Account {
   readonly plan: Plan;
   /** Stored successful requests of the requested month. */
   readonly usedThisMonth: number;
+  /** End of validity of the key by which the account was found, if it has one. */
+  readonly keyExpiresAt: Date | undefined;
 }
 
 /** Number of requests with one outcome, by user, month and operation. */
 export interface UsageCount {
-  readonly idHash: string;
+  readonly userId: string;
   /** YYYY-MM (UTC). */
   readonly month: string;
   /** Path of the operation without its slash, such as `get_face_vec`. */
@@ -46,6 +69,12 @@ export interface UsageCount {
   /** `ok`, or the reason of an error. */
   readonly outcome: string;
   readonly count: number;
+}
+
+/** The last use of a key. */
+export interface KeyUse {
+  readonly hash: string;
+  readonly usedAt: Date;
 }
 
 /** The only outcome that counts against the monthly quota. */
@@ -63,31 +92,41 @@ export class MissingDatabaseError extends AccountError {
   }
 }
 
+/** The fields of a user that can be changed. A field that is not given keeps its value. */
+export type UserChanges = Partial<Omit<User, "id" | "fingerprint" | "name">>;
+
 /**
- * Stores users, plans and usage. Replicas may share one store. Any error other than AccountError means that the store
- * could not be reached; the call may be retried.
+ * Stores users, keys, plans and usage. Replicas may share one store. Any error other than AccountError means that the
+ * store could not be reached; the call may be retried.
  */
 export interface AccountStore {
-  /** Finds the account of an id hash with its usage of a month; undefined for an unknown id. */
-  findAccount(idHash: string, month: string): Promise<Account | undefined>;
-  /** Adds a batch of counts atomically. Adding a batch with the same id again has no effect. */
-  addUsage(batchId: string, counts: readonly UsageCount[]): Promise<void>;
+  /** Finds an account with its usage of a month. Undefined if there is none, or its key has expired. */
+  findAccount(selector: UserSelector, month: string): Promise<Account | undefined>;
+  /** Adds a batch of counts and uses of keys atomically. Adding a batch with the same id again has no effect. */
+  addUsage(batchId: string, counts: readonly UsageCount[], keyUses?: readonly KeyUse[]): Promise<void>;
   /** Lists usage, optionally of one user or one month. */
-  listUsage(selection?: { readonly idHash?: string; readonly month?: string }): Promise<UsageCount[]>;
+  listUsage(selection?: { readonly userId?: string; readonly month?: string }): Promise<UsageCount[]>;
 
   /** Lists users by name. */
   listUsers(): Promise<User[]>;
-  /** Finds the users whose id hash, fingerprint or name equals the text. */
+  /** Finds the users whose id, fingerprint, name or hash of a key equals the text. */
   findUsers(text: string): Promise<User[]>;
-  /** Throws AccountError if the name or id is taken, or the plan does not exist. */
-  addUser(user: User): Promise<void>;
-  /** Returns the updated user. Throws AccountError if the user or the plan does not exist. */
-  updateUser(
-    idHash: string,
-    changes: Partial<Pick<User, "plan" | "startsAt" | "endsAt" | "enabled">>,
-  ): Promise<User>;
-  /** Removes a user and its usage. */
-  removeUser(idHash: string): Promise<void>;
+  /** Adds a user with its first key. Throws AccountError if something unique is taken, or the plan does not exist. */
+  addUser(user: User, keyHash: string): Promise<void>;
+  /** Returns the updated user. Throws AccountError if the user or the plan does not exist, or the subject is taken. */
+  updateUser(userId: string, changes: UserChanges): Promise<User>;
+  /** Removes a user, its keys and its usage. */
+  removeUser(userId: string): Promise<void>;
+
+  /** Lists the keys of a user, expired ones too, by the time of their creation. */
+  listKeys(userId: string): Promise<Key[]>;
+  /**
+   * Adds a key. The other keys of the user expire at the given time, or earlier if they did before. Throws AccountError
+   * if that leaves more than MAX_LIVE_KEYS keys, the key is taken or the user does not exist.
+   */
+  rotateKey(userId: string, keyHash: string, othersExpireAt: Date): Promise<void>;
+  /** Removes a key. */
+  removeKey(keyHash: string): Promise<void>;
 
   /** Lists plans by name. */
   listPlans(): Promise<Plan[]>;

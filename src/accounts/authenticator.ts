@@ -5,18 +5,22 @@ import {
   MAX_LIVE_KEYS,
   type Plan,
   SUCCESS_OUTCOME,
+  type UserSelector,
 } from "./account-store.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
+import { type CredentialLookups, type IdentificationFault, identifyUser } from "./identify-user.ts";
+import { hashKey } from "./key.ts";
 import { MonthClock } from "./month-clock.ts";
 import { MonthlyUsageTable } from "./monthly-usage.ts";
 import { TokenBuckets } from "./token-buckets.ts";
 import { UsageCounter } from "./usage-counter.ts";
-import { fingerprintFromHash, hashUserId } from "./user-id.ts";
 
 /** The parts of a request that authentication needs. */
 export interface AuthRequest {
   /** The distinct keys that the request carries. */
   readonly keys: readonly string[];
+  /** The client certificate, if there is one. Its subject is undefined if it is not trusted. */
+  readonly certificate?: { readonly subject: string | undefined } | undefined;
   /** Client address. May be computed lazily: it is not read for users whose account is cached and valid. */
   readonly address: string;
 }
@@ -93,6 +97,11 @@ interface RejectionDetails {
 }
 
 const CONTRADICTION = "The credentials of the request do not belong to one user.";
+const UNTRUSTED_CERTIFICATE = "The client certificate is not trusted or has no common name.";
+const UNKNOWN_CERTIFICATE = "The client certificate belongs to no user.";
+
+/** Distinguishes the subjects of certificates from the hashes of keys in the cache. */
+const CERTIFICATE_PREFIX = "certificate ";
 
 /** Retry delay where the duration of a condition is not known. */
 const DEFAULT_RETRY_SECONDS = 1;
@@ -110,31 +119,33 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   const failedAuthLimiter = new FailedAuthLimiter();
   const accounts = new AccountCache({ read: readAccount, graceMs, onStoreError });
 
-  async function readAccount(idHash: string): Promise<Account | undefined> {
+  async function readAccount(credential: string): Promise<Account | undefined> {
     const month = clock.now().name;
-    const account = await store.findAccount(idHash, month);
-    if (!account) monthlyUsage.delete(idHash);
-    else if (month === clock.now().name) {
-      const unsent = usageCounter.unsentSuccesses(idHash, month);
-      monthlyUsage.get(idHash, month).updateFromStore(account.usedThisMonth, unsent);
+    const account = await store.findAccount(selectorFrom(credential), month);
+    if (account && month === clock.now().name) {
+      const { id } = account.user;
+      const unsent = usageCounter.unsentSuccesses(id, month);
+      monthlyUsage.get(id, month).updateFromStore(account.usedThisMonth, unsent);
     }
     return account;
   }
 
-  function decide(lookups: readonly AccountLookup[], address: AddressSource): AdmissionResult {
-    if (lookups.includes("unavailable"))
+  /** Decides on a request with at least one credential. */
+  function decide(
+    lookups: CredentialLookups,
+    keyHashes: readonly string[],
+    source: AddressSource,
+  ): AdmissionResult {
+    const found = identifyUser(lookups);
+    if (found === "unavailable")
       return createRejection("accountsUnavailable", { retrySeconds: DEFAULT_RETRY_SECONDS });
-    const [account, ...others] = lookups as readonly (Account | "unknown")[];
-    if (account === undefined) return rejectFailedAuth("noUserId", address);
-    // The message does not depend on which of the keys is valid.
-    if (others.some((other) => !isSameUser(account, other)))
-      return rejectFailedAuth("unknownUser", address, CONTRADICTION);
-    if (account === "unknown" || !account.user.enabled) return rejectFailedAuth("unknownUser", address);
-    const { user, plan } = account;
+    if (typeof found === "string" || !found.user.enabled)
+      return rejectFailedAuth("unknownUser", source, messageFrom(found, keyHashes));
+    const { user, plan } = found;
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
       return createRejection("noSubscription");
-    return checkRate(user.idHash, plan) ?? admitWithinQuota(user.idHash, plan);
+    return checkRate(user.id, plan) ?? admitWithinQuota(found, keyHashes);
   }
 
   function rejectFailedAuth(
@@ -148,9 +159,9 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       : createRejection("tooManyRequests", { retrySeconds });
   }
 
-  function checkRate(idHash: string, { requestsPerSecond, burst }: Plan): Rejection | undefined {
+  function checkRate(userId: string, { requestsPerSecond, burst }: Plan): Rejection | undefined {
     if (requestsPerSecond === undefined) return undefined;
-    const shortage = rateLimits.take(idHash, { perSecond: requestsPerSecond, burst }, performance.now());
+    const shortage = rateLimits.take(userId, { perSecond: requestsPerSecond, burst }, performance.now());
     return (
       shortage &&
       createRejection("tooManyRequests", {
@@ -160,9 +171,9 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     );
   }
 
-  function admitWithinQuota(idHash: string, plan: Plan): AdmissionResult {
+  function admitWithinQuota({ user, plan }: Account, keyHashes: readonly string[]): AdmissionResult {
     const { name: month, secondsLeft } = clock.now();
-    const usage = monthlyUsage.get(idHash, month);
+    const usage = monthlyUsage.get(user.id, month);
     const limit = plan.requestsPerMonth;
     const left = limit === undefined ? Number.POSITIVE_INFINITY : limit - usage.used - usage.inFlight;
     const quotaStatus = (remaining: number): LimitStatus | undefined =>
@@ -176,14 +187,14 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     usage.start();
     let isFinished = false;
     const caller: Caller = {
-      fingerprint: fingerprintFromHash(idHash),
+      fingerprint: user.fingerprint,
       maxImageBytes: plan.maxImageBytes,
       limits: quotaStatus(left - 1),
       finish: (operation, outcome) => {
         if (isFinished) return;
         isFinished = true;
         usage.finish(outcome === SUCCESS_OUTCOME);
-        usageCounter.add(idHash, month, operation, outcome);
+        usageCounter.add({ userId: user.id, month, operation, outcome }, keyHashes);
       },
     };
     return { admitted: true, caller };
@@ -191,19 +202,28 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
 
   return {
     admit: (request) => {
+      const { keys, certificate } = request;
       // Checked before the look-ups, so that a request with many keys costs no more than others.
-      if (request.keys.length > MAX_LIVE_KEYS) return rejectFailedAuth("unknownUser", request, CONTRADICTION);
-      const hashes = request.keys.map(hashUserId);
-      const retrySeconds = hashes.every((hash) => accounts.isKnown(hash))
+      if (keys.length > MAX_LIVE_KEYS) return rejectFailedAuth("unknownUser", request, CONTRADICTION);
+      const keyHashes = keys.map(hashKey);
+      const subject = certificate?.subject;
+      const credentials = subject === undefined ? keyHashes : [...keyHashes, CERTIFICATE_PREFIX + subject];
+      if (credentials.length === 0)
+        return certificate
+          ? rejectFailedAuth("unknownUser", request, UNTRUSTED_CERTIFICATE)
+          : rejectFailedAuth("noUserId", request);
+      const retrySeconds = credentials.every((credential) => accounts.isKnown(credential))
         ? undefined
         : failedAuthLimiter.retryAfterSeconds(request.address);
       if (retrySeconds !== undefined) return createRejection("tooManyRequests", { retrySeconds });
-      const found = hashes.map((hash) => accounts.find(hash));
+      const found = credentials.map((credential) => accounts.find(credential));
       if (!found.some((lookup) => lookup instanceof Promise))
-        return decide(found as readonly AccountLookup[], request);
+        return decide(lookupsFrom(found as AccountLookup[], keys.length), keyHashes, request);
       // Read the address now: a client that disconnects meanwhile no longer has one.
       const { address } = request;
-      return Promise.all(found).then((lookups) => decide(lookups, { address }));
+      return Promise.all(found).then((lookups) =>
+        decide(lookupsFrom(lookups, keys.length), keyHashes, { address }),
+      );
     },
     get accountsAvailable() {
       return !accounts.isUnavailable && !usageCounter.isFailing;
@@ -212,8 +232,20 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   };
 }
 
-function isSameUser(account: Account | "unknown", other: Account | "unknown"): boolean {
-  return account !== "unknown" && other !== "unknown" && account.user.idHash === other.user.idHash;
+/** Splits the look-ups of the keys and the certificate, which comes last. */
+function lookupsFrom(lookups: readonly AccountLookup[], keys: number): CredentialLookups {
+  return { keys: lookups.slice(0, keys), certificate: lookups[keys] };
+}
+
+function selectorFrom(credential: string): UserSelector {
+  return credential.startsWith(CERTIFICATE_PREFIX)
+    ? { certificateSubject: credential.slice(CERTIFICATE_PREFIX.length) }
+    : { keyHash: credential };
+}
+
+function messageFrom(found: Account | IdentificationFault, keyHashes: readonly string[]): string | undefined {
+  if (found === "contradictory") return CONTRADICTION;
+  return keyHashes.length === 0 ? UNKNOWN_CERTIFICATE : undefined;
 }
 
 function createRejection(

@@ -42,24 +42,19 @@ export class MonthlyUsage {
 /** The usage of all users in the current month. A new month starts with an empty table. */
 export class MonthlyUsageTable {
   #month = "";
-  readonly #byIdHash = new Map<string, MonthlyUsage>();
+  readonly #byUserId = new Map<string, MonthlyUsage>();
 
   /** Returns the usage of a user, creating it if needed. */
-  get(idHash: string, month: string): MonthlyUsage {
+  get(userId: string, month: string): MonthlyUsage {
     if (month !== this.#month) {
       this.#month = month;
-      this.#byIdHash.clear();
+      this.#byUserId.clear();
     }
-    let usage = this.#byIdHash.get(idHash);
+    let usage = this.#byUserId.get(userId);
     if (!usage) {
       usage = new MonthlyUsage();
-      this.#byIdHash.set(idHash, usage);
+      this.#byUserId.set(userId, usage);
     }
     return usage;
-  }
-
-  /** Deletes the usage of a user that is no longer stored. */
-  delete(idHash: string): void {
-    this.#byIdHash.delete(idHash);
   }
 }

@@ -28,3 +28,13 @@ export interface SqlDatabase {
   readonly exclusiveRowLockClause: string;
   close(): Promise<void>;
 }
+
+/** Converts a timestamp: the PostgreSQL driver returns a Date, SQLite the stored text. */
+export function dateFromColumn(value: unknown): Date {
+  return new Date(value as Date | string);
+}
+
+/** Converts a timestamp that may be null. */
+export function optionalDateFromColumn(value: unknown): Date | undefined {
+  return value === null ? undefined : dateFromColumn(value);
+}

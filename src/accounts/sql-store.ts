@@ -1,13 +1,24 @@
 import {
   AccountError,
   type AccountStore,
+  type KeyUse,
   type Plan,
   SUCCESS_OUTCOME,
   type UsageCount,
   type User,
+  type UserChanges,
+  type UserSelector,
 } from "./account-store.ts";
-import type { Row, SqlDatabase, TransactionScript } from "./sql-database.ts";
-import { FINGERPRINT_LENGTH, fingerprintFromHash } from "./user-id.ts";
+import { FINGERPRINT_LENGTH, fingerprintOf } from "./key.ts";
+import {
+  dateFromColumn,
+  optionalDateFromColumn,
+  type Row,
+  type SqlDatabase,
+  type SqlValue,
+  type TransactionScript,
+} from "./sql-database.ts";
+import { insertKey, keyFromRow, rotateKey, updateKeyUses } from "./sql-keys.ts";
 
 /** How long batch ids are kept. A batch is retried within minutes. */
 const BATCH_ID_RETENTION_MS = 24 * 3_600_000;
@@ -15,26 +26,26 @@ const BATCH_ID_RETENTION_MS = 24 * 3_600_000;
 /** Creates an account store on a database whose schema is up to date. */
 export function createSqlStore(database: SqlDatabase): AccountStore {
   return {
-    async findAccount(idHash, month) {
-      const [row] = await database.query({
-        sql: `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes,
-            (select sum(count) from usage where id_hash = $1 and month = $2 and outcome = $3) as used
-          from users join plans on plans.name = users.plan where id_hash = $1`,
-        values: [idHash, month, SUCCESS_OUTCOME],
-      });
+    async findAccount(selector, month) {
+      const { sql, value } = accountQueryFrom(selector);
+      const [row] = await database.query({ sql, values: [value, month, SUCCESS_OUTCOME] });
       if (!row) return undefined;
+      const keyExpiresAt = optionalDateFromColumn(row.key_expires_at);
+      // An expired key is unknown.
+      if (keyExpiresAt && keyExpiresAt.getTime() <= Date.now()) return undefined;
       const user = userFromRow(row);
-      return { user, plan: planFromRow({ ...row, name: user.plan }), usedThisMonth: Number(row.used) };
+      const plan = planFromRow({ ...row, name: user.plan });
+      return { user, plan, usedThisMonth: Number(row.used), keyExpiresAt };
     },
 
-    addUsage: (batchId, counts) =>
-      database.runTransaction(insertUsage(batchId, counts, database.rowLockClause)),
+    addUsage: (batchId, counts, keyUses = []) =>
+      database.runTransaction(insertUsage(batchId, counts, keyUses, database)),
 
-    async listUsage({ idHash = null, month = null } = {}) {
+    async listUsage({ userId = null, month = null } = {}) {
       const rows = await database.query({
         sql: `select * from usage where id_hash = coalesce($1, id_hash) and month = coalesce($2, month)
           order by id_hash, month, operation, outcome`,
-        values: [idHash, month],
+        values: [userId, month],
       });
       return rows.map(usageFromRow);
     },
@@ -47,18 +58,32 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     async findUsers(text) {
       const rows = await database.query({
         sql: `select * from users where $1 in (id_hash, name, substr(id_hash, 1, ${FINGERPRINT_LENGTH}))
+            or id_hash in (select user_id from keys where hash = $1)
           order by name`,
         values: [text],
       });
       return rows.map(userFromRow);
     },
 
-    addUser: (user) => database.runTransaction(insertUser(user, database.rowLockClause)),
+    addUser: (user, keyHash) => database.runTransaction(insertUser(user, keyHash, database.rowLockClause)),
 
-    updateUser: (idHash, changes) =>
-      database.runTransaction(updateUser(idHash, changes, database.rowLockClause)),
+    updateUser: (userId, changes) =>
+      database.runTransaction(updateUser(userId, changes, database.rowLockClause)),
 
-    removeUser: (idHash) => database.runTransaction(deleteUser(idHash)),
+    removeUser: (userId) => database.runTransaction(runOne("delete from users where id_hash = $1", [userId])),
+
+    async listKeys(userId) {
+      const rows = await database.query({
+        sql: "select * from keys where user_id = $1 order by created_at, hash",
+        values: [userId],
+      });
+      return rows.map(keyFromRow);
+    },
+
+    rotateKey: (userId, keyHash, othersExpireAt) =>
+      database.runTransaction(rotateKey(userId, keyHash, othersExpireAt, database.exclusiveRowLockClause)),
+
+    removeKey: (keyHash) => database.runTransaction(runOne("delete from keys where hash = $1", [keyHash])),
 
     async listPlans() {
       const rows = await database.query({ sql: "select * from plans order by name" });
@@ -73,10 +98,29 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
   };
 }
 
+/** The query of an account: $1 is the value, $2 the month and $3 the outcome to count. */
+function accountQueryFrom(selector: UserSelector): { sql: string; value: string } {
+  if ("keyHash" in selector) {
+    const tables = "keys join users on users.id_hash = keys.user_id";
+    return { sql: accountSql("keys.expires_at", tables, "keys.hash"), value: selector.keyHash };
+  }
+  if ("certificateSubject" in selector)
+    return { sql: accountSql("null", "users", "certificate_subject"), value: selector.certificateSubject };
+  return { sql: accountSql("null", "users", "users.id_hash"), value: selector.userId };
+}
+
+function accountSql(keyExpiry: string, tables: string, column: string): string {
+  return `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes,
+      ${keyExpiry} as key_expires_at,
+      (select sum(count) from usage where usage.id_hash = users.id_hash and month = $2 and outcome = $3) as used
+    from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
+}
+
 function* insertUsage(
   batchId: string,
   counts: readonly UsageCount[],
-  rowLockClause: string,
+  keyUses: readonly KeyUse[],
+  { rowLockClause, exclusiveRowLockClause }: SqlDatabase,
 ): TransactionScript<void> {
   const now = Date.now();
   const [added] = yield {
@@ -89,7 +133,7 @@ function* insertUsage(
   // dropped. The rows of the others are locked, always in the same order, so that replicas cannot deadlock.
   yield {
     sql: `with counts as (
-        select value ->> 'idHash' as id_hash, value ->> 'month' as month, value ->> 'operation' as operation,
+        select value ->> 'userId' as id_hash, value ->> 'month' as month, value ->> 'operation' as operation,
           value ->> 'outcome' as outcome, cast(value ->> 'count' as bigint) as count
         from json_each($1)
       ), known as (
@@ -101,53 +145,70 @@ function* insertUsage(
       on conflict (id_hash, month, operation, outcome) do update set count = usage.count + excluded.count`,
     values: [JSON.stringify({ ...counts })],
   };
+  yield* updateKeyUses(keyUses, exclusiveRowLockClause);
   yield {
     sql: "delete from usage_batches where added_at < $1",
     values: [new Date(now - BATCH_ID_RETENTION_MS).toISOString()],
   };
 }
 
-function* insertUser(
-  { idHash, name, plan, startsAt, endsAt, enabled }: User,
-  rowLockClause: string,
-): TransactionScript<void> {
+function* insertUser(user: User, keyHash: string, rowLockClause: string): TransactionScript<void> {
+  const { id, name, plan, startsAt, endsAt, enabled, certificateSubject = null } = user;
   yield* requirePlan(plan, rowLockClause);
+  yield* requireFreeSubject(certificateSubject, id);
   const [added] = yield {
-    sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled) values ($1, $2, $3, $4, $5, $6)
-      on conflict do nothing returning id_hash`,
-    values: [idHash, name, plan, startsAt.toISOString(), endsAt?.toISOString() ?? null, Number(enabled)],
+    sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled, certificate_subject)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id_hash`,
+    values: [
+      id,
+      name,
+      plan,
+      startsAt.toISOString(),
+      endsAt?.toISOString() ?? null,
+      Number(enabled),
+      certificateSubject,
+    ],
   };
-  if (added) return;
-  const [namesake] = yield { sql: "select name from users where name = $1", values: [name] };
-  throw new AccountError(namesake ? `A user named "${name}" already exists` : "This id is already in use");
+  if (!added) throw new AccountError(`A user named "${name}" already exists`);
+  yield* insertKey(id, keyHash);
 }
 
-function* updateUser(
-  idHash: string,
-  changes: Parameters<AccountStore["updateUser"]>[1],
-  rowLockClause: string,
-): TransactionScript<User> {
-  const { plan, startsAt, endsAt, enabled } = changes;
+function* updateUser(userId: string, changes: UserChanges, rowLockClause: string): TransactionScript<User> {
+  const { plan, startsAt, endsAt, enabled, certificateSubject } = changes;
   if (plan !== undefined) yield* requirePlan(plan, rowLockClause);
+  yield* requireFreeSubject(certificateSubject ?? null, userId);
   const [row] = yield {
     sql: `update users set plan = coalesce($2, plan), starts_at = coalesce($3, starts_at),
-        ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled)
+        ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled),
+        certificate_subject = case when $7 then $8 else certificate_subject end
       where id_hash = $1 returning *`,
     values: [
-      idHash,
+      userId,
       plan ?? null,
       startsAt?.toISOString() ?? null,
       Number("endsAt" in changes),
       endsAt?.toISOString() ?? null,
       enabled === undefined ? null : Number(enabled),
+      Number("certificateSubject" in changes),
+      certificateSubject ?? null,
     ],
   };
   if (!row) throw new AccountError("The user does not exist");
   return userFromRow(row);
 }
 
-function* deleteUser(idHash: string): TransactionScript<void> {
-  yield { sql: "delete from users where id_hash = $1", values: [idHash] };
+/** Throws AccountError if another user has the subject. */
+function* requireFreeSubject(subject: string | null, userId: string): TransactionScript<void> {
+  const [other] = yield {
+    sql: "select name from users where certificate_subject = $1 and id_hash <> $2",
+    values: [subject, userId],
+  };
+  if (other)
+    throw new AccountError(`The certificate subject "${subject}" belongs to the user "${other.name}"`);
+}
+
+function* runOne(sql: string, values: readonly SqlValue[]): TransactionScript<void> {
+  yield { sql, values };
 }
 
 function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> {
@@ -179,15 +240,16 @@ function* requirePlan(name: string, lockClause: string): TransactionScript<void>
 }
 
 function userFromRow(row: Row): User {
-  const idHash = String(row.id_hash);
+  const id = String(row.id_hash);
   return {
-    idHash,
-    fingerprint: fingerprintFromHash(idHash),
+    id,
+    fingerprint: fingerprintOf(id),
     name: String(row.name),
     plan: String(row.plan),
     startsAt: dateFromColumn(row.starts_at),
-    endsAt: row.ends_at === null ? undefined : dateFromColumn(row.ends_at),
+    endsAt: optionalDateFromColumn(row.ends_at),
     enabled: Boolean(row.enabled),
+    certificateSubject: row.certificate_subject === null ? undefined : String(row.certificate_subject),
   };
 }
 
@@ -203,17 +265,12 @@ function planFromRow(row: Row): Plan {
 
 function usageFromRow(row: Row): UsageCount {
   return {
-    idHash: String(row.id_hash),
+    userId: String(row.id_hash),
     month: String(row.month),
     operation: String(row.operation),
     outcome: String(row.outcome),
     count: Number(row.count),
   };
-}
-
-/** The PostgreSQL driver returns a Date, SQLite the stored text. */
-function dateFromColumn(value: unknown): Date {
-  return new Date(value as Date | string);
 }
 
 /** The PostgreSQL driver returns bigint values as text. */

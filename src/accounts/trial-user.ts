@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AccountError, type AccountStore } from "./account-store.ts";
-import { createUserId, fingerprintFromHash, hashUserId } from "./user-id.ts";
+import { createKey, createUserId, fingerprintOf, hashKey } from "./key.ts";
 
 /** The trial user is the operator of the service. */
 const TRIAL_PLAN = "unlimited";
 
-/** Path of the file with the id of a generated trial user. */
+/** Path of the file with the key of a generated trial user. */
 export function trialUserPath(dataDir: string): string {
   return join(dataDir, "trial-user");
 }
@@ -14,46 +14,55 @@ export function trialUserPath(dataDir: string): string {
 /** Options of the trial user. */
 export interface TrialUserOptions {
   readonly store: AccountStore;
-  /** The configured id; a user with this id is created if needed. */
-  readonly id: string | undefined;
-  /** Folder that stores a generated id. Undefined for a store shared by replicas, where no id is generated. */
+  /** The configured key; a user with this key is created if needed. */
+  readonly key: string | undefined;
+  /** Folder that stores a generated key. Undefined for a store shared by replicas, where no key is generated. */
   readonly dataDir: string | undefined;
 }
 
 /**
- * Returns the id of the trial user, if there is one. It is the configured id, or an id that is generated for a store
- * without users and saved in a file that only its owner can read.
+ * Returns the key of the trial user, if it has one that is live. It is the configured key, or a key that is generated
+ * for a store without users and saved in a file that only its owner can read.
  */
-export async function ensureTrialUser({ store, id, dataDir }: TrialUserOptions): Promise<string | undefined> {
-  if (id !== undefined) {
-    await ensureUser(store, id);
-    return id;
-  }
+export async function ensureTrialUser({
+  store,
+  key,
+  dataDir,
+}: TrialUserOptions): Promise<string | undefined> {
+  if (key !== undefined) return (await ensureUser(store, key)) ? key : undefined;
   if (dataDir === undefined) return undefined;
   const path = trialUserPath(dataDir);
   const saved = (await readFile(path, "utf8").catch(() => "")).trim();
-  if ((await store.listUsers()).length > 0) {
-    const [user] = saved ? await store.findUsers(hashUserId(saved)) : [];
-    return user && saved;
-  }
-  const generated = saved || createUserId();
+  if ((await store.listUsers()).length > 0) return saved && (await isLive(store, saved)) ? saved : undefined;
+  const generated = saved || createKey();
   await ensureUser(store, generated);
   await mkdir(dataDir, { recursive: true });
   await writeFile(path, `${generated}\n`, { mode: 0o600 });
   return generated;
 }
 
-/** Adds the user if it is missing. Another replica may do the same concurrently. */
-async function ensureUser(store: AccountStore, id: string): Promise<void> {
-  const idHash = hashUserId(id);
-  const exists = async () => (await store.findUsers(idHash)).length > 0;
-  if (await exists()) return;
-  const fingerprint = fingerprintFromHash(idHash);
-  const name = `trial-${fingerprint}`;
-  const subscription = { startsAt: new Date(), endsAt: undefined, enabled: true };
+/** Adds the user if it is missing. Returns false if it exists but the key was rotated or revoked. */
+async function ensureUser(store: AccountStore, key: string): Promise<boolean> {
+  if (await isLive(store, key)) return true;
+  const keyHash = hashKey(key);
+  const id = createUserId();
+  const name = `trial-${fingerprintOf(keyHash)}`;
+  const user = { id, fingerprint: fingerprintOf(id), name, plan: TRIAL_PLAN, startsAt: new Date() };
   try {
-    await store.addUser({ idHash, fingerprint, name, plan: TRIAL_PLAN, ...subscription });
+    await store.addUser(
+      { ...user, endsAt: undefined, enabled: true, certificateSubject: undefined },
+      keyHash,
+    );
+    return true;
   } catch (error) {
-    if (!(error instanceof AccountError) || !(await exists())) throw error;
+    // Another replica may have added the user concurrently.
+    if (error instanceof AccountError && (await isLive(store, key))) return true;
+    const owners = [...(await store.findUsers(keyHash)), ...(await store.findUsers(name))];
+    if (!(error instanceof AccountError) || owners.length === 0) throw error;
+    return false;
   }
+}
+
+async function isLive(store: AccountStore, key: string): Promise<boolean> {
+  return (await store.findAccount({ keyHash: hashKey(key) }, "")) !== undefined;
 }

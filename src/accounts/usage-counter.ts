@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { type AccountStore, SUCCESS_OUTCOME, type UsageCount } from "./account-store.ts";
+import { type AccountStore, type KeyUse, SUCCESS_OUTCOME, type UsageCount } from "./account-store.ts";
+import { KeyUses } from "./key-uses.ts";
 
 type Tally = UsageCount & { count: number };
 
 interface Batch {
   readonly id: string;
   readonly counts: readonly UsageCount[];
+  readonly keyUses: readonly KeyUse[];
 }
 
 const FLUSH_INTERVAL_MS = 500;
@@ -27,6 +29,7 @@ export class UsageCounter {
   readonly #timer: NodeJS.Timeout;
   /** By user and month, then by operation and outcome. */
   readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #keyUses = new KeyUses();
   /** The batch that the store has not confirmed. It is retried unchanged, because it may have been stored. */
   #batch: Batch | undefined;
   #sending: Promise<void> | undefined;
@@ -44,23 +47,19 @@ export class UsageCounter {
     return this.#isFailing;
   }
 
-  /** Counts one request. */
-  add(idHash: string, month: string, operation: string, outcome: string): void {
-    const tallies = getOrCreate(this.#tallies, createKey(idHash, month), () => new Map<string, Tally>());
-    const tally = getOrCreate(tallies, createKey(operation, outcome), () => ({
-      idHash,
-      month,
-      operation,
-      outcome,
-      count: 0,
-    }));
+  /** Counts one request, and the use of its keys. */
+  add(request: Omit<UsageCount, "count">, keyHashes: readonly string[] = []): void {
+    for (const hash of keyHashes) this.#keyUses.add(hash);
+    const { userId, month, operation, outcome } = request;
+    const tallies = getOrCreate(this.#tallies, joinNames(userId, month), () => new Map<string, Tally>());
+    const tally = getOrCreate(tallies, joinNames(operation, outcome), () => ({ ...request, count: 0 }));
     tally.count++;
   }
 
   /** Successes of a user in a month that no batch contains yet, sent or failed. */
-  unsentSuccesses(idHash: string, month: string): number {
+  unsentSuccesses(userId: string, month: string): number {
     let sum = 0;
-    for (const { outcome, count } of this.#tallies.get(createKey(idHash, month))?.values() ?? [])
+    for (const { outcome, count } of this.#tallies.get(joinNames(userId, month))?.values() ?? [])
       if (outcome === SUCCESS_OUTCOME) sum += count;
     return sum;
   }
@@ -93,7 +92,8 @@ export class UsageCounter {
     this.#batch ??= this.#takeBatch();
     if (!this.#batch) return;
     try {
-      await this.#store.addUsage(this.#batch.id, this.#batch.counts);
+      const { id, counts, keyUses } = this.#batch;
+      await this.#store.addUsage(id, counts, keyUses);
       this.#batch = undefined;
       this.#isFailing = false;
     } catch (error) {
@@ -109,11 +109,12 @@ export class UsageCounter {
       counts.push(...tallies.values());
       this.#tallies.delete(key);
     }
-    return counts.length > 0 ? { id: randomUUID(), counts } : undefined;
+    if (counts.length === 0) return undefined;
+    return { id: randomUUID(), counts, keyUses: this.#keyUses.take(MAX_BATCH_COUNTS) };
   }
 }
 
-function createKey(first: string, second: string): string {
+function joinNames(first: string, second: string): string {
   return `${first} ${second}`;
 }
 

@@ -4,8 +4,8 @@ import {
   MissingDatabaseError,
   type User,
 } from "../accounts/account-store.ts";
+import { hashKey } from "../accounts/key.ts";
 import { nameDatabase, type OpenStoreOptions, openAccountStore } from "../accounts/open-account-store.ts";
-import { hashUserId } from "../accounts/user-id.ts";
 import { readConfig } from "../config.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -40,14 +40,14 @@ function missingDatabaseMessage(database: string): string {
   return `There is no account database at ${database}; use another folder or VISAGE_DATA_DIR or VISAGE_DATABASE_URL, or create it by "visage users add --init" or "visage serve"`;
 }
 
-/** Finds a user by id, fingerprint or name. Throws AccountError unless exactly one matches. */
+/** Finds a user by name, fingerprint or key. Throws AccountError unless exactly one matches. */
 export async function findUser(store: AccountStore, text: string): Promise<User> {
-  const found = [...(await store.findUsers(hashUserId(text))), ...(await store.findUsers(text))];
+  const found = [...(await store.findUsers(hashKey(text))), ...(await store.findUsers(text))];
   const [user, ...others] = found;
-  // The message does not repeat the text, because it may be a secret id.
-  if (!user) throw new AccountError("No user has this id, fingerprint or name");
-  if (others.some(({ idHash }) => idHash !== user.idHash))
-    throw new AccountError("More than one user has this id, fingerprint or name");
+  // The message does not repeat the text, because it may be a key.
+  if (!user) throw new AccountError("No user has this name, fingerprint or key");
+  if (others.some(({ id }) => id !== user.id))
+    throw new AccountError("More than one user has this name, fingerprint or key");
   return user;
 }
 

@@ -7,8 +7,8 @@ import { formatQuota, formatTable } from "./format.ts";
 /** Output of `visage usage --help`. */
 export const help = `Usage: visage usage [USER] [--month YYYY-MM] [--json]
 
-Prints the number of requests by operation and outcome, of all users or of one user, given by id,
-fingerprint or name. Only the outcome "${SUCCESS_OUTCOME}" counts against the monthly quota.
+Prints the number of requests by operation and outcome, of all users or of one user, given by
+name, fingerprint or key. Only the outcome "${SUCCESS_OUTCOME}" counts against the monthly quota.
 
   --month YYYY-MM   the month (UTC); default: the current month
   --json            print JSON
@@ -39,8 +39,8 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   const { account, counts } = await withStore(context, async (store) => {
     const user = text === undefined ? undefined : await findUser(store, text);
     return {
-      account: user && (await store.findAccount(user.idHash, month)),
-      counts: await store.listUsage({ month, ...(user && { idHash: user.idHash }) }),
+      account: user && (await store.findAccount({ userId: user.id }, month)),
+      counts: await store.listUsage({ month, ...(user && { userId: user.id }) }),
     };
   });
   const totals = sumCounts(counts);

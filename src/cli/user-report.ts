@@ -1,4 +1,4 @@
-import type { Account, UsageCount, User } from "../accounts/account-store.ts";
+import type { Account, Key, UsageCount, User } from "../accounts/account-store.ts";
 import { formatQuota, formatTable } from "./format.ts";
 
 const COLUMNS = ["name", "plan", "fingerprint", "starts", "ends", "state"];
@@ -25,13 +25,15 @@ export function formatUser(user: User, account?: Account): string {
     ["starts", user.startsAt.toISOString()],
     ["ends", user.endsAt?.toISOString() ?? "never"],
     ["state", subscriptionState(user)],
+    ...(user.certificateSubject === undefined ? [] : [["certificate", user.certificateSubject]]),
     ...(account ? [["this month", formatQuota(account)]] : []),
   ];
   return lines.map(([title, value]) => `${title!.padEnd(13)}${value}`).join("\n");
 }
 
 /** Creates the JSON of a user. */
-export function createUserReport({ name, plan, fingerprint, startsAt, endsAt, enabled }: User) {
+export function createUserReport(user: User) {
+  const { name, plan, fingerprint, startsAt, endsAt, enabled, certificateSubject } = user;
   return {
     name,
     plan,
@@ -39,13 +41,25 @@ export function createUserReport({ name, plan, fingerprint, startsAt, endsAt, en
     starts_at: startsAt.toISOString(),
     ends_at: endsAt?.toISOString() ?? null,
     enabled,
+    certificate_subject: certificateSubject ?? null,
+  };
+}
+
+/** Creates the JSON of a key. */
+export function createKeyReport({ fingerprint, createdAt, expiresAt, lastUsedAt }: Key) {
+  return {
+    fingerprint,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt?.toISOString() ?? null,
+    last_used_at: lastUsedAt?.toISOString() ?? null,
   };
 }
 
 /** Creates the JSON of everything that is stored about a user. */
-export function createUserExport(user: User, usage: readonly UsageCount[]) {
+export function createUserExport(user: User, keys: readonly Key[], usage: readonly UsageCount[]) {
   return {
-    user: { ...createUserReport(user), id_hash: user.idHash },
+    user: { ...createUserReport(user), id: user.id },
+    keys: keys.map((key) => ({ ...createKeyReport(key), hash: key.hash })),
     usage: usage.map(({ month, operation, outcome, count }) => ({ month, operation, outcome, count })),
   };
 }

@@ -1,13 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
-import {
-  createUserId,
-  fingerprintFromHash,
-  hashUserId,
-  isUserId,
-  USER_ID_FORMAT,
-} from "../accounts/user-id.ts";
+import { createKey, createUserId, fingerprintOf, hashKey, isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
@@ -43,7 +37,7 @@ name of a user.
   --name NAME    a unique name
   --plan PLAN    default: ${DEFAULT_PLAN}; "visage plans list" prints all plans
   --id ID        use an existing id instead of a generated one:
-                 ${USER_ID_FORMAT}
+                 ${KEY_FORMAT}
   --start DATE   start of the subscription; default: now
   --end DATE     end of the subscription; default: never
   --init         create the account database if it does not exist; no other account command does
@@ -84,23 +78,31 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
   const {
     name,
     plan,
-    id = createUserId(),
+    id: key = createKey(),
     start,
     end,
     init,
     json,
   } = parseOptions({ args, options: ADD_OPTIONS }).values;
   if (name === undefined) throw new UsageError("Option '--name' is required");
-  if (!isUserId(id)) throw new UsageError(`Option '--id' must be ${USER_ID_FORMAT}`);
+  if (!isKey(key)) throw new UsageError(`Option '--id' must be ${KEY_FORMAT}`);
   const startsAt = start === undefined ? new Date() : parseDate(start, "start");
   const endsAt = end === undefined ? undefined : parseDate(end, "end");
   if (endsAt && endsAt <= startsAt) throw new UsageError("The subscription must end after it starts");
-  const idHash = hashUserId(id);
-  const fingerprint = fingerprintFromHash(idHash);
-  const user: User = { idHash, fingerprint, name: parseName(name), plan, startsAt, endsAt, enabled: true };
-  await withStore(context, (store) => store.addUser(user), { mustExist: !init });
-  if (json) print(context, JSON.stringify({ id, ...createUserReport(user) }));
-  else print(context, `${formatUser(user)}\n\nThe id, shown only once and never stored:\n\n  ${id}\n`);
+  const userId = createUserId();
+  const user: User = {
+    id: userId,
+    fingerprint: fingerprintOf(userId),
+    name: parseName(name),
+    plan,
+    startsAt,
+    endsAt,
+    enabled: true,
+    certificateSubject: undefined,
+  };
+  await withStore(context, (store) => store.addUser(user, hashKey(key)), { mustExist: !init });
+  if (json) print(context, JSON.stringify({ id: key, ...createUserReport(user) }));
+  else print(context, `${formatUser(user)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
@@ -114,13 +116,15 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   await withStore(context, async (store) => {
-    const { idHash } = await findUser(store, text);
-    const account = (await store.findAccount(idHash, currentMonth()))!;
+    const { id: userId } = await findUser(store, text);
+    const account = (await store.findAccount({ userId }, currentMonth()))!;
     const { user, plan, usedThisMonth } = account;
     const quota = { used_this_month: usedThisMonth, requests_per_month: plan.requestsPerMonth ?? null };
-    if (values.export)
-      print(context, JSON.stringify(createUserExport(user, await store.listUsage({ idHash })), undefined, 2));
-    else if (values.json) print(context, JSON.stringify({ ...createUserReport(user), ...quota }));
+    if (values.export) {
+      const keys = await store.listKeys(userId);
+      const exported = createUserExport(user, keys, await store.listUsage({ userId }));
+      print(context, JSON.stringify(exported, undefined, 2));
+    } else if (values.json) print(context, JSON.stringify({ ...createUserReport(user), ...quota }));
     else print(context, formatUser(user, account));
   });
 }
@@ -162,10 +166,10 @@ async function remove(args: readonly string[], context: CommandContext): Promise
   const { values, positionals } = parseOptions({ args, options: REMOVE_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   await withStore(context, async (store) => {
-    const { idHash, name, fingerprint } = await findUser(store, text);
+    const { id, name, fingerprint } = await findUser(store, text);
     if (!values.yes && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`)))
       return;
-    await store.removeUser(idHash);
+    await store.removeUser(id);
     print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
   });
 }
@@ -178,7 +182,7 @@ async function updateUser(
 ): Promise<void> {
   const user = await withStore(context, async (store) => {
     const found = await findUser(store, text);
-    return store.updateUser(found.idHash, change(found));
+    return store.updateUser(found.id, change(found));
   });
   print(context, formatUser(user));
 }

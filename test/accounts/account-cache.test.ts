@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AccountCache } from "../../src/accounts/account-cache.ts";
 import type { Account, AccountStore } from "../../src/accounts/account-store.ts";
-import { hashUserId } from "../../src/accounts/user-id.ts";
+import { hashKey } from "../../src/accounts/key.ts";
 import { addTestUser, openTestStore } from "../support/accounts.ts";
 
 const GRACE_MS = 60_000;
-const ANNA = hashUserId("anna");
-const BELA = hashUserId("bela");
-const UNKNOWN = hashUserId("unknown");
+const ANNA = hashKey("anna");
+const BELA = hashKey("bela");
+const UNKNOWN = hashKey("unknown");
 
 let store: AccountStore;
 let cache: AccountCache;
@@ -26,11 +26,11 @@ beforeEach(async () => {
   storeErrors = [];
   connection = "open";
   cache = new AccountCache({
-    read: async (idHash) => {
-      reads.push(idHash);
+    read: async (keyHash) => {
+      reads.push(keyHash);
       if (connection === "broken") throw new Error("connection refused");
       if (connection === "hanging") return new Promise(() => {});
-      return store.findAccount(idHash, "2026-03");
+      return store.findAccount({ keyHash }, "2026-03");
     },
     graceMs: GRACE_MS,
     onStoreError: (error) => storeErrors.push(error),
@@ -39,7 +39,10 @@ beforeEach(async () => {
 afterEach(() => vi.useRealTimers());
 
 const accountNamed = (name: string) => expect.objectContaining({ user: expect.objectContaining({ name }) });
-const disable = (idHash: string) => store.updateUser(idHash, { enabled: false });
+const disable = async (keyHash: string) => {
+  const [user] = await store.findUsers(keyHash);
+  await store.updateUser(user!.id, { enabled: false });
+};
 
 describe("the account cache while the store responds", () => {
   test("reads an account once and returns it synchronously for 2 seconds", async () => {
@@ -90,7 +93,7 @@ describe("the account cache while the store responds", () => {
 
   test("reports a removed user as unknown", async () => {
     await cache.find(ANNA);
-    await store.removeUser(ANNA);
+    await store.removeKey(ANNA);
     vi.advanceTimersByTime(3_000);
     expect(await cache.find(ANNA)).toBe("unknown");
     expect(cache.isKnown(ANNA)).toBe(false);
@@ -98,7 +101,7 @@ describe("the account cache while the store responds", () => {
 
   test("limits the number of cached unknown ids and never evicts known users for them", async () => {
     await cache.find(ANNA);
-    for (let number = 0; number < 10_500; number++) await cache.find(hashUserId(`unknown ${number}`));
+    for (let number = 0; number < 10_500; number++) await cache.find(hashKey(`unknown ${number}`));
     expect(cache.size).toBe(10_001);
     expect(cache.isKnown(ANNA)).toBe(true);
     vi.advanceTimersByTime(3_000);
@@ -158,7 +161,7 @@ describe("the account cache while the store is unavailable", () => {
     expect(await found).toEqual([accountNamed("anna"), "unavailable"]);
     expect(cache.find(ANNA)).toEqual(accountNamed("anna"));
     expect(cache.find(BELA)).toBeInstanceOf(Promise);
-    expect(cache.find(hashUserId("another"))).toBe("unavailable");
+    expect(cache.find(hashKey("another"))).toBe("unavailable");
     expect(storeErrors).toEqual([new Error("The account store did not answer within 1500 ms.")]);
   });
 
@@ -181,7 +184,7 @@ describe("the account cache while the store is unavailable", () => {
     await vi.advanceTimersByTimeAsync(2_500);
     connection = "hanging";
     reads = [];
-    const flood = Array.from({ length: 300 }, (_, number) => cache.find(hashUserId(`unknown ${number}`)));
+    const flood = Array.from({ length: 300 }, (_, number) => cache.find(hashKey(`unknown ${number}`)));
     expect(reads.length).toBe(256);
     expect(flood.at(-1)).toBe("unavailable");
     void cache.find(ANNA);

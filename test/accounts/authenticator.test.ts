@@ -6,7 +6,7 @@ import {
   type Caller,
   createAuthenticator,
 } from "../../src/accounts/authenticator.ts";
-import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
+import { hashKey } from "../../src/accounts/key.ts";
 import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts";
 
 const ADDRESS = "203.0.113.5";
@@ -69,10 +69,10 @@ const rejection = (kind: string, retryAfterSeconds?: number, limits?: object) =>
 
 describe("authentication", () => {
   test("admits a user with the limits of the plan, synchronously after the first request", async () => {
-    await addTestUser(store, "anna", { maxImageBytes: 5000 });
+    const { fingerprint } = await addTestUser(store, "anna", { maxImageBytes: 5000 });
     const { caller } = (await admit("anna")) as { caller: Caller };
     expect(caller).toMatchObject({
-      fingerprint: fingerprintFromHash(hashUserId("anna")),
+      fingerprint,
       maxImageBytes: 5000,
       limits: undefined,
     });
@@ -88,9 +88,9 @@ describe("authentication", () => {
   });
 
   test("rejects a disabled user after at most 3 seconds", async () => {
-    const { idHash } = await addTestUser(store, "anna");
+    const { id } = await addTestUser(store, "anna");
     await admitCaller("anna");
-    await store.updateUser(idHash, { enabled: false });
+    await store.updateUser(id, { enabled: false });
     vi.advanceTimersByTime(3_000);
     expect(await admit("anna")).toEqual(rejection("unknownUser"));
   });
@@ -109,10 +109,10 @@ describe("authentication", () => {
 
   test("reports the first check that fails: enabled, subscription, rate, quota", async () => {
     const limits = { requestsPerSecond: 1, burst: 1, requestsPerMonth: 0 };
-    const { idHash } = await addTestUser(store, "anna", limits, { endsAt: NOON, enabled: false });
+    const { id } = await addTestUser(store, "anna", limits, { endsAt: NOON, enabled: false });
     expect(await admit("anna")).toHaveProperty("kind", "unknownUser");
     const change = async (changes: Parameters<AccountStore["updateUser"]>[1]) => {
-      await store.updateUser(idHash, changes);
+      await store.updateUser(id, changes);
       vi.advanceTimersByTime(3_000);
     };
     await change({ enabled: true });
@@ -120,6 +120,114 @@ describe("authentication", () => {
     await change({ endsAt: undefined });
     expect(await admit("anna")).toHaveProperty("kind", "quotaSpent");
     expect(await admit("anna")).toHaveProperty("kind", "tooManyRequests");
+  });
+});
+
+describe("a key", () => {
+  const inOneHour = new Date(NOON.getTime() + 3_600_000);
+
+  test("works beside an older one until that expires", async () => {
+    const { id } = await addTestUser(store, "anna", { requestsPerMonth: 10 });
+    await store.rotateKey(id, hashKey("new key"), inOneHour);
+    for (const keys of ["anna", "new key", ["anna", "new key"]])
+      expect(await admit(keys)).toHaveProperty("admitted", true);
+    vi.setSystemTime(inOneHour);
+    // The account is cached, but its key has expired.
+    expect(await admit("anna")).toEqual(rejection("unknownUser"));
+    expect(await admit("new key")).toHaveProperty("admitted", true);
+    expect(await admit(["anna", "new key"])).toHaveProperty("kind", "unknownUser");
+    // The same after the account is read again.
+    vi.advanceTimersByTime(3_000);
+    expect(await admit("anna")).toEqual(rejection("unknownUser"));
+  });
+
+  test("expires while the store is unavailable", async () => {
+    const { id } = await addTestUser(store, "anna");
+    await store.rotateKey(id, hashKey("new key"), new Date(NOON.getTime() + 10_000));
+    let isBroken = false;
+    authenticator = openAuthenticator({
+      findAccount: async (...args) => {
+        if (isBroken) throw new Error("connection refused");
+        return store.findAccount(...args);
+      },
+    });
+    for (const key of ["anna", "new key"]) await admitCaller(key);
+    isBroken = true;
+    vi.advanceTimersByTime(10_000);
+    await Promise.all([admit("anna"), admit("new key")]);
+    expect(await admit("anna")).toEqual(rejection("unknownUser"));
+    expect(await admit("new key")).toHaveProperty("admitted", true);
+  });
+
+  test("is rejected at most 3 seconds after it is revoked", async () => {
+    await addTestUser(store, "anna");
+    await admitCaller("anna");
+    await store.removeKey(hashKey("anna"));
+    vi.advanceTimersByTime(3_000);
+    expect(await admit("anna")).toEqual(rejection("unknownUser"));
+  });
+
+  test("shares rate limit, quota and fingerprint with the other key of its user", async () => {
+    const { id } = await addTestUser(store, "anna", { requestsPerMonth: 3, requestsPerSecond: 1, burst: 4 });
+    await store.rotateKey(id, hashKey("new key"), inOneHour);
+    const [first, second] = [await admitCaller("anna"), await admitCaller("new key")];
+    expect(first.fingerprint).toBe(second.fingerprint);
+    expect(second.limits).toMatchObject({ remaining: 1 });
+    for (const caller of [first, second]) caller.finish("get_face_vec", "ok");
+    await admitCaller("new key");
+    expect(await admit("anna")).toHaveProperty("kind", "quotaSpent");
+    expect(await admit("new key")).toHaveProperty("kind", "tooManyRequests");
+    await authenticator.close();
+    expect(await store.listUsage()).toMatchObject([{ userId: id, count: 2 }]);
+    expect(await store.listKeys(id)).toMatchObject([{ lastUsedAt: NOON }, { lastUsedAt: NOON }]);
+  });
+});
+
+describe("a client certificate", () => {
+  const certificate = (subject: string | undefined, ...keys: string[]) =>
+    authenticator.admit({ keys, certificate: { subject }, address: ADDRESS });
+
+  beforeEach(async () => {
+    await addTestUser(store, "anna", {}, { certificateSubject: "anna.example" });
+    await addTestUser(store, "bela", {}, { certificateSubject: "bela.example" });
+  });
+
+  test("identifies its user, with or without a key of that user", async () => {
+    const { caller } = (await certificate("anna.example")) as { caller: Caller };
+    expect(caller.fingerprint).toBe((await store.findUsers("anna"))[0]!.fingerprint);
+    expect(await certificate("anna.example", "anna")).toHaveProperty("admitted", true);
+    expect(certificate("anna.example", "anna")).toHaveProperty("admitted", true);
+  });
+
+  test("contradicts the key of another user", async () => {
+    expect(await certificate("anna.example", "bela")).toMatchObject({
+      kind: "unknownUser",
+      message: expect.stringContaining("do not belong to one user"),
+    });
+  });
+
+  test.each(["nobody.example", undefined])("of nobody (%s) is ignored beside a key", async (subject) => {
+    expect(await certificate(subject, "anna")).toHaveProperty("admitted", true);
+    expect(await certificate(subject, "unknown")).toMatchObject({ kind: "unknownUser", message: undefined });
+  });
+
+  test.each([
+    ["nobody.example", "belongs to no user"],
+    [undefined, "is not trusted"],
+    // A hash of a key is no subject.
+    [hashKey("anna"), "belongs to no user"],
+  ])("of nobody (%s) is rejected without a key", async (subject, message) => {
+    expect(await certificate(subject)).toMatchObject({
+      kind: "unknownUser",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("is rejected for a disabled user, also beside a key of another user", async () => {
+    const [anna] = await store.findUsers("anna");
+    await store.updateUser(anna!.id, { enabled: false });
+    expect(await certificate("anna.example")).toHaveProperty("kind", "unknownUser");
+    expect(await certificate("anna.example", "bela")).toHaveProperty("kind", "unknownUser");
   });
 });
 

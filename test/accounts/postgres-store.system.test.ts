@@ -3,8 +3,18 @@ import { type AddressInfo, createServer } from "node:net";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { describeKeyContract } from "../support/key-contract.ts";
+import { describeMigrationContract } from "../support/migration-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
-import { createUsage, createUser, describeStoreContract, MONTH, openAt } from "../support/store-contract.ts";
+import {
+  addUser,
+  createUsage,
+  createUser,
+  describeStoreContract,
+  MONTH,
+  openAt,
+  type StoreKind,
+} from "../support/store-contract.ts";
 
 let postgres: TestPostgres;
 
@@ -32,10 +42,13 @@ async function waitForBlockedQueries(databaseUrl: string, count: number): Promis
 }
 
 describe.skipIf(!hasPostgres)("with a PostgreSQL", () => {
-  describeStoreContract("PostgreSQL", {
+  const kind: StoreKind = {
     createLocation: async () => ({ databaseUrl: await postgres.createDatabase(), dataDir: "/nowhere" }),
     executeAt: ({ databaseUrl }, sql) => execute(databaseUrl!, sql),
-  });
+  };
+  describeStoreContract("PostgreSQL", kind);
+  describeKeyContract("PostgreSQL", kind);
+  describeMigrationContract("PostgreSQL", kind);
 });
 
 describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
@@ -45,7 +58,7 @@ describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
   test("waits for a concurrent removal of a user and then drops its usage", async () => {
     const location = { databaseUrl: await postgres.createDatabase(), dataDir: "" };
     const store = await openAt(location);
-    for (const user of [ann, bob]) await store.addUser(user);
+    for (const user of [ann, bob]) await addUser(store, user);
     const remover = new Client({ connectionString: location.databaseUrl });
     await remover.connect();
     await remover.query("begin");
@@ -61,10 +74,10 @@ describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
   test("fails during an outage and recovers afterwards", async () => {
     const databaseUrl = await postgres.createDatabase();
     const store = await openAt({ databaseUrl, dataDir: "" });
-    await store.addUser(ann);
+    await addUser(store, ann);
     for (const end of [postgres.stop, postgres.kill9]) {
       await lockUsers(databaseUrl);
-      const pending = Array.from({ length: 8 }, () => store.findAccount(ann.idHash, MONTH));
+      const pending = Array.from({ length: 8 }, () => store.findAccount({ userId: ann.id }, MONTH));
       const settled = Promise.allSettled(pending);
       await waitForBlockedQueries(databaseUrl, MAX_CONNECTIONS);
       await end();
@@ -72,7 +85,7 @@ describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
       await expect(store.addUsage("1", [createUsage(ann, 1)])).rejects.toThrow(/ECONNREFUSED/);
       await postgres.start();
       await store.addUsage("1", [createUsage(ann, 1)]);
-      expect(await store.findAccount(ann.idHash, MONTH)).toMatchObject({ usedThisMonth: 1 });
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 1 });
     }
   });
 

@@ -22,11 +22,15 @@ import { migrate } from "../../src/accounts/migrations.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { openSqliteStore, SqliteDatabase } from "../../src/accounts/sqlite-store.ts";
+import { describeKeyContract } from "../support/key-contract.ts";
+import { describeMigrationContract } from "../support/migration-contract.ts";
 import {
+  addUser,
   createUsage,
   createUser,
   describeStoreContract,
   openAt,
+  type StoreKind,
   spawnModule,
 } from "../support/store-contract.ts";
 
@@ -49,16 +53,19 @@ function executeInFile(dataDir: string, sql: string): Record<string, unknown>[] 
   return rows;
 }
 
-describeStoreContract("SQLite", {
+const kind: StoreKind = {
   createLocation: async () => ({ databaseUrl: undefined, dataDir: join(folder, `${++folders}`, "data") }),
   executeAt: async ({ dataDir }, sql) => executeInFile(dataDir, sql),
-});
+};
+describeStoreContract("SQLite", kind);
+describeKeyContract("SQLite", kind);
+describeMigrationContract("SQLite", kind);
 
 describe("the account store in an SQLite file", () => {
   test("creates its folder, and files that only the owner can read", async () => {
     const dataDir = join(folder, "a/b");
     const store = await openAt({ databaseUrl: undefined, dataDir });
-    await store.addUser(createUser("ann"));
+    await addUser(store, createUser("ann"));
     for (const name of ["accounts.db", "accounts.db-wal", "accounts.db-shm"])
       expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
   });
@@ -81,7 +88,7 @@ describe("the account store in an SQLite file", () => {
 
     const sizeBefore = (await handle.stat()).size;
     let isAcknowledged = false;
-    const adding = store.addUser(createUser("ann")).then(() => (isAcknowledged = true));
+    const adding = addUser(store, createUser("ann")).then(() => (isAcknowledged = true));
     expect(await store.listUsers()).toHaveLength(1);
     expect((await handle.stat()).size).toBeGreaterThan(sizeBefore);
     await syncStarted;
@@ -93,7 +100,7 @@ describe("the account store in an SQLite file", () => {
 
   test("is consistent after its process is killed during a write", async () => {
     const location = { databaseUrl: undefined, dataDir: join(folder, "killed") };
-    await (await openAt(location)).addUser(createUser("ann"));
+    await addUser(await openAt(location), createUser("ann"));
     const code = `const store = await openAccountStore(location);
       for (let i = 0; ; i++) {
         await store.addUsage(String(i), Array.from({ length: 500 }, (_, j) => ({ ...usage, outcome: "o" + i + j })));
@@ -174,7 +181,7 @@ describe("a full disk", () => {
 
   /** Writes usage until the disk is full, then frees space. */
   async function exhaust(store: AccountStore, freeSpace: () => void): Promise<void> {
-    await store.addUser(ann);
+    await addUser(store, ann);
     const storeErrors: unknown[] = [];
     let from = 0;
     const authenticator = createAuthenticator({
@@ -190,7 +197,7 @@ describe("a full disk", () => {
     });
     onTestFinished(() => authenticator.close());
     const serve = async () => {
-      const admission = await authenticator.admit({ keys: ["id-of-ann"], address: "203.0.113.5" });
+      const admission = await authenticator.admit({ keys: ["key-of-ann"], address: "203.0.113.5" });
       if (admission.admitted) admission.caller.finish("get_face_vec", "ok");
       return admission.admitted;
     };
@@ -212,7 +219,7 @@ describe("a full disk", () => {
       interval: 50,
     });
     expect(storeErrors).toHaveLength(1);
-    await store.removeUser(ann.idHash);
+    await store.removeUser(ann.id);
     expect(await store.listUsage()).toEqual([]);
   }
 

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 import { type CommandResult, runInProcess } from "../support/command-line.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const ID = "id-of-an-old-program";
-const FINGERPRINT = fingerprintFromHash(hashUserId(ID));
+const FINGERPRINT = fingerprintOf(hashKey(ID));
 
 let folder: string;
 let folders = 0;
@@ -59,20 +59,19 @@ function openStore(): Promise<AccountStore> {
 /** Stores a user like `users add`, without starting a process. */
 async function addUser(name: string, id: string, plan: string): Promise<void> {
   const store = await openStore();
-  const idHash = hashUserId(id);
+  const user = { id: hashKey(id), fingerprint: fingerprintOf(hashKey(id)), name, plan, enabled: true };
   const startsAt = new Date("2026-01-01");
-  const fingerprint = fingerprintFromHash(idHash);
-  await store.addUser({ idHash, fingerprint, name, plan, startsAt, endsAt: undefined, enabled: true });
+  await store.addUser({ ...user, startsAt, endsAt: undefined, certificateSubject: undefined }, hashKey(id));
   await store.close();
 }
 
 /** Stores usage like the service. */
-async function addUsage(id: string, ...counts: Omit<UsageCount, "idHash">[]): Promise<void> {
+async function addUsage(key: string, ...counts: Omit<UsageCount, "userId">[]): Promise<void> {
   const store = await openStore();
-  const idHash = hashUserId(id);
+  const [user] = await store.findUsers(hashKey(key));
   await store.addUsage(
     crypto.randomUUID(),
-    counts.map((count) => ({ ...count, idHash })),
+    counts.map((count) => ({ ...count, userId: user!.id })),
   );
   await store.close();
 }
@@ -81,8 +80,8 @@ describe("visage users add", () => {
   it("generates an id and shows it only once", async () => {
     const text = await printed("users", "add", "--name", "ann");
     const [, id] = text.match(/shown only once and never stored:\n\n {2}(\S+)\n/)!;
-    const fingerprint = fingerprintFromHash(hashUserId(id!));
-    expect(text).toMatch(new RegExp(`^name +ann\\nplan +trial\\nfingerprint +${fingerprint}\\n`));
+    expect(text).toMatch(/^name +ann\nplan +trial\nfingerprint +[0-9a-f]{10}\n/);
+    expect(text).not.toContain(fingerprintOf(hashKey(id!)));
     for (const args of [
       ["list"],
       ["show", id!],
@@ -96,13 +95,14 @@ describe("visage users add", () => {
   it("prints the new user as JSON", async () => {
     const user = await json("users", "add", "--name", "ann");
     expect(user).toEqual({
-      id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      id: expect.stringMatching(/^vsg_[0-9a-f]{32}$/),
       name: "ann",
       plan: "trial",
-      fingerprint: fingerprintFromHash(hashUserId(user.id)),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{10}$/),
       starts_at: expect.any(String),
       ends_at: null,
       enabled: true,
+      certificate_subject: null,
     });
     expect(Math.abs(Date.parse(user.starts_at) - Date.now())).toBeLessThan(60_000);
   });
@@ -113,10 +113,11 @@ describe("visage users add", () => {
       id: ID,
       name: "Ann B.",
       plan: "pro",
-      fingerprint: FINGERPRINT,
+      fingerprint: expect.any(String),
       starts_at: "2026-01-01T00:00:00.000Z",
       ends_at: "2030-01-01T10:00:00.000Z",
       enabled: true,
+      certificate_subject: null,
     });
   });
 
@@ -124,12 +125,13 @@ describe("visage users add", () => {
     const { id } = await json("users", "add", "--name", "ann");
     await addUsage(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
     const store = await openStore();
-    await store.updateUser(hashUserId(id), { enabled: false });
+    const [user] = await store.findUsers(hashKey(id));
+    await store.updateUser(user!.id, { enabled: false });
     const names = await readdir(settings.VISAGE_DATA_DIR);
     expect(names.sort()).toEqual(["accounts.db", "accounts.db-shm", "accounts.db-wal"]);
     const files = await Promise.all(names.map((name) => readFile(join(settings.VISAGE_DATA_DIR, name))));
     await store.close();
-    expect(files.some((bytes) => bytes.includes(hashUserId(id)))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(hashKey(id)))).toBe(true);
     expect(files.some((bytes) => bytes.includes(id))).toBe(false);
   });
 
@@ -137,7 +139,7 @@ describe("visage users add", () => {
     await printed("users", "add", "--name", "ann", "--id", ID);
     const add = (...args: string[]) => visage("users", "add", ...args);
     expect(await add("--name", "ann")).toEqual(failure('A user named "ann" already exists'));
-    expect(await add("--name", "bob", "--id", ID)).toEqual(failure("This id is already in use"));
+    expect(await add("--name", "bob", "--id", ID)).toEqual(failure("This key is already in use"));
     expect(await add("--name", "bob", "--plan", "gold")).toEqual(failure('The plan "gold" does not exist'));
   });
 });
@@ -163,13 +165,13 @@ describe("visage users", () => {
   });
 
   it("rejects an unknown or ambiguous user", async () => {
-    const unknown = failure("No user has this id, fingerprint or name");
+    const unknown = failure("No user has this name, fingerprint or key");
     const calls = [["show"], ["set-plan", "pro"], ["renew", "--days", "1"], ["disable"], ["remove"]];
     for (const [action, ...rest] of calls)
       expect(await visage("users", action!, "nobody", ...rest)).toEqual(unknown);
     await addUser(FINGERPRINT, "id-of-shadow", "trial");
     expect(await visage("users", "show", FINGERPRINT)).toEqual(
-      failure("More than one user has this id, fingerprint or name"),
+      failure("More than one user has this name, fingerprint or key"),
     );
     expect(await json("users", "show", ID)).toMatchObject({ name: "ann" });
   });
@@ -197,11 +199,21 @@ describe("visage users", () => {
         name: "ann",
         plan: "trial",
         fingerprint: FINGERPRINT,
-        id_hash: hashUserId(ID),
+        id: hashKey(ID),
         starts_at: "2026-01-01T00:00:00.000Z",
         ends_at: null,
         enabled: true,
+        certificate_subject: null,
       },
+      keys: [
+        {
+          fingerprint: FINGERPRINT,
+          hash: hashKey(ID),
+          created_at: expect.any(String),
+          expires_at: null,
+          last_used_at: null,
+        },
+      ],
       usage,
     });
   });
@@ -378,7 +390,7 @@ describe("visage usage", () => {
   });
 
   it("rejects an unknown user", async () => {
-    expect(await visage("usage", "nobody")).toEqual(failure("No user has this id, fingerprint or name"));
+    expect(await visage("usage", "nobody")).toEqual(failure("No user has this name, fingerprint or key"));
   });
 });
 

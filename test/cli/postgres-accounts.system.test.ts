@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { hashKey } from "../../src/accounts/key.ts";
 import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
-import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
@@ -34,11 +34,13 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
     stderr: `Account database: ${database}\nvisage: A user named "ann" already exists\n`,
   });
   await json("plans", "set", "slow", "--create", "--per-second", "0.5", "--per-month", "10");
-  await visage("users", "set-plan", fingerprintFromHash(hashUserId(ID)), "slow");
+  const [{ fingerprint }] = await json("users", "list");
+  await visage("users", "set-plan", fingerprint, "slow");
   await visage("users", "renew", ID, "--until", "2031-01-01");
   const store = await openPostgresStore(postgres.url);
+  const [user] = await store.findUsers(hashKey(ID));
   await store.addUsage("1", [
-    { idHash: hashUserId(ID), month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
+    { userId: user!.id, month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },
   ]);
   await store.close();
   expect(await json("users", "list")).toMatchObject([

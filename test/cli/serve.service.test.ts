@@ -54,7 +54,7 @@ test.skipIf(!hasTools && !isCi)("serve prints a curl command that works", async 
 });
 
 test("the id of the trial user is saved in a file that only its owner can read", () => {
-  expect(userId()).toMatch(/^[\da-f]{24}$/);
+  expect(userId()).toMatch(/^vsg_[\da-f]{32}$/);
   expect(statSync(join(dataDir, "trial-user")).mode & 0o777).toBe(0o600);
 });
 

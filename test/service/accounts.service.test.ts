@@ -11,7 +11,6 @@ import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_
 import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { hashUserId } from "../../src/accounts/user-id.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
@@ -216,7 +215,7 @@ test("gRPC states the exceeded quota and the delay before a retry", async () => 
 });
 
 test("usage is counted by operation and outcome, also for failed requests", async () => {
-  const { idHash } = await addTestUser(store, "counted");
+  const { id } = await addTestUser(store, "counted");
   await send("counted", PHOTO);
   await send("counted", {});
   await send("counted", { img: "aGVsbG8gd29ybGQ=" });
@@ -231,7 +230,7 @@ test("usage is counted by operation and outcome, also for failed requests", asyn
     body: "{",
   });
   await vi.waitFor(async () => {
-    const usage = await store.listUsage({ idHash });
+    const usage = await store.listUsage({ userId: id });
     expect(
       usage.map(({ operation, outcome, count }) => `${operation} ${outcome} ${count}`).toSorted(),
     ).toEqual([
@@ -245,9 +244,9 @@ test("usage is counted by operation and outcome, also for failed requests", asyn
 });
 
 test("a disabled user is rejected within five seconds", async () => {
-  await addTestUser(store, "leaving");
+  const { id } = await addTestUser(store, "leaving");
   expect((await send("leaving")).status).toBe(400);
-  await store.updateUser(hashUserId("leaving"), { enabled: false });
+  await store.updateUser(id, { enabled: false });
   await vi.waitFor(async () => expect((await send("leaving")).status).toBe(401), WITHIN_5_SECONDS);
 });
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
+import { createUserId, fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
-import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 
 /** Opens an SQLite store in a temporary folder that is removed after the test. */
 export async function openTestStore(): Promise<AccountStore> {
@@ -17,16 +17,16 @@ export async function openTestStore(): Promise<AccountStore> {
   return store;
 }
 
-/** Adds a user with its own plan. The id is also the name of the user and of the plan, which has only the given limits. */
+/** Adds a user with its own plan. The key is also the name of the user and of the plan, which has only the given limits. */
 export async function addTestUser(
   store: AccountStore,
-  id: string,
+  key: string,
   limits: Partial<Plan> = {},
   changes: Partial<User> = {},
 ): Promise<User> {
-  const idHash = hashUserId(id);
+  const id = createUserId();
   await store.setPlan({
-    name: id,
+    name: key,
     requestsPerSecond: undefined,
     burst: 1,
     requestsPerMonth: undefined,
@@ -34,16 +34,17 @@ export async function addTestUser(
     ...limits,
   });
   const user: User = {
-    idHash,
-    fingerprint: fingerprintFromHash(idHash),
-    name: id,
-    plan: id,
+    id,
+    fingerprint: fingerprintOf(id),
+    name: key,
+    plan: key,
     startsAt: new Date("2020-01-01T00:00:00Z"),
     endsAt: undefined,
     enabled: true,
+    certificateSubject: undefined,
     ...changes,
   };
-  await store.addUser(user);
+  await store.addUser(user, hashKey(key));
   return user;
 }
 

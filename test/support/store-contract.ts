@@ -9,8 +9,8 @@ import {
   type UsageCount,
   type User,
 } from "../../src/accounts/account-store.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore, type StoreLocation } from "../../src/accounts/open-account-store.ts";
-import { fingerprintFromHash, hashUserId } from "../../src/accounts/user-id.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 export const MONTH = "2026-03";
@@ -31,21 +31,35 @@ export async function openAt(location: StoreLocation): Promise<AccountStore> {
 }
 
 export function createUser(name: string, changes: Partial<User> = {}): User {
-  const idHash = hashUserId(`id-of-${name}`);
+  const id = hashKey(`random id of ${name}`);
   return {
-    idHash,
-    fingerprint: fingerprintFromHash(idHash),
+    id,
+    fingerprint: fingerprintOf(id),
     name,
     plan: "basic",
     startsAt: new Date("2026-01-02T03:04:05.678Z"),
     endsAt: undefined,
     enabled: true,
+    certificateSubject: undefined,
     ...changes,
   };
 }
 
-export function createUsage({ idHash }: User, count: number, changes: Partial<UsageCount> = {}): UsageCount {
-  return { idHash, month: MONTH, operation: "match_faces", outcome: "ok", count, ...changes };
+/** Adds a user whose key is `key-of-` and its name. */
+export async function addUser(store: AccountStore, user: User): Promise<void> {
+  await store.addUser(user, keyHashOf(user));
+}
+
+export function keyHashOf({ name }: User): string {
+  return hashKey(`key-of-${name}`);
+}
+
+export function createUsage(
+  { id: userId }: User,
+  count: number,
+  changes: Partial<UsageCount> = {},
+): UsageCount {
+  return { userId, month: MONTH, operation: "match_faces", outcome: "ok", count, ...changes };
 }
 
 /** Runs code in a child process with the compiled `openAccountStore` and the given values in scope. */
@@ -114,28 +128,28 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("removes a plan that has no users, and no other", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const removing = store.removePlan("basic");
       await expect(removing).rejects.toThrow(AccountError);
       await expect(removing).rejects.toThrow('The plan "basic" still has 1 user');
       await expect(store.removePlan("none")).rejects.toThrow('The plan "none" does not exist');
-      await store.updateUser(ann.idHash, { plan: "pro" });
+      await store.updateUser(ann.id, { plan: "pro" });
       await store.removePlan("basic");
       const names = (await store.listPlans()).map(({ name }) => name);
       expect(names).toEqual(["pro", "trial", "unlimited"]);
-      await expect(store.addUser(createUser("bob"))).rejects.toThrow('The plan "basic" does not exist');
+      await expect(addUser(store, createUser("bob"))).rejects.toThrow('The plan "basic" does not exist');
     });
 
     test("never removes a plan while a user is added to it", async () => {
       const stores = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
-      await store.addUser(ann);
+      await addUser(store, ann);
       for (let round = 0; round < 20; round++) {
         const plan = { ...(await store.listPlans())[0]!, name: `plan-${round}` };
         await store.setPlan(plan);
         const changes = [
-          stores[0]!.addUser(createUser(`user-${round}`, { plan: plan.name })),
+          addUser(stores[0]!, createUser(`user-${round}`, { plan: plan.name })),
           stores[1]!.removePlan(plan.name),
-          stores[2]!.updateUser(ann.idHash, { plan: plan.name }),
+          stores[2]!.updateUser(ann.id, { plan: plan.name }),
           stores[3]!.removePlan(plan.name),
         ];
         const results = await Promise.allSettled(round % 2 ? changes : changes.toReversed());
@@ -150,19 +164,20 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       const empty = await createLocation();
       for (let i = 0; i < 2; i++)
         await expect(openAccountStore(empty, { mustExist: true })).rejects.toThrow(MissingDatabaseError);
-      await store.addUser(ann);
+      await addUser(store, ann);
       const existing = await openAccountStore(location, { mustExist: true });
       expect(await existing.listUsers()).toEqual([ann]);
       await existing.close();
     });
 
     test("finds an account by id hash with its usage of a month", async () => {
-      await store.addUser(bob);
-      await store.addUser(ann);
-      expect(await store.findAccount(hashUserId("id-of-ann"), MONTH)).toEqual({
+      await addUser(store, bob);
+      await addUser(store, ann);
+      expect(await store.findAccount({ keyHash: keyHashOf(ann) }, MONTH)).toEqual({
         user: ann,
         plan: expect.objectContaining({ name: "basic", requestsPerSecond: 10, burst: 20 }),
         usedThisMonth: 0,
+        keyExpiresAt: undefined,
       });
       await store.addUsage("1", [
         createUsage(ann, 3),
@@ -171,43 +186,53 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         createUsage(ann, 100, { month: "2026-02" }),
         createUsage(bob, 100),
       ]);
-      expect(await store.findAccount(ann.idHash, MONTH)).toMatchObject({ user: ann, usedThisMonth: 7 });
-      expect(await store.findAccount(bob.idHash, "2026-04")).toMatchObject({ user: bob, usedThisMonth: 0 });
-      expect(await store.findAccount(hashUserId("unknown"), MONTH)).toBeUndefined();
-      expect(await store.findAccount("id-of-ann", MONTH)).toBeUndefined();
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({
+        user: ann,
+        usedThisMonth: 7,
+      });
+      expect(await store.findAccount({ userId: bob.id }, "2026-04")).toMatchObject({
+        user: bob,
+        usedThisMonth: 0,
+      });
+      expect(await store.findAccount({ keyHash: hashKey("unknown") }, MONTH)).toBeUndefined();
+      expect(await store.findAccount({ keyHash: "key-of-ann" }, MONTH)).toBeUndefined();
     });
 
     test("lists users by name and finds them by hash, fingerprint or name", async () => {
-      for (const user of [bob, ann]) await store.addUser(user);
+      for (const user of [bob, ann]) await addUser(store, user);
       expect(await store.listUsers()).toEqual([ann, bob]);
-      for (const text of [ann.idHash, ann.fingerprint, ann.name])
+      for (const text of [ann.id, ann.fingerprint, ann.name, keyHashOf(ann)])
         expect(await store.findUsers(text)).toEqual([ann]);
-      for (const text of ["", "an", "id-of-ann", ann.idHash.slice(0, 9), ann.idHash.slice(0, 11), "%"])
+      for (const text of ["", "an", "key-of-ann", ann.id.slice(0, 9), ann.id.slice(0, 11), "%"])
         expect(await store.findUsers(text)).toEqual([]);
       const shadow = createUser("shadow", { name: ann.fingerprint });
-      await store.addUser(shadow);
-      expect(await store.findUsers(ann.fingerprint)).toEqual([shadow, ann]);
+      await addUser(store, shadow);
+      expect(await store.findUsers(ann.fingerprint)).toEqual([ann, shadow]);
     });
 
-    test("rejects a user whose name or id is taken or whose plan does not exist", async () => {
-      await store.addUser(ann);
+    test("rejects a user whose name or subject is taken or whose plan does not exist", async () => {
+      const known = { ...ann, certificateSubject: "ann.example" };
+      await addUser(store, known);
       const wrong: [User, RegExp][] = [
         [createUser("other", { name: "ann" }), /user named "ann" already exists/],
-        [{ ...ann, name: "other" }, /id is already in use/],
+        [
+          { ...createUser("other"), certificateSubject: "ann.example" },
+          /subject "ann.example" belongs to the user "ann"/,
+        ],
         [createUser("other", { plan: "none" }), /plan "none" does not exist/],
       ];
       for (const [user, message] of wrong) {
-        const adding = store.addUser(user);
+        const adding = addUser(store, user);
         await expect(adding).rejects.toThrow(AccountError);
         await expect(adding).rejects.toThrow(message);
       }
-      expect(await store.listUsers()).toEqual([ann]);
+      expect(await store.listUsers()).toEqual([known]);
     });
 
     test("accepts one of several users that are added concurrently with the same name", async () => {
       const others = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
       const results = await Promise.allSettled(
-        others.map((other, i) => other.addUser(createUser(`${i}`, { name: "same" }))),
+        others.map((other, i) => other.addUser(createUser(`${i}`, { name: "same" }), hashKey(`${i}`))),
       );
       const rejected = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
       expect(rejected).toHaveLength(3);
@@ -215,58 +240,58 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("updates only the given fields of a user", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const endsAt = new Date("2026-12-31T23:59:59.999Z");
       const startsAt = new Date("2025-01-01T00:00:00Z");
-      expect(await store.updateUser(ann.idHash, { endsAt })).toEqual({ ...ann, endsAt });
-      expect(await store.updateUser(ann.idHash, { enabled: false })).toEqual({
+      expect(await store.updateUser(ann.id, { endsAt })).toEqual({ ...ann, endsAt });
+      expect(await store.updateUser(ann.id, { enabled: false })).toEqual({
         ...ann,
         endsAt,
         enabled: false,
       });
-      expect(await store.updateUser(ann.idHash, { endsAt: undefined })).toEqual({ ...ann, enabled: false });
+      expect(await store.updateUser(ann.id, { endsAt: undefined })).toEqual({ ...ann, enabled: false });
       const changed = { ...ann, startsAt, plan: "pro", enabled: true };
-      expect(await store.updateUser(ann.idHash, { startsAt, plan: "pro", enabled: true })).toEqual(changed);
-      expect(await store.updateUser(ann.idHash, {})).toEqual(changed);
+      expect(await store.updateUser(ann.id, { startsAt, plan: "pro", enabled: true })).toEqual(changed);
+      expect(await store.updateUser(ann.id, {})).toEqual(changed);
       expect(await store.listUsers()).toEqual([changed]);
     });
 
     test("rejects an update of an unknown user or to an unknown plan", async () => {
-      await store.addUser(ann);
-      await expect(store.updateUser(ann.idHash, { plan: "none" })).rejects.toThrow(AccountError);
-      await expect(store.updateUser(bob.idHash, { enabled: true })).rejects.toThrow(AccountError);
+      await addUser(store, ann);
+      await expect(store.updateUser(ann.id, { plan: "none" })).rejects.toThrow(AccountError);
+      await expect(store.updateUser(bob.id, { enabled: true })).rejects.toThrow(AccountError);
       expect(await store.listUsers()).toEqual([ann]);
     });
 
     test("removes a user and its usage, and nothing else", async () => {
-      for (const user of [ann, bob]) await store.addUser(user);
+      for (const user of [ann, bob]) await addUser(store, user);
       await store.addUsage("1", [createUsage(ann, 1), createUsage(bob, 2)]);
-      await store.removeUser(ann.idHash);
+      await store.removeUser(ann.id);
       expect(await store.listUsers()).toEqual([bob]);
       expect(await store.listUsage()).toEqual([createUsage(bob, 2)]);
-      await store.removeUser(ann.idHash);
+      await store.removeUser(ann.id);
       // A user that is added again starts without usage.
-      await store.addUser(ann);
-      expect(await store.findAccount(ann.idHash, MONTH)).toMatchObject({ usedThisMonth: 0 });
+      await addUser(store, ann);
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 0 });
     });
 
     test("sums usage and lists it by user and month", async () => {
-      for (const user of [ann, bob]) await store.addUser(user);
+      for (const user of [ann, bob]) await addUser(store, user);
       const failed = { outcome: "NO_FACE" };
       const april = { month: "2026-04" };
       await store.addUsage("1", [createUsage(ann, 1), createUsage(ann, 2, failed), createUsage(bob, 3)]);
       await store.addUsage("2", [createUsage(ann, 10), createUsage(ann, 20, april), createUsage(ann, 5)]);
       await store.addUsage("3", []);
       const ofAnn = [createUsage(ann, 2, failed), createUsage(ann, 16), createUsage(ann, 20, april)];
-      expect(await store.listUsage({ idHash: ann.idHash })).toEqual(ofAnn);
+      expect(await store.listUsage({ userId: ann.id })).toEqual(ofAnn);
       expect(await store.listUsage({ month: "2026-04" })).toEqual([createUsage(ann, 20, april)]);
-      expect(await store.listUsage({ idHash: bob.idHash, month: MONTH })).toEqual([createUsage(bob, 3)]);
-      expect(await store.listUsage({ idHash: bob.idHash, month: "2026-04" })).toEqual([]);
+      expect(await store.listUsage({ userId: bob.id, month: MONTH })).toEqual([createUsage(bob, 3)]);
+      expect(await store.listUsage({ userId: bob.id, month: "2026-04" })).toEqual([]);
       expect(await store.listUsage()).toHaveLength(4);
     });
 
     test("adds a batch once, even if it is sent twice concurrently", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const other = await openAt(location);
       await store.addUsage("1", [createUsage(ann, 1)]);
       await other.addUsage("1", [createUsage(ann, 1)]);
@@ -277,7 +302,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("deletes batch ids after a day", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
       for (const id of ["1", "2", "3"]) await store.addUsage(id, [createUsage(ann, 1)]);
       await executeAt(location, `update usage_batches set added_at = '${hoursAgo(25)}' where id = '1'`);
@@ -288,13 +313,13 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("drops the usage of removed users and keeps the rest of the batch", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       await store.addUsage("1", [createUsage(bob, 1), createUsage(ann, 2)]);
       expect(await store.listUsage()).toEqual([createUsage(ann, 2)]);
     });
 
     test("adds a batch atomically", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const bad = {
         ...createUsage(ann, 1),
         count: "many" as unknown as number,
@@ -307,7 +332,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("accepts a batch of ten thousand counts", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       const counts = Array.from({ length: 10_000 }, (_, i) => createUsage(ann, i, { outcome: `o${i}` }));
       await store.addUsage("1", counts);
       const listed = await store.listUsage();
@@ -316,7 +341,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("loses no count of concurrent batches", async () => {
-      for (const user of [ann, bob]) await store.addUser(user);
+      for (const user of [ann, bob]) await addUser(store, user);
       const other = await openAt(location);
       const counts = [
         createUsage(ann, 1),
@@ -330,8 +355,8 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
           await other.addUsage(`b${i}`, i % 2 ? counts.toReversed() : counts);
         }),
       );
-      expect(await store.findAccount(ann.idHash, MONTH)).toMatchObject({ usedThisMonth: 400 });
-      expect(await store.findAccount(bob.idHash, MONTH)).toMatchObject({ usedThisMonth: 200 });
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 400 });
+      expect(await store.findAccount({ userId: bob.id }, MONTH)).toMatchObject({ usedThisMonth: 200 });
     });
 
     test("can be created and filled by several processes concurrently", async () => {
@@ -340,7 +365,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         await new Promise((resolve) => process.stdin.once("data", resolve));
         process.stdin.destroy();
         const store = await openAccountStore(location);
-        for (const user of users) await store.addUser({ ...user, startsAt: new Date() });
+        for (const user of users) await store.addUser({ ...user, startsAt: new Date() }, user.id);
         await store.close();
         writeSync(1, "done");`;
       const children = Array.from({ length: 5 }, (_, process) => {
@@ -357,7 +382,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     });
 
     test("keeps acknowledged changes when its process is killed", async () => {
-      await store.addUser(ann);
+      await addUser(store, ann);
       let acknowledged = 0;
       for (const round of [1, 2, 3]) {
         const code = `const store = await openAccountStore(location);
@@ -371,7 +396,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
           if (acknowledged >= 10 * round) child.kill("SIGKILL");
         });
         await once(child, "close");
-        const { usedThisMonth } = (await store.findAccount(ann.idHash, MONTH))!;
+        const { usedThisMonth } = (await store.findAccount({ userId: ann.id }, MONTH))!;
         expect(usedThisMonth).toBeGreaterThanOrEqual(acknowledged);
         expect(usedThisMonth).toBeLessThanOrEqual(acknowledged + round);
       }
@@ -382,7 +407,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       const opening = openAccountStore(location);
       await expect(opening).rejects.toThrow(AccountError);
       await expect(opening).rejects.toThrow(
-        "has schema version 99, but this version of Visage supports up to 1",
+        "has schema version 99, but this version of Visage supports up to 2",
       );
     });
   });

@@ -1,0 +1,85 @@
+import { AccountError, type Key, type KeyUse, MAX_LIVE_KEYS } from "./account-store.ts";
+import { fingerprintOf } from "./key.ts";
+import { dateFromColumn, optionalDateFromColumn, type Row, type TransactionScript } from "./sql-database.ts";
+
+/** Inserts a key. Throws AccountError if it is taken. */
+export function* insertKey(userId: string, keyHash: string): TransactionScript<void> {
+  const [added] = yield {
+    sql: `insert into keys (hash, user_id, created_at) values ($1, $2, $3) on conflict do nothing returning hash`,
+    values: [keyHash, userId, new Date().toISOString()],
+  };
+  if (!added) throw new AccountError("This key is already in use");
+}
+
+/** See AccountStore.rotateKey. Expired keys are removed. */
+export function* rotateKey(
+  userId: string,
+  keyHash: string,
+  othersExpireAt: Date,
+  exclusiveRowLockClause: string,
+): TransactionScript<void> {
+  // The lock keeps two concurrent rotations from adding a third key.
+  const [user] = yield {
+    sql: `select id_hash from users where id_hash = $1 ${exclusiveRowLockClause}`,
+    values: [userId],
+  };
+  if (!user) throw new AccountError("The user does not exist");
+  yield {
+    sql: `update keys set expires_at = $2 where user_id = $1 and (expires_at is null or expires_at > $2)`,
+    values: [userId, othersExpireAt.toISOString()],
+  };
+  yield {
+    sql: "delete from keys where user_id = $1 and expires_at <= $2",
+    values: [userId, new Date().toISOString()],
+  };
+  const live = yield { sql: "select hash from keys where user_id = $1", values: [userId] };
+  if (live.length >= MAX_LIVE_KEYS)
+    throw new AccountError(
+      `The user has ${live.length} keys already. Revoke one of them, or wait until it expires`,
+    );
+  yield* insertKey(userId, keyHash);
+}
+
+/** Sets the time of the last use, if it is later than the stored one. Uses of removed keys are dropped. */
+export function* updateKeyUses(
+  uses: readonly KeyUse[],
+  exclusiveRowLockClause: string,
+): TransactionScript<void> {
+  if (uses.length === 0) return;
+  // Rows are locked in one order, so that replicas cannot deadlock.
+  yield {
+    sql: `select hash from keys where hash in (select value ->> 'hash' from json_each($1))
+      order by hash ${exclusiveRowLockClause}`,
+    values: [JSON.stringify({ ...uses })],
+  };
+  for (const [usedAt, group] of groupByTime(uses))
+    yield {
+      sql: `update keys set last_used_at = $2 where hash in (select value ->> 'hash' from json_each($1))
+        and (last_used_at is null or last_used_at < $2)`,
+      values: [JSON.stringify({ ...group }), usedAt],
+    };
+}
+
+/** Groups uses by their time: each time is a statement, and a batch has few of them. */
+function groupByTime(uses: readonly KeyUse[]): Map<string, KeyUse[]> {
+  const groups = new Map<string, KeyUse[]>();
+  for (const use of uses) {
+    const time = use.usedAt.toISOString();
+    const group = groups.get(time);
+    if (group) group.push(use);
+    else groups.set(time, [use]);
+  }
+  return groups;
+}
+
+/** Converts a row of the table `keys`. */
+export function keyFromRow(row: Row): Key {
+  const hash = String(row.hash);
+  return {
+    hash,
+    fingerprint: fingerprintOf(hash),
+    createdAt: dateFromColumn(row.created_at),
+    expiresAt: optionalDateFromColumn(row.expires_at),
+    lastUsedAt: optionalDateFromColumn(row.last_used_at),
+  };
+}

@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { AccountError, type AccountStore } from "../../src/accounts/account-store.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
+import type { StoreLocation } from "../../src/accounts/open-account-store.ts";
+import {
+  addUser,
+  createUsage,
+  createUser,
+  keyHashOf,
+  MONTH,
+  openAt,
+  type StoreKind,
+} from "./store-contract.ts";
+
+const HOUR_MS = 3_600_000;
+const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
+
+/** The behaviour of keys and certificates that every account store shares, as tests. */
+export function describeKeyContract(kind: string, { createLocation }: StoreKind): void {
+  describe(`the keys of users on ${kind}`, () => {
+    let location: StoreLocation;
+    let store: AccountStore;
+    const ann = createUser("ann", { certificateSubject: "ann.example" });
+    const bob = createUser("bob");
+    const FIRST = keyHashOf(ann);
+    const [SECOND, THIRD] = [hashKey("second"), hashKey("third")];
+    const hashes = async () => (await store.listKeys(ann.id)).map(({ hash }) => hash).toSorted();
+
+    beforeEach(async () => {
+      location = await createLocation();
+      store = await openAt(location);
+      for (const user of [ann, bob]) await addUser(store, user);
+    });
+
+    test("start with one that does not expire", async () => {
+      const [key, ...others] = await store.listKeys(ann.id);
+      expect(key).toEqual({
+        hash: FIRST,
+        fingerprint: fingerprintOf(FIRST),
+        createdAt: expect.any(Date),
+        expiresAt: undefined,
+        lastUsedAt: undefined,
+      });
+      expect(Math.abs(key!.createdAt.getTime() - Date.now())).toBeLessThan(60_000);
+      expect(others).toEqual([]);
+    });
+
+    test("are valid side by side after a rotation, with the same usage", async () => {
+      const expiresAt = inHours(1);
+      await store.rotateKey(ann.id, SECOND, expiresAt);
+      await store.addUsage("1", [createUsage(ann, 7)]);
+      const account = { user: ann, usedThisMonth: 7 };
+      expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toMatchObject({
+        ...account,
+        keyExpiresAt: expiresAt,
+      });
+      expect(await store.findAccount({ keyHash: SECOND }, MONTH)).toMatchObject({
+        ...account,
+        keyExpiresAt: undefined,
+      });
+      for (const hash of [FIRST, SECOND]) expect(await store.findUsers(hash)).toEqual([ann]);
+    });
+
+    test("keep an earlier expiry, and are at most two", async () => {
+      const expiresAt = inHours(1);
+      await store.rotateKey(ann.id, SECOND, expiresAt);
+      const rotating = store.rotateKey(ann.id, THIRD, inHours(9));
+      await expect(rotating).rejects.toThrow(AccountError);
+      await expect(rotating).rejects.toThrow("The user has 2 keys already. Revoke one of them");
+      // Nothing has changed.
+      expect(await store.listKeys(ann.id)).toMatchObject([
+        { hash: FIRST, expiresAt },
+        { hash: SECOND, expiresAt: undefined },
+      ]);
+      await store.removeKey(SECOND);
+      await store.rotateKey(ann.id, THIRD, inHours(9));
+      expect(await store.listKeys(ann.id)).toMatchObject([
+        { hash: FIRST, expiresAt },
+        { hash: THIRD, expiresAt: undefined },
+      ]);
+    });
+
+    test("are all replaced by a rotation without grace, however many there are", async () => {
+      await store.rotateKey(ann.id, SECOND, inHours(1));
+      await store.rotateKey(ann.id, THIRD, new Date());
+      expect(await hashes()).toEqual([THIRD]);
+      expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
+    });
+
+    test("are at most two after concurrent rotations", async () => {
+      const others = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
+      const results = await Promise.allSettled(
+        others.map((other, i) => other.rotateKey(ann.id, hashKey(`${i}`), inHours(1))),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await hashes()).toHaveLength(2);
+    });
+
+    test("are unknown once they have expired", async () => {
+      await store.rotateKey(ann.id, SECOND, new Date(Date.now() + 300));
+      expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toMatchObject({ user: ann });
+      await expect
+        .poll(() => store.findAccount({ keyHash: FIRST }, MONTH), { timeout: 5_000 })
+        .toBeUndefined();
+      expect(await store.listKeys(ann.id)).toHaveLength(2);
+      // An administrator can still see whose key it was.
+      expect(await store.findUsers(FIRST)).toEqual([ann]);
+      // An expired key does not count, and the next rotation removes it.
+      await store.rotateKey(ann.id, THIRD, inHours(1));
+      expect(await hashes()).toEqual([SECOND, THIRD].toSorted());
+    });
+
+    test("can be revoked, also the last one", async () => {
+      await store.removeKey(FIRST);
+      expect(await store.listKeys(ann.id)).toEqual([]);
+      expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
+      expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ user: ann });
+      await store.rotateKey(ann.id, SECOND, inHours(1));
+      expect(await hashes()).toEqual([SECOND]);
+    });
+
+    test("belong to one user", async () => {
+      for (const adding of [
+        store.addUser(createUser("eve"), FIRST),
+        store.rotateKey(bob.id, FIRST, inHours(1)),
+      ]) {
+        await expect(adding).rejects.toThrow(AccountError);
+        await expect(adding).rejects.toThrow("This key is already in use");
+      }
+      expect(await store.listUsers()).toEqual([ann, bob]);
+      expect(await store.listKeys(bob.id)).toMatchObject([{ expiresAt: undefined }]);
+      await expect(store.rotateKey("nobody", SECOND, inHours(1))).rejects.toThrow("The user does not exist");
+    });
+
+    test("are removed with their user", async () => {
+      await store.removeUser(ann.id);
+      expect(await store.listKeys(ann.id)).toEqual([]);
+      expect(await store.findAccount({ keyHash: FIRST }, MONTH)).toBeUndefined();
+    });
+
+    test("have a last use that never goes back, of known keys only", async () => {
+      const [noon, later] = [new Date("2026-03-31T12:00:00Z"), new Date("2026-03-31T12:01:00Z")];
+      const uses = (...times: [string, Date][]) => times.map(([hash, usedAt]) => ({ hash, usedAt }));
+      const lastUses = async () =>
+        [...(await store.listKeys(ann.id)), ...(await store.listKeys(bob.id))].map(
+          ({ lastUsedAt }) => lastUsedAt,
+        );
+      await store.addUsage("1", [], uses([FIRST, later], [hashKey("unknown"), noon], [keyHashOf(bob), noon]));
+      expect(await lastUses()).toEqual([later, noon]);
+      await store.addUsage("2", [], uses([FIRST, noon], [keyHashOf(bob), later]));
+      expect(await lastUses()).toEqual([later, later]);
+    });
+
+    test("are used in concurrent batches without deadlock", async () => {
+      const other = await openAt(location);
+      const uses = (minute: number) =>
+        [FIRST, keyHashOf(bob)].map((hash) => ({ hash, usedAt: new Date(minute * 60_000) }));
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, i) => {
+          await store.addUsage(`a${i}`, [createUsage(ann, 1)], uses(i));
+          await other.addUsage(`b${i}`, [createUsage(bob, 1)], uses(i).toReversed());
+        }),
+      );
+      expect(await store.listKeys(ann.id)).toMatchObject([{ lastUsedAt: new Date(49 * 60_000) }]);
+    });
+
+    test("are not needed if the subject of a certificate leads to the user", async () => {
+      const selector = { certificateSubject: "ann.example" };
+      expect(await store.findAccount(selector, MONTH)).toMatchObject({ user: ann, keyExpiresAt: undefined });
+      expect(await store.findAccount({ certificateSubject: "ann" }, MONTH)).toBeUndefined();
+      await expect(store.updateUser(bob.id, selector)).rejects.toThrow(AccountError);
+      expect(await store.updateUser(ann.id, { certificateSubject: undefined })).toEqual({
+        ...ann,
+        certificateSubject: undefined,
+      });
+      expect(await store.findAccount(selector, MONTH)).toBeUndefined();
+      expect(await store.updateUser(bob.id, selector)).toMatchObject(selector);
+    });
+  });
+}

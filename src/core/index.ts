@@ -1,7 +1,7 @@
 import type { Analyzer, AnalyzerOptions } from "./types.ts";
 
 export { FaceError, type FaceErrorKind } from "./errors.ts";
-export { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
+export { DEFAULT_LIMITS, type ImageFormat, type ImageLimits } from "./image/limits.ts";
 export { createSyntheticFace } from "./image/synthetic-face.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
 export { VECTOR_LENGTH, type Vector } from "./steps/embed.ts";

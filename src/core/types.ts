@@ -41,7 +41,7 @@ export interface AnalyzerOptions {
   readonly modelsDir: string;
   /** Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. */
   readonly digests?: Readonly<Record<string, string>>;
-  /** Limits of one image; 10 MiB and 40 megapixels by default. */
+  /** Limits of one image; 10 MiB and 40 megapixels of JPEG or PNG by default. */
   readonly limits?: Partial<ImageLimits>;
 }
 

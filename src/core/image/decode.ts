@@ -2,19 +2,19 @@ import sharp from "sharp";
 import { FaceError } from "../errors.ts";
 import type { Photo, Pixels } from "../types.ts";
 import { swapsSides } from "./exif.ts";
-import { type ImageHeader, matchesAt } from "./image-header.ts";
-import { JPEG_SIGNATURE, readJpegHeader } from "./jpeg-header.ts";
-import type { ImageLimits } from "./limits.ts";
-import { PNG_SIGNATURE, readPngHeader } from "./png-header.ts";
+import { FORMATS } from "./formats.ts";
+import type { ImageHeader } from "./image-header.ts";
+import { DEFAULT_LIMITS, type ImageFormat, type ImageLimits } from "./limits.ts";
 
 // A worker decodes one image at a time, so neither a cache nor more threads would help. Without them memory use is
 // stable, and decoding is deterministic.
 sharp.cache(false);
 sharp.concurrency(1);
 
-// Untrusted bytes reach only two of libvips' many loaders. This applies to the whole process.
+// Untrusted bytes reach only the loaders of accepted formats, of libvips' many. This applies to the whole process.
 sharp.block({ operation: ["VipsForeignLoad"] });
-sharp.unblock({ operation: ["VipsForeignLoadJpegBuffer", "VipsForeignLoadPngBuffer"] });
+const unblocked = new Set<ImageFormat>();
+for (const format of DEFAULT_LIMITS.formats) unblockLoader(format);
 
 /** Images up to this longer side are not downscaled, since that would take longer than decoding. */
 export const MAX_FULL_SIZE_SIDE = 2048;
@@ -37,8 +37,8 @@ interface Size {
 }
 
 /**
- * Decodes a JPEG or PNG, recognized by its signature, to upright 8-bit sRGB on white. Its bytes and its header are
- * checked against the limits before any pixel is decoded.
+ * Decodes an image, whose format is recognized by its signature, to upright 8-bit sRGB on white. Its bytes and its
+ * header are checked against the limits before any pixel is decoded.
  *
  * Throws FaceError `unsupportedFormat`, `imageTooLarge`, or `unreadableImage` if the data is corrupt or truncated.
  * Cancellation takes effect between two steps.
@@ -47,9 +47,10 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   signal?.throwIfAborted();
   if (bytes.length === 0) throw new FaceError("unsupportedFormat", "The image is empty.");
   checkBytes(bytes.length, limits);
-  const readHeader = chooseHeaderReader(bytes);
-  const header = await orUnreadable(() => readHeader(bytes));
+  const format = recognizeFormat(bytes, limits);
+  const header = await orUnreadable(() => FORMATS[format].readHeader(bytes));
   checkHeader(header, limits);
+  unblockLoader(format);
   const pixels = await orUnreadable(() => decodePixels(header, limits));
   signal?.throwIfAborted();
   return { pixels, ...uprightSize(header) };
@@ -113,11 +114,18 @@ function formatPixels(pixels: number, round: Round): string {
   return pixels < MEGAPIXEL ? `${pixels} pixels` : `${round((pixels / MEGAPIXEL) * 10) / 10} megapixels`;
 }
 
-// We parse headers ourselves because libvips reports the largest announced sizes as corruption.
-function chooseHeaderReader(bytes: Uint8Array): (bytes: Uint8Array) => ImageHeader {
-  if (matchesAt(bytes, 0, JPEG_SIGNATURE)) return readJpegHeader;
-  if (matchesAt(bytes, 0, PNG_SIGNATURE)) return readPngHeader;
-  throw new FaceError("unsupportedFormat", "The image is neither a JPEG nor a PNG.");
+function recognizeFormat(bytes: Uint8Array, { formats }: ImageLimits): ImageFormat {
+  const format = formats.find((accepted) => FORMATS[accepted].matches(bytes));
+  if (format) return format;
+  const names = formats.map((accepted) => FORMATS[accepted].name);
+  const negation = names.length > 1 ? "neither" : "not";
+  throw new FaceError("unsupportedFormat", `The image is ${negation} ${names.join(" nor ")}.`);
+}
+
+function unblockLoader(format: ImageFormat): void {
+  if (unblocked.has(format)) return;
+  sharp.unblock({ operation: [FORMATS[format].loader] });
+  unblocked.add(format);
 }
 
 function uprightSize({ width, height, orientation }: ImageHeader): Size {
@@ -138,6 +146,7 @@ async function orUnreadable<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
+    if (cause instanceof FaceError) throw cause;
     throw new FaceError("unreadableImage", "The image is damaged or incomplete and cannot be read.", {
       cause,
     });

@@ -2,7 +2,7 @@ import { EXIF_PREFIX, encodeOrientation, readOrientation, UPRIGHT } from "./exif
 import { dataViewOf, type ImageHeader, matchesAt, PartWriter, ROWS_IN_MEMORY } from "./image-header.ts";
 
 /** The first bytes of every JPEG: SOI and the first byte of the next marker. */
-export const JPEG_SIGNATURE = [0xff, 0xd8, 0xff];
+const SIGNATURE = [0xff, 0xd8, 0xff];
 
 const SOF_MARKERS = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 const SEQUENTIAL_SOF_MARKERS = [0xc0, 0xc1];
@@ -42,6 +42,11 @@ interface Frame {
   readonly samplings: readonly number[];
   /** The largest horizontal times the largest vertical sampling factor. */
   readonly maxSampling: number;
+}
+
+/** Whether bytes begin like a JPEG. */
+export function isJpeg(bytes: Uint8Array): boolean {
+  return matchesAt(bytes, 0, SIGNATURE);
 }
 
 /** Parses a JPEG up to its pixels. Throws RangeError if it is not a JPEG or has too many segments or scans. */

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { encodeOrientation, readOrientation, UPRIGHT } from "./exif.ts";
-import { dataViewOf, type ImageHeader, PartWriter, ROWS_IN_MEMORY } from "./image-header.ts";
+import { dataViewOf, type ImageHeader, matchesAt, PartWriter, ROWS_IN_MEMORY } from "./image-header.ts";
 
 /** The first bytes of every PNG. */
 export const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -16,6 +16,11 @@ const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 3, 4: 2, 6: 
 
 /** Bytes of a chunk besides its body: length, type and checksum. */
 const CHUNK_OVERHEAD = 12;
+
+/** Whether bytes begin like a PNG. */
+export function isPng(bytes: Uint8Array): boolean {
+  return matchesAt(bytes, 0, PNG_SIGNATURE);
+}
 
 /** Parses a PNG up to its pixels. Throws RangeError if it is not a PNG. */
 export function readPngHeader(bytes: Uint8Array): ImageHeader {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
+import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
@@ -48,6 +49,12 @@ const SETTINGS = {
   /** Limit of one encoded image. */
   maxImageBytes: setting("VISAGE_MAX_IMAGE_BYTES", 10 * MIB, parseInteger(1, 1024 * MIB)),
   maxImagePixels: setting("VISAGE_MAX_IMAGE_PIXELS", 40_000_000, parseInteger(1, 1_000_000_000)),
+  /** Formats of images that are accepted. */
+  imageFormats: setting<readonly ImageFormat[]>(
+    "VISAGE_IMAGE_FORMATS",
+    DEFAULT_IMAGE_FORMATS,
+    parseImageFormats,
+  ),
   /** Limit of one request body. The default fits two images of the default limit in every encoding. */
   maxRequestBytes: setting("VISAGE_MAX_REQUEST_BYTES", 32 * MIB, parseInteger(1, 2047 * MIB)),
   /** Limit of all request bodies in memory together. */
@@ -202,6 +209,17 @@ function parseOrigins(text: string): "*" | readonly string[] {
   if (invalid !== undefined)
     throw new Error(`must be * or origins such as https://example.org, not "${invalid}"`);
   return origins;
+}
+
+/** The formats of the spec (8) cannot be left out. */
+function parseImageFormats(text: string): readonly ImageFormat[] {
+  const names = text.split(",").map((name) => name.trim());
+  const unknown = names.find((name) => !IMAGE_FORMATS.some((format) => format === name));
+  if (unknown !== undefined)
+    throw new Error(`must be a list of ${IMAGE_FORMATS.join(", ")}, and "${unknown}" is none of them`);
+  const missing = DEFAULT_IMAGE_FORMATS.find((format) => !names.includes(format));
+  if (missing !== undefined) throw new Error(`must include ${missing}`);
+  return IMAGE_FORMATS.filter((format) => names.includes(format));
 }
 
 function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {

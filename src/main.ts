@@ -45,7 +45,11 @@ export async function startService(
       openPool({
         modelsDir: config.modelsDir,
         digests: digestsFromManifest(readManifest()),
-        limits: { maxBytes: config.maxImageBytes, maxPixels: config.maxImagePixels },
+        limits: {
+          maxBytes: config.maxImageBytes,
+          maxPixels: config.maxImagePixels,
+          formats: config.imageFormats,
+        },
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
         onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
@@ -78,6 +82,7 @@ export async function startService(
         allow: config.fetchAllow,
         timeoutMs: config.fetchTimeoutMs,
         maxBytes: config.maxImageBytes,
+        formats: config.imageFormats,
       }),
     );
     const pool = await openingPool;

@@ -52,6 +52,23 @@ describe("readConfig", () => {
     expect(readConfig({ VISAGE_METRICS_PORT: "off" }).metricsPort).toBeUndefined();
   });
 
+  it.each(["jpeg,png", "webp, png,jpeg", "jpeg,png,webp,webp"])("accepts the image formats %s", (text) => {
+    const isWebp = text.includes("webp");
+    expect(readConfig({ VISAGE_IMAGE_FORMATS: text }).imageFormats).toEqual(
+      isWebp ? ["jpeg", "png", "webp"] : ["jpeg", "png"],
+    );
+  });
+
+  it.each([
+    ["webp", "must include jpeg"],
+    ["jpeg", "must include png"],
+    ["jpeg,png,gif", 'must be a list of jpeg, png, webp, and "gif" is none of them'],
+    ["jpeg,png,", 'must be a list of jpeg, png, webp, and "" is none of them'],
+    ["JPEG,PNG", 'must be a list of jpeg, png, webp, and "JPEG" is none of them'],
+  ])("rejects the image formats %s", (text, fault) => {
+    expect(() => readConfig({ VISAGE_IMAGE_FORMATS: text })).toThrow(`VISAGE_IMAGE_FORMATS ${fault}`);
+  });
+
   it("parses the set variables and uses defaults for the others", () => {
     const { port, workers, host } = readConfig({ VISAGE_PORT: "0", VISAGE_HOST: "::" });
     expect({ port, workers, host }).toEqual({ port: 0, workers: readConfig({}).workers, host: "::" });

@@ -4,6 +4,7 @@ import { createConnector, PendingRequests } from "./connector.ts";
 import { FetchError, unreachableError } from "./fetch-error.ts";
 import { FetchSlots } from "./fetch-slots.ts";
 import { readImage } from "./image-body.ts";
+import { acceptHeader, DEFAULT_IMAGE_FORMATS, type ImageFormat } from "./image-format.ts";
 import { parseImageUrl } from "./image-url.ts";
 import { createNameResolver, type NameResolverOptions, type Resolve } from "./name-resolver.ts";
 
@@ -12,7 +13,7 @@ const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
 const MAX_CONNECTIONS_PER_HOST = 8;
 const MAX_HEADER_BYTES = 16 * 1024;
 const IDLE_TIMEOUT_MS = 2000;
-const HEADERS = { accept: "image/jpeg, image/png", "accept-encoding": "identity", "user-agent": "visage" };
+const HEADERS = { "accept-encoding": "identity", "user-agent": "visage" };
 
 /** Options of a fetcher. */
 export interface ImageFetcherOptions {
@@ -26,6 +27,8 @@ export interface ImageFetcherOptions {
   readonly timeoutMs: number;
   /** The maximum size of one image. */
   readonly maxBytes: number;
+  /** The formats that are accepted; JPEG and PNG by default. */
+  readonly formats?: readonly ImageFormat[] | undefined;
 }
 
 /** Options of one fetch. */
@@ -40,7 +43,7 @@ export interface FetchOptions {
 /** Fetches images from the public internet, and from the hosts and addresses of the allow list. */
 export interface ImageFetcher {
   /**
-   * Returns the bytes of the JPEG or PNG at a URL, through at most three redirects. Throws FetchError, or the
+   * Returns the bytes of the image at a URL, through at most three redirects. Throws FetchError, or the
    * signal's reason as soon as it is aborted.
    */
   fetch(url: string, options?: FetchOptions): Promise<Uint8Array>;
@@ -54,6 +57,8 @@ export interface ImageFetcher {
  */
 export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   const { allow, names, resolve = createNameResolver(names), timeoutMs } = options;
+  const { formats = DEFAULT_IMAGE_FORMATS } = options;
+  const headers = { ...HEADERS, accept: acceptHeader(formats) };
   const slots = new FetchSlots();
   const pending = new PendingRequests();
   const agent = new Agent({
@@ -70,7 +75,7 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
   const get = async (url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     signal.throwIfAborted();
     const { origin, pathname, search } = url;
-    const request = { origin, path: pathname + search, method: "GET", headers: HEADERS, signal } as const;
+    const request = { origin, path: pathname + search, method: "GET", headers, signal } as const;
     const remove = pending.add(origin);
     try {
       // The race is needed because undici does not abort a request before it is connected.
@@ -89,7 +94,7 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
       const response = await get(url, signal);
       try {
         const target = redirectTarget(response, url);
-        if (target === undefined) return await readResponse(response, maxBytes);
+        if (target === undefined) return await readResponse(response, maxBytes, formats);
         url = parseTarget(target);
       } finally {
         response.body.destroy();
@@ -141,11 +146,15 @@ function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData, from: 
   return URL.canParse(target, from.href) ? new URL(target, from).href : target;
 }
 
-async function readResponse(response: Dispatcher.ResponseData, maxBytes: number): Promise<Uint8Array> {
+async function readResponse(
+  response: Dispatcher.ResponseData,
+  maxBytes: number,
+  formats: readonly ImageFormat[],
+): Promise<Uint8Array> {
   const status = response.statusCode;
   if (status < 200 || status > 299)
     throw new FetchError("badStatus", `The image URL answered with status ${status}.`, { status });
-  return readImage(response, maxBytes);
+  return readImage(response, maxBytes, formats);
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

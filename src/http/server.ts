@@ -30,6 +30,7 @@ export interface ServerConfig {
   readonly port: number;
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
+  readonly imageFormats: readonly string[];
   readonly maxRequestBytes: number;
   readonly maxBodyBytesInFlight: number;
   readonly maxQueueWaitMs: number;

@@ -21,6 +21,8 @@ export interface Pages {
 export interface PageLimits {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
+  /** Accepted formats, such as `jpeg`. */
+  readonly imageFormats: readonly string[];
 }
 
 interface Page {
@@ -59,9 +61,9 @@ const SECURITY_HEADERS = {
 };
 
 /** Reads all pages into memory. Throws if a file is missing. */
-export function openPages({ maxImageBytes, maxImagePixels }: PageLimits): Pages {
+export function openPages({ maxImageBytes, maxImagePixels, imageFormats }: PageLimits): Pages {
   const pages = new Map(PAGES.map((entry) => [entry.path, readPage(entry)]));
-  const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels }));
+  const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels, imageFormats }));
   pages.set("/playground/limits.json", createPage(limits, { type: "json" }));
   return {
     paths: [...pages.keys()],

@@ -110,7 +110,10 @@ async function runJob(
     : resumable.embed(image, callOptions, checkpoint);
 }
 
-/** Runs every decoder, step and network once, so that memory is allocated and code is compiled before the first job. */
+/**
+ * Runs every step and network and the decoders of JPEG and PNG once, so that memory is allocated and code is compiled
+ * before the first job.
+ */
 async function warmUp({ analyze }: Analyzer, images: readonly Uint8Array[]): Promise<void> {
   for (const image of images) {
     const { faces } = await analyze(image, { vectors: true });

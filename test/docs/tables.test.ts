@@ -43,6 +43,7 @@ test("docs/settings.md lists every variable with its default", () => {
 });
 
 function defaultText(value: unknown): string {
+  if (Array.isArray(value) && value.length > 0) return value.join(",");
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value === "number" || typeof value === "string") return String(value);
   return typeof value === "object" && value !== null && "port" in value ? String(value.port) : "none";

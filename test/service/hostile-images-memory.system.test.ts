@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
+import { createGroupBomb } from "../support/crafted-webp.ts";
 import { boxOf, cropPhotograph } from "../support/faces.ts";
 import { createBombs } from "../support/hostile-images.ts";
 import { postImage } from "../support/post-image.ts";
@@ -10,11 +11,14 @@ const MAX_GROWTH_BYTES = 200e6;
 const face = cropPhotograph(1, boxOf(360, 330, 660, 650));
 const jpeg = await face.clone().jpeg().toBuffer();
 const png = await face.clone().png().toBuffer();
-const bombs = Object.entries(createBombs(jpeg, png));
+const bombs = Object.entries({
+  ...createBombs(jpeg, png),
+  "a lossless WebP of 65,536 prefix code groups": createGroupBomb(1024),
+});
 
 let service: ServiceProcess;
 beforeAll(async () => {
-  service = await startServiceProcess({ VISAGE_WORKERS: "2" });
+  service = await startServiceProcess({ VISAGE_WORKERS: "2", VISAGE_IMAGE_FORMATS: "jpeg,png,webp" });
 });
 afterAll(() => service.stop());
 

@@ -35,7 +35,7 @@ if (!(seconds > 0) || !Number.isInteger(seed)) {
 }
 
 const cases = values.replay ? [readCase(values.replay)] : generateCases(seed, await createSeedImages());
-const service = await startServiceProcess();
+const service = await startServiceProcess({ VISAGE_IMAGE_FORMATS: "jpeg,png,webp" });
 const { workers } = service;
 let failures = 0;
 console.error(values.replay ? `Replaying ${values.replay}` : `Seed ${seed}, ${seconds} s`);

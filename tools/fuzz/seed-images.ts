@@ -7,7 +7,7 @@ const SIDE = 48;
 const WALL = { left: 0, top: 0, width: 200, height: 200 };
 const FACE = { left: 350, top: 330, width: 320, height: 320 };
 
-/** Creates small JPEG and PNG files of many variants. */
+/** Creates small JPEG, PNG and WebP files of many variants. */
 export function createSeedImages(): Promise<Buffer[]> {
   const photo = (part = WALL) => sharp(readSamplePhoto(1)).extract(part).resize(SIDE);
   return Promise.all([
@@ -21,5 +21,9 @@ export function createSeedImages(): Promise<Buffer[]> {
     photo().ensureAlpha(0.5).png({ palette: true, colours: 9 }).withMetadata({ orientation: 8 }).toBuffer(),
     photo().toColourspace("rgb16").ensureAlpha(0.5).png({ progressive: true }).toBuffer(),
     photo().toColourspace("grey16").png().withIccProfile("srgb").toBuffer(),
+    photo().webp().toBuffer(),
+    photo(FACE).webp({ lossless: true }).toBuffer(),
+    photo().ensureAlpha(0.5).webp().withMetadata({ orientation: 6 }).toBuffer(),
+    photo().webp({ lossless: true, effort: 6 }).withIccProfile("p3").toBuffer(),
   ]);
 }

@@ -4,18 +4,25 @@ import type { Photo } from "./store.ts";
 export interface Limits {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
+  /** Accepted formats. */
+  readonly imageFormats: readonly Format[];
 }
+
+type Format = keyof typeof FORMATS;
 
 /** A photo that the service would reject. The message tells the user why. */
 export class PhotoError extends Error {
   override readonly name = "PhotoError";
 }
 
-/** First bytes of a JPEG and of a PNG. File names and types are not reliable. */
-const SIGNATURES = [
-  [0xff, 0xd8, 0xff],
-  [0x89, 0x50, 0x4e, 0x47],
-];
+/** Names and first bytes of the formats. File names and types are not reliable. */
+const FORMATS = {
+  jpeg: { name: "JPEG", signature: /^\xff\xd8\xff/ },
+  png: { name: "PNG", signature: /^\x89PNG/ },
+  webp: { name: "WebP", signature: /^RIFF.{4}WEBP/s },
+};
+const SIGNATURE_BYTES = 12;
+const DEFAULT_FORMATS: readonly Format[] = ["jpeg", "png"];
 
 const MIB = 1024 * 1024;
 
@@ -31,9 +38,10 @@ export async function fetchLimits(): Promise<Limits | undefined> {
 
 /** Opens a file as a photo. Throws PhotoError if the service would reject it. */
 export async function openPhoto(file: Blob, name: string, limits: Limits | undefined): Promise<Photo> {
-  const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  if (!SIGNATURES.some((signature) => signature.every((byte, i) => byte === start[i])))
-    throw new PhotoError(`${name} is not a JPEG or PNG image.`);
+  const formats = (limits?.imageFormats ?? DEFAULT_FORMATS).map((format) => FORMATS[format]);
+  const start = String.fromCharCode(...new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+  if (!formats.some(({ signature }) => signature.test(start)))
+    throw new PhotoError(`${name} is not a ${formats.map((format) => format.name).join(" or ")} image.`);
   if (limits && file.size > limits.maxImageBytes)
     throw new PhotoError(
       `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}.`,

@@ -30,8 +30,12 @@ const KIND_BY_FAULT = {
 
 /** Makes the response to bytes that never became an HTTP/1.1 request. */
 export function createHeadRejection(fault: HeadFault): HeadRejection {
-  const { status, body } = httpErrorFrom(new ServiceError(KIND_BY_FAULT[fault]));
-  return { status, headers: { [REQUEST_ID]: requestIdFrom(undefined) }, body: JSON.stringify(body) };
+  const { status, headers, body } = httpErrorFrom(new ServiceError(KIND_BY_FAULT[fault]));
+  return {
+    status,
+    headers: { ...headers, [REQUEST_ID]: requestIdFrom(undefined) },
+    body: JSON.stringify(body),
+  };
 }
 
 /** Answers a request with an error in its own protocol, and records the outcome. */

@@ -22,7 +22,8 @@ export interface HttpError {
   };
 }
 
-const DOMAIN = "visage";
+/** `google.rpc.ErrorInfo.domain`: with the reason it identifies an error among all services. */
+const DOMAIN = "visage.dev";
 
 /** The metadata by which a server delays the retries that gRPC libraries make by themselves (gRFC A6). */
 const PUSHBACK = "grpc-retry-pushback-ms";
@@ -36,8 +37,7 @@ const DO_NOT_RETRY = "-1";
 const CHALLENGE = 'Bearer realm="visage"';
 const INVALID_KEY_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
 
-/** HTTP statuses that carry the header Retry-After. */
-const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
+const RETRY_AFTER = "retry-after";
 
 /** Converts an error for gRPC, gRPC-Web and Connect, with its details. */
 export function connectErrorFrom(error: ServiceError): ConnectError {
@@ -59,7 +59,10 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
   return new ConnectError(
     message,
     grpc,
-    hasPushback ? { [PUSHBACK]: pushbackFrom(retryAfterMs) } : undefined,
+    {
+      ...(retryable && { [RETRY_AFTER]: secondsFrom(retryAfterMs) }),
+      ...(hasPushback && { [PUSHBACK]: pushbackFrom(retryAfterMs) }),
+    },
     [
       { desc: ErrorInfoSchema, value: info },
       ...(grpc === Code.InvalidArgument ? [{ desc: BadRequestSchema, value: { fieldViolations } }] : []),
@@ -76,6 +79,11 @@ function pushbackFrom(retryAfterMs: number): string {
   return retryAfterMs > MAX_PUSHBACK_MS ? DO_NOT_RETRY : String(retryAfterMs);
 }
 
+/** Whole seconds, for the header Retry-After. */
+function secondsFrom(milliseconds: number): string {
+  return String(Math.max(1, Math.ceil(milliseconds / 1000)));
+}
+
 function durationFrom(milliseconds: number): { seconds: bigint; nanos: number } {
   return { seconds: BigInt(Math.floor(milliseconds / 1000)), nanos: (milliseconds % 1000) * 1e6 };
 }
@@ -88,8 +96,7 @@ export function httpErrorFrom(fault: unknown): HttpError {
   if (field !== undefined) headers["x-visage-image"] = field;
   if (allow) headers.allow = allow.join(", ");
   if (http === 401) headers["www-authenticate"] = kind === "noUserId" ? CHALLENGE : INVALID_KEY_CHALLENGE;
-  if (RETRY_AFTER_STATUSES.includes(http))
-    headers["retry-after"] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
+  if (retryable) headers[RETRY_AFTER] = secondsFrom(retryAfterMs);
   return {
     status: http,
     headers,

@@ -68,7 +68,7 @@ describe.each(Object.entries(PROTOCOLS))("over %s", (_, call) => {
   test("bytes that are not a message are an error with details", async () => {
     const error = await call(NOT_A_MESSAGE);
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
-      { reason: "BAD_REQUEST", domain: "visage", metadata: { code: "2001", retryable: "false" } },
+      { reason: "BAD_REQUEST", domain: "visage.dev", metadata: { code: "2001", retryable: "false" } },
     ]);
     expect(error.findDetails(BadRequestSchema)).toHaveLength(1);
   });

@@ -26,6 +26,60 @@ describe("the error table", () => {
     expect(kindFromReason("NO_SUCH_REASON")).toBeUndefined();
   });
 
+  /** The contract: codes, statuses and retries that callers rely on. A row never changes. */
+  test.each<[ErrorKind, string, Code, number, "retry" | "no retry"]>([
+    ["badRequest", "2001", Code.InvalidArgument, 400, "no retry"],
+    ["badBox", "2002", Code.InvalidArgument, 400, "no retry"],
+    ["unreadableImage", "2003", Code.InvalidArgument, 400, "no retry"],
+    ["unsupportedFormat", "2004", Code.InvalidArgument, 415, "no retry"],
+    ["imageTooLarge", "2005", Code.InvalidArgument, 413, "no retry"],
+    ["urlUnreachable", "2006", Code.FailedPrecondition, 422, "no retry"],
+    ["urlRefused", "2007", Code.FailedPrecondition, 422, "no retry"],
+    ["urlTooSlow", "2008", Code.DeadlineExceeded, 504, "retry"],
+    ["urlFailed", "2009", Code.Unavailable, 503, "retry"],
+    ["requestTooLarge", "2010", Code.ResourceExhausted, 413, "no retry"],
+    ["headersTooLarge", "2011", Code.InvalidArgument, 431, "no retry"],
+    ["unsupportedEncoding", "2012", Code.Unimplemented, 415, "no retry"],
+    ["noFace", "3001", Code.FailedPrecondition, 422, "no retry"],
+    ["noFaceInBox", "3002", Code.FailedPrecondition, 422, "no retry"],
+    ["faceTooSmall", "3101", Code.FailedPrecondition, 422, "no retry"],
+    ["lowIllumination", "3102", Code.FailedPrecondition, 422, "no retry"],
+    ["incorrectPose", "3103", Code.FailedPrecondition, 422, "no retry"],
+    ["noUserId", "4001", Code.Unauthenticated, 401, "no retry"],
+    ["unknownUser", "4002", Code.Unauthenticated, 401, "no retry"],
+    ["noSubscription", "4003", Code.PermissionDenied, 402, "no retry"],
+    ["quotaSpent", "4004", Code.ResourceExhausted, 429, "retry"],
+    ["tooManyRequests", "4005", Code.ResourceExhausted, 429, "retry"],
+    ["tooManyInFlight", "4006", Code.ResourceExhausted, 429, "retry"],
+    ["noSuchPath", "4040", Code.Unimplemented, 404, "no retry"],
+    ["wrongMethod", "4050", Code.Unimplemented, 405, "no retry"],
+    ["internal", "5000", Code.Internal, 500, "retry"],
+    ["overloaded", "5001", Code.Unavailable, 503, "retry"],
+    ["draining", "5002", Code.Unavailable, 503, "retry"],
+    ["deadlinePassed", "5003", Code.DeadlineExceeded, 504, "retry"],
+    ["requestTooSlow", "5004", Code.DeadlineExceeded, 408, "retry"],
+    ["accountsUnavailable", "5005", Code.Unavailable, 503, "retry"],
+  ])("%s is %s over every protocol", (kind, code, grpc, http, retry) => {
+    const retryable = retry === "retry";
+    const error = new ServiceError(kind);
+    const rpc = connectErrorFrom(error);
+    expect(rpc.code).toBe(grpc);
+    expect(rpc.findDetails(ErrorInfoSchema)).toMatchObject([
+      {
+        reason: reasonFromKind(kind),
+        domain: "visage.dev",
+        metadata: { code, retryable: String(retryable) },
+      },
+    ]);
+    // The error of an operation reaches plain HTTP as a Connect error.
+    for (const plain of [httpErrorFrom(error), httpErrorFrom(rpc)]) {
+      expect(plain).toMatchObject({ status: http, body: { code, success: false } });
+      expect(plain.body.data).toEqual({ reason: reasonFromKind(kind), retryable });
+      expect(plain.headers["retry-after"]).toBe(retryable ? "1" : undefined);
+    }
+    expect(rpc.metadata.get("retry-after")).toBe(retryable ? "1" : null);
+  });
+
   test.each(KINDS)("%s has a text that grpc-js shows unchanged", (kind) => {
     expect(ERRORS[kind].text).toMatch(/^[A-Z][\w .'-]+$/);
   });
@@ -41,8 +95,14 @@ describe("an error over gRPC", () => {
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
       {
         reason: "NO_FACE_IN_BOX",
-        domain: "visage",
-        metadata: { code: "3002", image: "img_2", stage: "find", retryable: "false", box: "1,2,3,4" },
+        domain: "visage.dev",
+        metadata: {
+          code: "3002",
+          image: "img_2",
+          stage: "find",
+          retryable: "false",
+          box: "1,2,3,4",
+        },
       },
     ]);
   });

@@ -142,6 +142,13 @@ function errorEnvelope(codes: readonly string[]): JsonObject {
 
 const COUNT = { type: "integer", minimum: 0 };
 
+/** The HTTP statuses whose errors can all be retried. */
+const RETRYABLE_STATUSES = new Set(
+  Object.values(ERRORS)
+    .filter(({ retryable }) => retryable)
+    .map(({ http }) => http),
+);
+
 const HEADERS: readonly HeaderDescription[] = [
   {
     name: "x-request-id",
@@ -198,7 +205,7 @@ const HEADERS: readonly HeaderDescription[] = [
     description: "Seconds to wait before a retry.",
     schema: COUNT,
     always: true,
-    appliesTo: (status) => status === 429 || status === 503,
+    appliesTo: (status) => RETRYABLE_STATUSES.has(status),
   },
   {
     name: "deprecation",

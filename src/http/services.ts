@@ -4,6 +4,7 @@ import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_det
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { createRestHandler, type RestOptions } from "../rest/handler.ts";
+import { RestError } from "../rest/rest-error.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
 import {
@@ -12,6 +13,7 @@ import {
 } from "../service/first-generation.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
+import { ServiceError } from "../service/service-error.ts";
 import { boxFromText, imageFromBytes, imageFromText } from "../service/text-parsers.ts";
 import type { Health } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -31,9 +33,28 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
 
 /** The parsers of text and files over REST. */
 const TEXT_PARSERS = {
-  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
-  "face.v1.BoundingBox": { fromText: boxFromText },
+  "face.v1.Image": {
+    fromText: (text: string | Uint8Array) => imageFromText(text).catch(throwRestError),
+    fromBytes: imageFromBytes,
+  },
+  "face.v1.BoundingBox": {
+    fromText: (text: string) => {
+      try {
+        return boxFromText(text);
+      } catch (fault) {
+        return throwRestError(fault);
+      }
+    },
+  },
 };
+
+/** Throws the error of a text parser as a RestError, to which the REST handler adds the field. */
+function throwRestError(fault: unknown): never {
+  if (!(fault instanceof ServiceError)) throw fault;
+  const { kind, message } = fault;
+  if (kind !== "badBox" && kind !== "badRequest") throw fault;
+  throw new RestError(kind, message, { cause: fault });
+}
 
 /** Decimals of a confidence in the envelope. */
 const CONFIDENCE_DECIMALS = 4;

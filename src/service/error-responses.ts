@@ -41,7 +41,7 @@ const RETRY_AFTER = "retry-after";
 
 /** Converts an error for gRPC, gRPC-Web and Connect, with its details. */
 export function connectErrorFrom(error: ServiceError): ConnectError {
-  const { kind, message, field, retryAfterMs } = error;
+  const { kind, message, field, boxField, retryAfterMs } = error;
   const { code, grpc, retryable, stage, quota } = ERRORS[kind];
   const info = {
     reason: reasonFromKind(kind),
@@ -51,10 +51,11 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       retryable: String(retryable),
       stage,
       ...(field && { image: field }),
+      ...(boxField && { field: boxField }),
       ...error.metadata,
     },
   };
-  const fieldViolations = [{ field: field ?? "", description: message }];
+  const fieldViolations = [{ field: boxField ?? field ?? "", description: message }];
   const hasPushback = retryable && PUSHBACK_CODES.includes(grpc);
   return new ConnectError(
     message,

@@ -12,6 +12,8 @@ const DEFAULT_RETRY_MS = 1000;
 export interface ErrorDetails {
   /** The field of the request that is at fault. */
   readonly field?: string | undefined;
+  /** The box at fault in the image `field`, such as `bboxes_1` or `bboxes[3]`. */
+  readonly boxField?: string | undefined;
   /** Additional `google.rpc.ErrorInfo.metadata`. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** The methods that the path supports, for the header Allow. */
@@ -26,6 +28,7 @@ export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly kind: ErrorKind;
   readonly field: string | undefined;
+  readonly boxField: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly allow: readonly string[] | undefined;
   /** The delay before a retry in whole milliseconds; meaningful only for a kind that can be retried. */
@@ -35,6 +38,7 @@ export class ServiceError extends Error {
     super(message, { cause: details.cause });
     this.kind = kind;
     this.field = details.field;
+    this.boxField = details.boxField;
     this.metadata = details.metadata ?? {};
     this.allow = details.allow;
     this.retryAfterMs = Math.ceil(details.retryAfterMs ?? DEFAULT_RETRY_MS);
@@ -57,11 +61,7 @@ const FETCH_ERRORS = {
 /** Converts anything that was thrown to the error to report; an unexpected one becomes `internal`. */
 export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   if (fault instanceof ServiceError) return fault;
-  if (fault instanceof FaceError) {
-    const { box } = fault;
-    const metadata = box && { box: [box.x1, box.y1, box.x2, box.y2].join(",") };
-    return new ServiceError(fault.kind, fault.message, { field, metadata, cause: fault });
-  }
+  if (fault instanceof FaceError) return serviceErrorFromFace(fault, field);
   if (fault instanceof FetchError) {
     const metadata = { stage: "fetch" };
     return new ServiceError(kindFromFetchError(fault), fault.message, { field, metadata, cause: fault });
@@ -73,6 +73,29 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });
+}
+
+/** The field with the box for each image. */
+const BOX_FIELDS: Readonly<Record<string, string>> = {
+  img_1: "bboxes_1",
+  img_2: "bboxes_2",
+  img: "bboxes",
+  image_attr: "bboxes",
+};
+
+function serviceErrorFromFace(error: FaceError, field?: string): ServiceError {
+  const { kind, message, box, boxIndex } = error;
+  const boxes = field === undefined ? undefined : BOX_FIELDS[field];
+  if ((kind !== "badBox" && kind !== "noFaceInBox") || boxes === undefined)
+    return new ServiceError(kind, message, { field, cause: error });
+  // Only get_image_attr takes several boxes.
+  const boxField = field === "image_attr" && boxIndex !== undefined ? `${boxes}[${boxIndex}]` : boxes;
+  return new ServiceError(kind, message.replace(/\.$/, ` (${boxField}).`), {
+    field,
+    boxField,
+    metadata: box && { box: [box.x1, box.y1, box.x2, box.y2].join(",") },
+    cause: error,
+  });
 }
 
 function kindFromFetchError({ kind, status = 0 }: FetchError): ErrorKind {

@@ -129,29 +129,35 @@ describe("the envelope of an error", () => {
     ["/get_face_vec?bboxes=1,2,3", { img: photo1 }, 400, "2002", /1,2,3/],
     ["/get_face_vec?bboxes=1,2,3,4&bboxes=5,6,7,8", { img: photo1 }, 400, "2002", /bboxes/],
     ["/get_image_attr", { bboxes: Array(257).fill("1,2,3,4") }, 400, "2002", /more than 256/],
-    ["/get_face_vec?bboxes=9,9,9,90", { img: photo1 }, 400, "2002", "The box from 9 9 to 9 90 is empty."],
+    [
+      "/get_face_vec?bboxes=9,9,9,90",
+      { img: photo1 },
+      400,
+      "2002",
+      "The box from 9 9 to 9 90 is empty (bboxes).",
+    ],
     [
       "/get_face_vec?bboxes=2000,9,2100,90",
       { img: photo1 },
       400,
       "2002",
-      "The box from 2000 9 to 2100 90 lies outside the image.",
+      "The box from 2000 9 to 2100 90 lies outside the image (bboxes).",
     ],
     [
       "/get_image_attr?bboxes=1470,227,1676,431&20,20,200,200",
       { image_attr: photo1 },
       422,
       "3002",
-      /from 20 20 to 200 200/,
+      /from 20 20 to 200 200 \(bboxes\[1\]\)/,
     ],
     [
       "/get_face_vec?bboxes=20,20,200,200",
       { img: photo1 },
       422,
       "3002",
-      "No face was found in the box from 20 20 to 200 200.",
+      "No face was found in the box from 20 20 to 200 200 (bboxes).",
     ],
-    ["/get_face_vec?bboxes=419,390,450,425&face_det=0&quality=1", { img: photo1 }, 422, /31\d\d|3002/, /./],
+    ["/get_face_vec?bboxes=419,390,450,425&face_det=0&quality=1", { img: photo1 }, 422, "3101", /./],
     ["/no_such_path", {}, 404, "4040", /./],
   ])("%s %#", async (path, body, status, code, message) => {
     const { text, response } = await post(path, body);
@@ -174,6 +180,18 @@ describe("the envelope of an error", () => {
   });
 
   test("image without a face: an error for get_face_vec, only image_size for get_image_attr", async () => {
+  test.each([
+    ["/match_faces?bboxes_2=9,9,9,90", { img_1: photo3, img_2: photo3 }, "img_2", /\(bboxes_2\)\.$/],
+    ["/get_image_attr?bboxes=9,9,90,90&9,9,9,90", { image_attr: photo3 }, "image_attr", /\(bboxes\[1\]\)\.$/],
+    // A box that cannot be read is at fault itself.
+    ["/match_faces?bboxes_2=1,2,3", { img_1: photo3, img_2: photo3 }, "bboxes_2", /^bboxes_2: /],
+    ["/get_face_vec", { img: "a,b" }, "img", /^img: /],
+  ])("names the image and the box at fault: %s %#", async (path, body, image, message) => {
+    const { text, response } = await post(path, body);
+    expect(response.headers.get("x-visage-image")).toBe(image);
+    expect((JSON.parse(text) as { message: string }).message).toMatch(message);
+  });
+
     const plain = await shrunk(photograph(3), 2);
     const vector = await post("/get_face_vec", { img: plain });
     expect(JSON.parse(vector.text)).toMatchObject({ code: "3001" });

@@ -91,7 +91,7 @@ describe("an error over gRPC", () => {
     const error = connectErrorFrom(
       serviceErrorFrom(new FaceError("noFaceInBox", "No face.", { box }), "img_2"),
     );
-    expect(error).toMatchObject({ code: Code.FailedPrecondition, rawMessage: "No face." });
+    expect(error).toMatchObject({ code: Code.FailedPrecondition, rawMessage: "No face (bboxes_2)." });
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
       {
         reason: "NO_FACE_IN_BOX",
@@ -99,6 +99,7 @@ describe("an error over gRPC", () => {
         metadata: {
           code: "3002",
           image: "img_2",
+          field: "bboxes_2",
           stage: "find",
           retryable: "false",
           box: "1,2,3,4",
@@ -112,6 +113,26 @@ describe("an error over gRPC", () => {
     expect(error.findDetails(BadRequestSchema)).toMatchObject([
       { fieldViolations: [{ field: "img_1", description: "Broken." }] },
     ]);
+  });
+
+  test.each([
+    ["img_1", 0, "bboxes_1"],
+    ["img_2", 0, "bboxes_2"],
+    ["img", 0, "bboxes"],
+    ["image_attr", 3, "bboxes[3]"],
+    ["image_attr", undefined, "bboxes"],
+  ])("names the box in %s that is malformed: %s", (image, boxIndex, field) => {
+    const fault = new FaceError("badBox", "The box is empty.", { boxIndex });
+    const error = connectErrorFrom(serviceErrorFrom(fault, image));
+    const description = `The box is empty (${field}).`;
+    expect(error.findDetails(BadRequestSchema)).toMatchObject([
+      { fieldViolations: [{ field, description }] },
+    ]);
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ metadata: { image, field } }]);
+    expect(httpErrorFrom(error)).toMatchObject({
+      headers: { "x-visage-image": image },
+      body: { message: description },
+    });
   });
 
   test("states the delay before a retry", () => {

@@ -74,7 +74,10 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
       return {
         ...SUCCESS,
         message: "Fetched vector data.",
-        data: { vector: [...face.vector], ...(request.detail && { detail: call.detail() }) },
+        data: {
+          vector: [...face.vector],
+          ...(request.detail && { detail: call.detail(), model: options.analyzer.identity }),
+        },
       };
     },
   };

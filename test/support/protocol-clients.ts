@@ -3,6 +3,7 @@ import {
   type DescMethodUnary,
   fromBinary,
   fromJson,
+  isFieldSet,
   type JsonObject,
   type Message,
   toBinary,
@@ -159,8 +160,8 @@ const PATHS: Readonly<Record<Operation, string>> = {
 function fieldsFromRequest(request: Message): Field[] {
   const method = Object.values(FaceService.method).find(({ input }) => input.typeName === request.$typeName)!;
   return method.input.fields.flatMap((field): Field[] => {
+    if (!isFieldSet(request, field)) return [];
     const value = (request as unknown as Record<string, unknown>)[field.localName];
-    if (value === undefined || value === false) return [];
     if (field.fieldKind === "scalar") return [[field.name, value ? "1" : "0"]];
     if (field.fieldKind === "list")
       return (value as BoundingBox[]).map((box) => [field.name, textFromBox(box)]);

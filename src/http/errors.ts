@@ -65,12 +65,16 @@ function responseFrom(
   }
   const connectError = connectErrorFrom(error);
   connectError.metadata.set(REQUEST_ID, context.id);
-  if (protocol === "connect")
-    return jsonResponse(codeToHttpStatus(connectError.code), headers, errorToJson(connectError, undefined));
+  // The wrong method is an error of HTTP, before any RPC protocol.
+  const httpStatus = error.kind === "wrongMethod" ? plain.status : undefined;
+  if (protocol === "connect") {
+    const status = httpStatus ?? codeToHttpStatus(connectError.code);
+    return jsonResponse(status, headers, errorToJson(connectError, undefined));
+  }
   // A gRPC or gRPC-Web response without a message has its trailers among the headers (Trailers-Only).
   const trailer = Object.fromEntries(setTrailerStatus(new Headers(), connectError));
   const type = context.request.headers["content-type"];
-  return { status: 200, headers: { ...headers, "content-type": type, ...trailer } };
+  return { status: httpStatus ?? 200, headers: { ...headers, "content-type": type, ...trailer } };
 }
 
 function jsonResponse(status: number, headers: OutgoingHttpHeaders, json: unknown): WholeResponse {

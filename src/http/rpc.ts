@@ -14,6 +14,7 @@ import {
   type UniversalHandler,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
+import { trailerFlag, trailerParse } from "@connectrpc/connect/protocol-grpc-web";
 import { compressionGzip } from "@connectrpc/connect-node";
 import { connectErrorFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
@@ -23,7 +24,7 @@ import { type Body, readBodyParts } from "./body.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
-import { prepareMessage } from "./rpc-message.ts";
+import { ENVELOPE_HEADER_BYTES, prepareMessage } from "./rpc-message.ts";
 import { sendResponse } from "./send-response.ts";
 import { sendStream } from "./send-stream.ts";
 
@@ -113,6 +114,11 @@ export async function serveUnary(
   throwIfUnsupported(response);
   const content = response.body && (await readAllBytes(response.body, Number.MAX_SAFE_INTEGER));
   const { "content-length": _, ...headers } = nodeHeadersFrom(response.header);
+  const errorTrailer = errorTrailerFrom(response, content);
+  if (errorTrailer) {
+    sendResponse(context, { status: 200, headers: { ...headers, ...nodeHeadersFrom(errorTrailer) } });
+    return;
+  }
   const isJson = message.isConverted && response.status === 200;
   sendResponse(context, {
     status: response.status,
@@ -120,6 +126,21 @@ export async function serveUnary(
     body: isJson ? jsonFromBinary(handler.method.output, content!) : content,
     trailers: response.trailer && nodeHeadersFrom(response.trailer),
   });
+}
+
+/**
+ * Returns the trailers of a gRPC or gRPC-Web error, which has no message; undefined for any other response. They are
+ * sent among the headers (Trailers-Only): a gRPC client retries only such errors (gRFC A6), and metadata that is also a
+ * header, such as the request id, arrives once.
+ */
+function errorTrailerFrom(
+  { header, trailer }: UniversalServerResponse,
+  content: Uint8Array | undefined,
+): Headers | undefined {
+  if (trailer) return content?.length ? undefined : trailer;
+  const isGrpcWeb = header?.get("content-type")?.startsWith("application/grpc-web");
+  if (!isGrpcWeb || content?.[0] !== trailerFlag) return undefined;
+  return trailerParse(content.subarray(ENVELOPE_HEADER_BYTES));
 }
 
 function jsonFromBinary(schema: DescMessage, bytes: Uint8Array): string {

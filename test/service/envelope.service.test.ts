@@ -1,7 +1,14 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { ConnectError, createClient } from "@connectrpc/connect";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
+import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
@@ -173,13 +180,6 @@ describe("the envelope of an error", () => {
     expect(response.headers.get("x-request-id")).toMatch(/\S{8,}/);
   });
 
-  test("quality=1: the message is the text of the spec for the first reason", async () => {
-    const small = await post("/get_face_vec?quality=1", { img: await shrunk(photograph(3), 400) });
-    expect(JSON.parse(small.text)).toMatchObject({ code: "3101", message: "Face too Small" });
-    expect(small.response.status).toBe(422);
-  });
-
-  test("image without a face: an error for get_face_vec, only image_size for get_image_attr", async () => {
   test.each([
     ["/match_faces?bboxes_2=9,9,9,90", { img_1: photo3, img_2: photo3 }, "img_2", /\(bboxes_2\)\.$/],
     ["/get_image_attr?bboxes=9,9,90,90&9,9,9,90", { image_attr: photo3 }, "image_attr", /\(bboxes\[1\]\)\.$/],
@@ -192,6 +192,13 @@ describe("the envelope of an error", () => {
     expect((JSON.parse(text) as { message: string }).message).toMatch(message);
   });
 
+  test("quality=1: the message is the text of the spec for the first reason", async () => {
+    const small = await post("/get_face_vec?quality=1", { img: await shrunk(photograph(3), 400) });
+    expect(JSON.parse(small.text)).toMatchObject({ code: "3101", message: "Face too Small" });
+    expect(small.response.status).toBe(422);
+  });
+
+  test("image without a face: an error for get_face_vec, only image_size for get_image_attr", async () => {
     const plain = await shrunk(photograph(3), 2);
     const vector = await post("/get_face_vec", { img: plain });
     expect(JSON.parse(vector.text)).toMatchObject({ code: "3001" });
@@ -223,6 +230,35 @@ describe("the request id", () => {
       expect(await sendId(path, "not well formed")).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
+
+  test.each([
+    ["gRPC", createGrpcTransport],
+    ["gRPC-Web over HTTP/1.1", createGrpcWebTransport],
+    ["Connect", createConnectTransport],
+  ])("is once in the metadata of an error over %s", async (name, createTransport) => {
+    const httpVersion = name === "gRPC" ? "2" : "1.1";
+    const transport = createTransport({ baseUrl: `http://127.0.0.1:${service.port}`, httpVersion } as never);
+    const client = createClient(FaceService, transport);
+    const request = { img: { source: { case: "content", value: Buffer.from("no image") } as const } };
+    // The operation rejects the one, and admission the other.
+    for (const user_id of [USER, "nobody"]) {
+      const call = client.getFaceVec(request, { headers: { user_id, "x-request-id": "mine-42" } });
+      const error = ConnectError.from(await call.catch((fault: unknown) => fault));
+      expect(error.findDetails(ErrorInfoSchema)).toHaveLength(1);
+      expect(error.metadata.get("x-request-id")).toBe("mine-42");
+    }
+  });
+
+  test("is once in a gRPC-Web error, among the headers", async () => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/face.v1.FaceService/GetFaceVec`, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/grpc-web+proto", "x-request-id": "mine-42" },
+      body: new Uint8Array(5),
+    });
+    expect(response.headers.get("grpc-status")).toBe("3");
+    expect(response.headers.get("x-request-id")).toBe("mine-42");
+    expect(await response.text()).toBe("");
+  });
 
   test("is in the headers of a gRPC response and in the metadata of an error", async () => {
     const client = new Client(`127.0.0.1:${service.port}`, credentials.createInsecure());

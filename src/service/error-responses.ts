@@ -27,7 +27,7 @@ const DOMAIN = "visage.dev";
 
 /** The metadata by which a server delays the retries that gRPC libraries make by themselves (gRFC A6). */
 const PUSHBACK = "grpc-retry-pushback-ms";
-/** Codes that retry policies list. */
+/** The codes that the published service config retries. */
 const PUSHBACK_CODES: readonly Code[] = [Code.Unavailable, Code.ResourceExhausted];
 /** A library should not hold a call open for longer than this, such as until the next month. */
 const MAX_PUSHBACK_MS = 60_000;
@@ -56,13 +56,12 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
     },
   };
   const fieldViolations = [{ field: boxField ?? field ?? "", description: message }];
-  const hasPushback = retryable && PUSHBACK_CODES.includes(grpc);
   return new ConnectError(
     message,
     grpc,
     {
       ...(retryable && { [RETRY_AFTER]: secondsFrom(retryAfterMs) }),
-      ...(hasPushback && { [PUSHBACK]: pushbackFrom(retryAfterMs) }),
+      ...(PUSHBACK_CODES.includes(grpc) && { [PUSHBACK]: pushbackFrom(retryable, retryAfterMs) }),
     },
     [
       { desc: ErrorInfoSchema, value: info },
@@ -76,8 +75,8 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
   );
 }
 
-function pushbackFrom(retryAfterMs: number): string {
-  return retryAfterMs > MAX_PUSHBACK_MS ? DO_NOT_RETRY : String(retryAfterMs);
+function pushbackFrom(retryable: boolean, retryAfterMs: number): string {
+  return retryable && retryAfterMs <= MAX_PUSHBACK_MS ? String(retryAfterMs) : DO_NOT_RETRY;
 }
 
 /** Whole seconds, for the header Retry-After. */

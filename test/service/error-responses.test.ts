@@ -158,9 +158,10 @@ describe("an error over gRPC", () => {
   test.each(KINDS)("%s has RetryInfo, pushback and QuotaFailure only if they apply", (kind) => {
     const { grpc, retryable, http } = ERRORS[kind];
     const error = connectErrorFrom(new ServiceError(kind));
-    const hasPushback = retryable && (grpc === Code.Unavailable || grpc === Code.ResourceExhausted);
+    const hasPushback = grpc === Code.Unavailable || grpc === Code.ResourceExhausted;
     expect(error.findDetails(RetryInfoSchema)).toHaveLength(Number(retryable));
-    expect(error.metadata.has("grpc-retry-pushback-ms")).toBe(hasPushback);
+    const pushback = retryable ? "1000" : "-1";
+    expect(error.metadata.get("grpc-retry-pushback-ms")).toBe(hasPushback ? pushback : null);
     expect(error.findDetails(QuotaFailureSchema)).toHaveLength(Number(http === 429));
   });
 

@@ -1,6 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { createRouterTransport, type HandlerContext, type Transport } from "@connectrpc/connect";
+import {
+  type ConnectRouter,
+  createRouterTransport,
+  type HandlerContext,
+  type ServiceImpl,
+  type Transport,
+} from "@connectrpc/connect";
 import {
   type BoundingBox,
   BoundingBoxSchema,
@@ -8,6 +14,7 @@ import {
   type Image,
   ImageSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
+import type { Admission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import { Connections } from "../../src/http/connections.ts";
 import type { CorsOrigins } from "../../src/http/cors.ts";
@@ -20,6 +27,7 @@ import { createRestHandler } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import type { TextParsers } from "../../src/rest/text-parser.ts";
 import { connectErrorFrom } from "../../src/service/error-responses.ts";
+import { translateErrors } from "../../src/service/interceptors.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { postBytes, sendRaw } from "./raw-http.ts";
@@ -83,6 +91,11 @@ export interface EchoOptions {
   readonly transport?: Transport;
   readonly timeoutMs?: number;
   readonly corsOrigins?: CorsOrigins;
+  readonly maxRequestBytes?: number;
+  /** Everyone is admitted by default. */
+  readonly admit?: Admission;
+  /** Serves the operations as RPCs as well. */
+  readonly rpc?: Partial<ServiceImpl<typeof FaceService>>;
 }
 
 /** Creates the lifecycle of a REST handler alone: no RPCs, pages or admission limits. */
@@ -97,7 +110,7 @@ export function createTestLifecycle(
     isReady: () => true,
     isDraining: () => false,
     watchLimiter: new WatchLimiter(),
-    budget: new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 }),
+    budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 30_000,
     corsOrigins: "*",
@@ -162,13 +175,17 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
   const log = { ...createLog("off"), error: (line: unknown) => void errors.push(line) };
   const lifecycle = createTestLifecycle({
     rest: createRestHandler({ service: FaceService, transport: options.transport ?? transport, textParsers }),
-    maxRequestBytes: MAX_REQUEST_BYTES,
+    maxRequestBytes: options.maxRequestBytes ?? MAX_REQUEST_BYTES,
     timeoutMs: options.timeoutMs ?? 30_000,
     corsOrigins: options.corsOrigins ?? "*",
+    ...(options.rpc && {
+      rpcRoutes: (router: ConnectRouter) => void router.service(FaceService, options.rpc!),
+      interceptors: [translateErrors(log)],
+    }),
     log,
   });
   const port = createClearPort({
-    onRequest: lifecycle.createListener({ admit: async () => {}, observers: [] }),
+    onRequest: lifecycle.createListener({ admit: options.admit ?? (async () => {}), observers: [] }),
     rejectHead: createHeadRejection,
     onSessionError: () => {},
     connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),

@@ -39,7 +39,7 @@ def failure(
     """An error with the details that the real service sends."""
     info = error_details_pb2.ErrorInfo(
         reason=reason,
-        domain="visage",
+        domain="visage.dev",
         metadata={"code": "9999", "retryable": str(retryable).lower(), "stage": "find", "image": "img"},
     )
     retry = error_details_pb2.RetryInfo()

@@ -1,5 +1,5 @@
 import type { Analysis, Box, Face, Point } from "../core/index.ts";
-import { formatPercent, formatTable } from "./format.ts";
+import { formatPercent, formatTable, replaceControlCharacters } from "./format.ts";
 
 /** The JSON entry of a photo. */
 export interface AnalysisReport {
@@ -21,7 +21,7 @@ const TEXT_COLUMNS = ["rectangle", "age", "gender"];
 
 /** Formats an analysis as a heading and a table with a row for each face. */
 export function formatAnalysis(file: string, { width, height, faces }: Analysis): string {
-  const heading = `${file}  ${width} x ${height}`;
+  const heading = `${replaceControlCharacters(file)}  ${width} x ${height}`;
   if (faces.length === 0) return `${heading}  no face found`;
   const lines = formatTable(COLUMNS, faces.map(formatRow), TEXT_COLUMNS);
   const count = faces.length === 1 ? "1 face" : `${faces.length} faces`;
@@ -62,7 +62,8 @@ function createFaceReport({ box, landmarks, vector, ...face }: Face): FaceReport
   };
 }
 
-function roundBox({ x1, y1, x2, y2 }: Box): Box {
+/** Rounds a box to whole pixels. */
+export function roundBox({ x1, y1, x2, y2 }: Box): Box {
   return { x1: Math.round(x1), y1: Math.round(y1), x2: Math.round(x2), y2: Math.round(y2) };
 }
 

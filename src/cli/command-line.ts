@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PACKAGE_ROOT } from "../model-manifest.ts";
 import { parseOptions } from "./arguments.ts";
-import { type Command, type CommandContext, EXIT_CODES, printError, UsageError } from "./command.ts";
+import {
+  type Command,
+  type CommandContext,
+  EXIT_CODES,
+  Interruption,
+  printError,
+  UsageError,
+} from "./command.ts";
 
 interface CommandEntry {
   readonly name: string;
@@ -22,6 +29,11 @@ const COMMANDS: readonly CommandEntry[] = [
     name: "analyze",
     summary: "find faces in photos, with age, gender, pose and brightness",
     load: () => import("./analyze.ts"),
+  },
+  {
+    name: "match",
+    summary: "tell whether two photos show the same person",
+    load: () => import("./match.ts"),
   },
   {
     name: "users",
@@ -63,6 +75,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
       return EXIT_CODES.usage;
     }
     printError(context, error instanceof Error ? error.message : String(error));
+    if (error instanceof Interruption) return error.exitCode;
     return command?.failureCode ?? EXIT_CODES.failure;
   }
 }

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Environment } from "../config.ts";
+import { replaceControlCharacters } from "./format.ts";
 
 /** Exit codes. A command may define others; `match` does. */
 export const EXIT_CODES = { ok: 0, failure: 1, usage: 2 } as const;
@@ -75,5 +76,6 @@ export function print({ stdout }: CommandContext, text: string): void {
 
 /** Prints an error to stderr as one line. */
 export function printError({ stderr }: CommandContext, message: string): void {
-  stderr.write(`visage: ${message.replaceAll(/\s*[\r\n]+\s*/g, " ")}\n`);
+  const line = message.replaceAll(/\s*[\r\n]+\s*/g, " ");
+  stderr.write(`visage: ${replaceControlCharacters(line)}\n`);
 }

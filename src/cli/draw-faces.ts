@@ -1,4 +1,6 @@
 import sharp from "sharp";
+// Loads libvips with all its loaders blocked, except those for JPEG and PNG.
+import "../core/image/decode.ts";
 import { boxArea, intersectBoxes } from "../core/geometry.ts";
 import type { Box, Face, Point } from "../core/index.ts";
 import type { Pixels } from "../core/types.ts";

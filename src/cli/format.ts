@@ -16,6 +16,11 @@ export function formatTable(
   return allRows.map((row) => row.map(pad).join("  ").trimEnd());
 }
 
+/** Replaces control characters. In a file name they could control the terminal. */
+export function replaceControlCharacters(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "?");
+}
+
 /** Formats a fraction (0 to 1) as a whole percentage. */
 export function formatPercent(fraction: number): string {
   return `${Math.round(100 * fraction)}%`;

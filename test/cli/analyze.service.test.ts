@@ -1,14 +1,28 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
+import { Interruption } from "../../src/cli/command.ts";
 import type { Environment } from "../../src/config.ts";
-import { AGE_RANGES, type Box } from "../../src/core/index.ts";
+import { AGE_RANGES, type Analyzer, type AnalyzerOptions, type Box } from "../../src/core/index.ts";
 import type { Pixels } from "../../src/core/types.ts";
-import { type CommandResult, runInProcess } from "../support/command-line.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { type CommandResult, runInProcess, TextOutput } from "../support/command-line.ts";
 import { photograph } from "../support/images.ts";
+
+// The networks are loaded once for all tests that run them in this process.
+vi.mock(import("../../src/core/index.ts"), async (importOriginal) => {
+  const core = await importOriginal();
+  let shared: Promise<Analyzer> | undefined;
+  const openShared = async (options: AnalyzerOptions): Promise<Analyzer> => {
+    if (options.modelsDir !== DEFAULT_MODELS_DIR) return core.openAnalyzer(options);
+    shared ??= core.openAnalyzer(options);
+    return { ...(await shared), close: async () => {} };
+  };
+  return { ...core, openAnalyzer: openShared };
+});
 
 const BOX_COLOUR = [255, 214, 10];
 const LANDMARK_COLOUR = [80, 255, 220];
@@ -26,6 +40,9 @@ beforeAll(async () => {
   await writeFile(join(folder, "photo.gif"), await blank.gif().toBuffer());
   await writeFile(join(folder, "cut.jpg"), three.subarray(0, 20_000));
   await writeFile(join(folder, "empty.jpg"), "");
+  // A sparse file that is larger than any buffer.
+  await writeFile(join(folder, "huge.jpg"), "");
+  await truncate(join(folder, "huge.jpg"), 2 ** 40);
 });
 
 const startFolder = process.cwd();
@@ -35,9 +52,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs a command in the folder of test photos. */
+/** Runs a command in the folder of test photos. With one worker, the networks run in this process. */
 function visage(args: readonly string[], env: Environment = {}): Promise<CommandResult> {
-  return runInProcess(args, env);
+  return runInProcess(args, { VISAGE_WORKERS: "1", ...env });
 }
 
 async function readPixels(image: Uint8Array): Promise<Pixels> {
@@ -54,8 +71,9 @@ describe("visage analyze", () => {
     let outcome: CommandResult;
 
     beforeAll(async () => {
-      const bad = ["none.jpg", "folder.jpg", "photo.gif", "cut.jpg", "empty.jpg"];
-      outcome = await visage(["analyze", "four.jpg", ...bad, "three.jpg", "blank.png"]);
+      const bad = ["none.jpg", "folder.jpg", "photo.gif", "cut.jpg", "empty.jpg", "huge.jpg"];
+      const args = ["analyze", "four.jpg", ...bad, "three.jpg", "blank.png"];
+      outcome = await visage(args, { VISAGE_WORKERS: "2" });
     });
 
     it("prints a heading for each photo and an aligned row for each face", () => {
@@ -84,10 +102,11 @@ describe("visage analyze", () => {
     it("reports each invalid file in one line and fails", () => {
       expect(outcome.stderr.split("\n")).toEqual([
         "visage: none.jpg: no such file or directory",
-        "visage: folder.jpg: is a folder",
+        "visage: folder.jpg: has no photos (.jpg, .jpeg, .png)",
         "visage: photo.gif: The image is neither a JPEG nor a PNG.",
         "visage: cut.jpg: The image is damaged or incomplete and cannot be read.",
         "visage: empty.jpg: The image is empty.",
+        "visage: huge.jpg: has 1099511627776 bytes, more than VISAGE_MAX_IMAGE_BYTES allows (10485760)",
         "",
       ]);
       expect(outcome.code).toBe(1);
@@ -108,7 +127,7 @@ describe("visage analyze", () => {
     });
 
     it("prints an array for a single photo", () => {
-      expect(outcome).toMatchObject({ code: 0, stderr: "" });
+      expect(outcome).toMatchObject({ code: 0, stderr: "Wrote three.png\n" });
       expect(JSON.parse(outcome.stdout)).toEqual([
         {
           file: "three.jpg",
@@ -188,33 +207,155 @@ describe("visage analyze", () => {
     });
   });
 
-  it("prints an entry without vectors for each readable photo, and draws the upright photo", async () => {
+  it("prints a JSON array of all photos, and draws each upright in a folder that it creates", async () => {
     const turned = sharp(photograph(1)).resize(480).rotate(90).withMetadata({ orientation: 8 });
-    await writeFile(join(folder, "turned.jpg"), await turned.jpeg().toBuffer());
-    const [many, one] = await Promise.all([
-      visage(["analyze", "--json", "blank.png", "none.jpg", "turned.jpg"]),
-      visage(["analyze", "turned.jpg", "--draw", "turned.png"]),
-    ]);
-
-    expect(many.code).toBe(1);
-    expect(many.stderr).toBe("visage: none.jpg: no such file or directory\n");
-    const reports: AnalysisReport[] = JSON.parse(many.stdout);
-    expect(reports.map(({ file, faces }) => [file, faces.length])).toEqual([
-      ["blank.png", 0],
-      ["turned.jpg", 3],
+    await mkdir("album");
+    await writeFile("album/turned.jpg", await turned.jpeg().toBuffer());
+    await copyFile("blank.png", "album/blank.png");
+    const args = [
+      "analyze",
+      "--json",
+      "album",
+      "none.jpg",
+      "--draw",
+      "album/drawings",
+      "--output",
+      "new/a.json",
+    ];
+    expect(await visage(args)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: [
+        "Wrote album/drawings/album/blank.png.png",
+        "Wrote album/drawings/album/turned.jpg.png",
+        "Wrote new/a.json: 3 photos, 3 faces",
+        'visage: 1 of 3 photos failed; "error" in the output has the reasons',
+        "",
+      ].join("\n"),
+    });
+    const reports: AnalysisReport[] = JSON.parse(await readFile("new/a.json", "utf8"));
+    expect(reports).toMatchObject([
+      { file: "album/blank.png", faces: [] },
+      { file: "album/turned.jpg", faces: [{}, {}, {}] },
+      { file: "none.jpg", error: "no such file or directory" },
     ]);
     expect(reports[1]!.faces.filter((face) => "vector" in face)).toEqual([]);
-
-    expect(one).toMatchObject({ code: 0, stderr: "" });
-    const drawn = await readPixels(await readFile(join(folder, "turned.png")));
+    const drawn = await readPixels(await readFile("album/drawings/album/turned.jpg.png"));
     expect([drawn.width, drawn.height]).toEqual([480, 320]);
     const { x1, y1, y2 } = reports[1]!.faces[0]!.box;
     expect(colourAt(drawn, x1, Math.round(0.1 * y2 + 0.9 * y1))).toEqual(BOX_COLOUR);
+    // Drawings are not photos.
+    expect((await visage(["analyze", "album", "--csv", "--draw", "album/drawings"])).stdout).not.toContain(
+      "drawings",
+    );
+  });
+
+  it("reports a drawing that cannot be written, and prints the result", async () => {
+    await writeFile("file", "");
+    const { code, stdout, stderr } = await visage(["analyze", "blank.png", "--draw", "file/out.png"]);
+    expect(stdout).toBe("blank.png  60 x 40  no face found\n");
+    expect(stderr).toMatch(/^visage: file\/out\.png: .+\n$/);
+    expect(code).toBe(1);
+    expect(await readFile("file", "utf8")).toBe("");
+  });
+
+  it("reports an output that cannot be written before it loads the networks", async () => {
+    const env = { VISAGE_MODELS_DIR: "nowhere" };
+    const { code, stderr } = await visage(["analyze", "blank.png", "--output", "blank.png/out.json"], env);
+    expect(stderr).toMatch(/^visage: blank\.png\/out\.json: .+\n$/);
+    expect(code).toBe(1);
   });
 
   it("reports a missing network", async () => {
     const { code, stdout, stderr } = await visage(["analyze", "three.jpg"], { VISAGE_MODELS_DIR: "nowhere" });
     expect(stderr).toMatch(/^visage: There is no network at .*nowhere.*\.onnx\.\n$/);
     expect([code, stdout]).toEqual([1, ""]);
+  });
+
+  it("keeps what is written when it is interrupted", async () => {
+    const controller = new AbortController();
+    const stdout = new TextOutput();
+    // The text after the first entry is written when the second photo is done.
+    stdout.on("text", () => {
+      if (stdout.text.includes("blank.png")) controller.abort(new Interruption(130));
+    });
+    const stderr = new TextOutput();
+    const interruptSignal = () => controller.signal;
+    const context = { stdout, stderr, interruptSignal };
+    const args = ["analyze", "--json", "blank.png", "four.jpg", "three.jpg", "four.jpg"];
+    const { code } = await runInProcess(args, { VISAGE_WORKERS: "1" }, context);
+    expect(code).toBe(130);
+    expect(stderr.text).toMatch(/^visage: Interrupted after [1-3] photos\n$/);
+    expect(JSON.parse(stdout.text)[0]).toMatchObject({ file: "blank.png", faces: [] });
+    expect(JSON.parse(stdout.text).length).toBeLessThan(4);
+  });
+
+  it("ends before it starts when it is interrupted during the search", async () => {
+    const signal = AbortSignal.abort(new Interruption(143));
+    const env = { VISAGE_MODELS_DIR: "nowhere" };
+    const outcome = await runInProcess(["analyze", "."], env, { interruptSignal: () => signal });
+    expect(outcome).toEqual({ code: 143, stdout: "", stderr: "visage: Interrupted\n" });
+  });
+
+  it.each([
+    [
+      ["four.jpg", "three.jpg", "--draw", "out.png"],
+      "Option '--draw' requires a folder for more than one photo",
+    ],
+    [["one", "--draw", "one/blank.png"], "Option '--draw' would overwrite 'one/blank.png'"],
+    [["blank.png", "--draw", "./blank.png"], "Option '--draw' would overwrite './blank.png'"],
+    [["one", "--draw", "one"], "Option '--draw' would overwrite 'one'"],
+    [["blank.png", "--output", "blank.png"], "Option '--output' would overwrite 'blank.png'"],
+    [["a.jpg", "--draw", "out.jpg"], "Option '--draw' requires a folder or a file name that ends in .png"],
+    [["a.jpg", "--vectors"], "Option '--vectors' requires '--json' or '--jsonl'"],
+    [["a.jpg", "--vectors", "--output", "a.csv"], "Option '--vectors' requires '--json' or '--jsonl'"],
+    [["a.jpg", "--csv", "--jsonl"], "Options '--jsonl' and '--csv' exclude each other"],
+  ])("rejects %j", async (args, reason) => {
+    await mkdir("one", { recursive: true });
+    await copyFile("blank.png", "one/blank.png");
+    const before = await readdir(".", { recursive: true });
+    expect(await visage(["analyze", ...args])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `visage: ${reason}; see "visage analyze --help"\n`,
+    });
+    expect(await readdir(".", { recursive: true })).toEqual(before);
+  });
+});
+
+describe("visage match", () => {
+  it("compares the first face of two photos, and exits like grep", async () => {
+    const same = await visage(["match", "three.jpg", "three.jpg"]);
+    expect(same).toMatchObject({ code: 0, stderr: "" });
+    expect(same.stdout).toMatch(
+      /^match {2}distance 0\.0000\n(?: {2}three\.jpg {2}the first of 3 faces at \d+,\d+,\d+,\d+\n){2}$/,
+    );
+    const other = await visage(["match", "three.jpg", "four.jpg", "--json"]);
+    expect(other).toMatchObject({ code: 1, stderr: "" });
+    const box = {
+      x1: expect.any(Number),
+      y1: expect.any(Number),
+      x2: expect.any(Number),
+      y2: expect.any(Number),
+    };
+    expect(JSON.parse(other.stdout)).toEqual({
+      match: false,
+      distance: expect.closeTo(0.6, 0.1),
+      confidence: expect.any(Number),
+      model: expect.stringMatching(/^sface-\w+$/),
+      photos: [
+        { file: "three.jpg", facesFound: 3, box },
+        { file: "four.jpg", facesFound: 4, box },
+      ],
+    });
+  });
+
+  it.each([
+    [["three.jpg", "none.jpg"], "none.jpg: no such file or directory"],
+    [["blank.png", "three.jpg"], "blank.png: No face was found in the image."],
+    [["three.jpg"], 'The argument PHOTO is missing; see "visage match --help"'],
+    [["a.jpg", "b.jpg", "c.jpg"], `Unexpected argument 'c.jpg'; see "visage match --help"`],
+  ])("exits with 2 on an error: %j", async (args, reason) => {
+    expect(await visage(["match", ...args])).toEqual({ code: 2, stdout: "", stderr: `visage: ${reason}\n` });
   });
 });

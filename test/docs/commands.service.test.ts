@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -74,7 +74,9 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
   });
 
   test("analyze a photo on the command line", async () => {
-    await outputOf(commandsUnder("docs/clients.md", "Command line"));
+    const output = await outputOf(commandsUnder("docs/clients.md", "Command line"));
+    expect(output).toMatch(/^match {2}distance 0\./);
     expect(existsSync(join(folder, "faces.png"))).toBe(true);
+    expect(readFileSync(join(folder, "faces.jsonl"), "utf8").split("\n")).toHaveLength(4);
   });
 });

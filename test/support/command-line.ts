@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** A stream that keeps what is written. */
+/** A stream that keeps what is written. Emits "text" after each write. */
 export class TextOutput extends Writable {
   text = "";
   readonly isTTY: boolean;
@@ -23,6 +23,7 @@ export class TextOutput extends Writable {
 
   override _write(chunk: string, _encoding: string, done: () => void): void {
     this.text += chunk;
+    this.emit("text");
     done();
   }
 }

@@ -1,0 +1,83 @@
+import type { Analysis, Face } from "../core/index.ts";
+import { createReport, formatAnalysis, roundBox } from "./analysis-report.ts";
+
+/** The result of a photo: what was found in it, or why it could not be analyzed. */
+export type PhotoResult =
+  | { readonly file: string; readonly analysis: Analysis }
+  | { readonly file: string; readonly error: string };
+
+/** How results are written, one after the other. */
+export interface ReportFormat {
+  /** Whether a failed photo has an entry. Otherwise its error is printed on stderr. */
+  readonly hasErrors: boolean;
+  /** Text before the first entry. */
+  readonly start: string;
+  /** Text between two entries. */
+  readonly separator: string;
+  /** Text after the last entry. */
+  readonly end: string;
+  /** Text of a photo. `model` is the identity of the vectors. */
+  format(result: PhotoResult, model: string): string;
+}
+
+const CSV_COLUMNS = [
+  ...["file", "error", "width", "height", "face", "x1", "y1", "x2", "y2", "score", "presence"],
+  ...["age", "gender", "gender_confidence", "yaw_degrees", "pitch_degrees", "roll_degrees", "light"],
+];
+
+/** The formats by name. */
+export const REPORT_FORMATS = {
+  text: {
+    hasErrors: false,
+    start: "",
+    separator: "\n",
+    end: "",
+    format: (result) => ("error" in result ? "" : `${formatAnalysis(result.file, result.analysis)}\n`),
+  },
+  json: { hasErrors: true, start: "[", separator: ",\n", end: "]\n", format: formatJson },
+  jsonl: {
+    hasErrors: true,
+    start: "",
+    separator: "",
+    end: "",
+    format: (result, model) => `${formatJson(result, model)}\n`,
+  },
+  csv: { hasErrors: true, start: `${CSV_COLUMNS.join(",")}\n`, separator: "", end: "", format: formatCsv },
+} as const satisfies Record<string, ReportFormat>;
+
+export type FormatName = keyof typeof REPORT_FORMATS;
+
+function formatJson(result: PhotoResult, model: string): string {
+  return JSON.stringify("error" in result ? result : createReport(result.file, model, result.analysis));
+}
+
+/** Formats a row for each face; a photo without faces or with an error has one row. */
+function formatCsv(result: PhotoResult): string {
+  const { file } = result;
+  if ("error" in result) return formatRow([file, result.error]);
+  const { width, height, faces } = result.analysis;
+  const photo = [file, "", width, height];
+  if (faces.length === 0) return formatRow(photo);
+  return faces.map((face, i) => formatRow([...photo, i + 1, ...faceCells(face)])).join("");
+}
+
+function faceCells({ box, score, presence, age, gender, genderConfidence, pose, light }: Face) {
+  const { x1, y1, x2, y2 } = roundBox(box);
+  const { yawDegrees, pitchDegrees, rollDegrees } = pose;
+  const numbers = [genderConfidence, yawDegrees, pitchDegrees, rollDegrees, light].map(roundNumber);
+  const scores = [score === undefined ? "" : roundNumber(score), roundNumber(presence)];
+  return [x1, y1, x2, y2, ...scores, age, gender, ...numbers];
+}
+
+/** Formats a row of CSV (RFC 4180, but with a line feed). Missing cells at the end are empty. */
+function formatRow(cells: readonly (string | number)[]): string {
+  return `${CSV_COLUMNS.map((_, i) => quoteCell(`${cells[i] ?? ""}`)).join(",")}\n`;
+}
+
+function quoteCell(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function roundNumber(value: number): number {
+  return Math.round(10_000 * value) / 10_000;
+}

@@ -1,5 +1,6 @@
 import type { Account, Key, UsageCount, User } from "../accounts/account-store.ts";
 import { formatQuota, formatTable } from "./format.ts";
+import { createKeyReport } from "./user-keys.ts";
 
 const COLUMNS = ["name", "plan", "fingerprint", "starts", "ends", "state"];
 
@@ -42,16 +43,6 @@ export function createUserReport(user: User) {
     ends_at: endsAt?.toISOString() ?? null,
     enabled,
     certificate_subject: certificateSubject ?? null,
-  };
-}
-
-/** Creates the JSON of a key. */
-export function createKeyReport({ fingerprint, createdAt, expiresAt, lastUsedAt }: Key) {
-  return {
-    fingerprint,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt?.toISOString() ?? null,
-    last_used_at: lastUsedAt?.toISOString() ?? null,
   };
 }
 

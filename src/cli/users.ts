@@ -5,6 +5,7 @@ import { createKey, createUserId, fingerprintOf, hashKey, isKey, KEY_FORMAT } fr
 import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
+import { KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
 import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
 const DEFAULT_PLAN = "trial";
@@ -13,33 +14,42 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_YEAR = 9999;
 
 /** Output of `visage users --help`. */
-export const help = `Usage: visage users add --name NAME [--plan PLAN] [--id ID] [--start DATE] [--end DATE]
-                        [--init] [--json]
+export const help = `Usage: visage users add --name NAME [--plan PLAN] [--key KEY] [--start DATE] [--end DATE]
+                        [--certificate-subject NAME] [--init] [--json]
        visage users list [--json]
        visage users show USER [--json|--export]
        visage users set-plan USER PLAN
        visage users renew USER --until DATE|never | --days N
        visage users disable|enable USER
+${KEYS_HELP.usage}
+       visage users set-certificate USER NAME|none
        visage users remove USER [--yes]
 
-USER is the id, the fingerprint (the first characters of the hash of the id, as in the logs) or the
-name of a user.
+USER is the name of a user, its fingerprint (the first characters of its internal id, as in the
+logs) or one of its keys.
 
-  add        add a user and print its id, which is shown only once and never stored
+  add        add a user and print its key, which is shown only once and never stored
   list       print all users
   show       print a user with its plan and its usage of this month
   set-plan   change the plan of a user
   renew      extend a subscription to a date, or by a number of days from its end; from now if it
              has ended or has no end
   disable    reject the requests of a user until it is enabled again
-  remove     remove a user and its usage; asks for confirmation on a terminal
+${KEYS_HELP.commands}
+  set-certificate
+             let client certificates with this common name identify the user; see
+             VISAGE_TLS_CLIENT_CA
+  remove     remove a user, its keys and its usage; asks for confirmation on a terminal
 
   --name NAME    a unique name
   --plan PLAN    default: ${DEFAULT_PLAN}; "visage plans list" prints all plans
-  --id ID        use an existing id instead of a generated one:
+  --key KEY      use an existing key instead of a generated one:
                  ${KEY_FORMAT}
   --start DATE   start of the subscription; default: now
   --end DATE     end of the subscription; default: never
+  --certificate-subject NAME
+                 common name in the client certificates of the user
+${KEYS_HELP.options}
   --init         create the account database if it does not exist; no other account command does
   --json         print JSON
   --export       print everything that is stored about the user, as JSON
@@ -51,7 +61,20 @@ ${STORE_HELP}`;
 
 /** Adds, lists, changes or removes users. */
 export function run(args: readonly string[], context: CommandContext): Promise<number> {
-  const subcommands = { add, list, show, "set-plan": setPlan, renew, disable, enable, remove };
+  const subcommands = {
+    add,
+    list,
+    show,
+    "set-plan": setPlan,
+    renew,
+    disable,
+    enable,
+    keys,
+    rotate,
+    revoke,
+    "set-certificate": setCertificate,
+    remove,
+  };
   return runSubcommand(subcommands, args, context);
 }
 
@@ -61,7 +84,10 @@ const ADD_OPTIONS = {
   ...JSON_OPTION,
   name: { type: "string" },
   plan: { type: "string", default: DEFAULT_PLAN },
+  key: { type: "string" },
+  // The former name of --key.
   id: { type: "string" },
+  "certificate-subject": { type: "string" },
   start: { type: "string" },
   end: { type: "string" },
   init: { type: "boolean", default: false },
@@ -75,17 +101,11 @@ const RENEW_OPTIONS = {
 const REMOVE_OPTIONS = { yes: { type: "boolean", default: false } } as const;
 
 async function add(args: readonly string[], context: CommandContext): Promise<void> {
-  const {
-    name,
-    plan,
-    id: key = createKey(),
-    start,
-    end,
-    init,
-    json,
-  } = parseOptions({ args, options: ADD_OPTIONS }).values;
+  const { values } = parseOptions({ args, options: ADD_OPTIONS });
+  const { name, plan, start, end, init, json, "certificate-subject": subject } = values;
+  const key = values.key ?? values.id ?? createKey();
   if (name === undefined) throw new UsageError("Option '--name' is required");
-  if (!isKey(key)) throw new UsageError(`Option '--id' must be ${KEY_FORMAT}`);
+  if (!isKey(key)) throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
   const startsAt = start === undefined ? new Date() : parseDate(start, "start");
   const endsAt = end === undefined ? undefined : parseDate(end, "end");
   if (endsAt && endsAt <= startsAt) throw new UsageError("The subscription must end after it starts");
@@ -98,10 +118,10 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
     startsAt,
     endsAt,
     enabled: true,
-    certificateSubject: undefined,
+    certificateSubject: subject === undefined ? undefined : parseName(subject),
   };
   await withStore(context, (store) => store.addUser(user, hashKey(key)), { mustExist: !init });
-  if (json) print(context, JSON.stringify({ id: key, ...createUserReport(user) }));
+  if (json) print(context, JSON.stringify({ key, ...createUserReport(user) }));
   else print(context, `${formatUser(user)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
 }
 
@@ -160,6 +180,13 @@ async function setEnabled(args: readonly string[], context: CommandContext, enab
   const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   await updateUser(context, text, () => ({ enabled }));
+}
+
+async function setCertificate(args: readonly string[], context: CommandContext): Promise<void> {
+  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const [text, subject] = requirePositionals(positionals, "USER", "NAME");
+  const certificateSubject = subject === "none" ? undefined : parseName(subject);
+  await updateUser(context, text, () => ({ certificateSubject }));
 }
 
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {

@@ -95,7 +95,7 @@ describe("visage users add", () => {
   it("prints the new user as JSON", async () => {
     const user = await json("users", "add", "--name", "ann");
     expect(user).toEqual({
-      id: expect.stringMatching(/^vsg_[0-9a-f]{32}$/),
+      key: expect.stringMatching(/^vsg_[0-9a-f]{32}$/),
       name: "ann",
       plan: "trial",
       fingerprint: expect.stringMatching(/^[0-9a-f]{10}$/),
@@ -109,8 +109,8 @@ describe("visage users add", () => {
 
   it("accepts an id, a plan and dates", async () => {
     const dates = ["--start", "2026-01-01", "--end", "2030-01-01T12:00:00+02:00"];
-    expect(await json("users", "add", "--name", "Ann B.", "--plan", "pro", "--id", ID, ...dates)).toEqual({
-      id: ID,
+    expect(await json("users", "add", "--name", "Ann B.", "--plan", "pro", "--key", ID, ...dates)).toEqual({
+      key: ID,
       name: "Ann B.",
       plan: "pro",
       fingerprint: expect.any(String),
@@ -122,7 +122,7 @@ describe("visage users add", () => {
   });
 
   it("does not store the id", async () => {
-    const { id } = await json("users", "add", "--name", "ann");
+    const { key: id } = await json("users", "add", "--name", "ann");
     await addUsage(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
     const store = await openStore();
     const [user] = await store.findUsers(hashKey(id));
@@ -136,10 +136,11 @@ describe("visage users add", () => {
   });
 
   it("rejects a name or id that is in use and an unknown plan", async () => {
+    // The former name of the option.
     await printed("users", "add", "--name", "ann", "--id", ID);
     const add = (...args: string[]) => visage("users", "add", ...args);
     expect(await add("--name", "ann")).toEqual(failure('A user named "ann" already exists'));
-    expect(await add("--name", "bob", "--id", ID)).toEqual(failure("This key is already in use"));
+    expect(await add("--name", "bob", "--key", ID)).toEqual(failure("This key is already in use"));
     expect(await add("--name", "bob", "--plan", "gold")).toEqual(failure('The plan "gold" does not exist'));
   });
 });
@@ -397,11 +398,12 @@ describe("visage usage", () => {
 describe("an invalid command line", () => {
   const FORMAT = "8 to 128 printable characters without spaces";
   const DATE = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
-  const SUBCOMMANDS = "add, list, show, set-plan, renew, disable, enable, remove";
+  const SUBCOMMANDS =
+    "add, list, show, set-plan, renew, disable, enable, keys, rotate, revoke, set-certificate, remove";
   it.each([
     [["users", "add"], "Option '--name' is required"],
-    [["users", "add", "--name", "a", "--id", "short"], `Option '--id' must be ${FORMAT}`],
-    [["users", "add", "--name", "a", "--id", "with a space"], `Option '--id' must be ${FORMAT}`],
+    [["users", "add", "--name", "a", "--key", "short"], `Option '--key' must be ${FORMAT}`],
+    [["users", "add", "--name", "a", "--key", "with a space"], `Option '--key' must be ${FORMAT}`],
     [["users", "add", "--name", "a", "--start", "soon"], `Option '--start' ${DATE}`],
     [["users", "add", "--name", "a", "--end", "2026-02-30"], `Option '--end' ${DATE}`],
     [["users", "add", "--name", "a", "--end", "2026-02-03T10:00"], `Option '--end' ${DATE}`],

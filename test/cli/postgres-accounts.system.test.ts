@@ -27,8 +27,8 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
     code: 1,
     stderr: expect.stringContaining(`There is no account database at ${database}; `),
   });
-  const added = await json("users", "add", "--name", "ann", "--id", ID, "--init");
-  expect(added).toMatchObject({ id: ID, plan: "trial" });
+  const added = await json("users", "add", "--name", "ann", "--key", ID, "--init");
+  expect(added).toMatchObject({ key: ID, plan: "trial" });
   await expect(visage("users", "add", "--name", "ann")).rejects.toMatchObject({
     code: 1,
     stderr: `Account database: ${database}\nvisage: A user named "ann" already exists\n`,

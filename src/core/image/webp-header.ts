@@ -1,6 +1,7 @@
 import { FaceError } from "../errors.ts";
 import { encodeOrientation, readOrientation, UPRIGHT } from "./exif.ts";
 import { dataViewOf, type ImageHeader, matchesAt, PartWriter, ROWS_IN_MEMORY } from "./image-header.ts";
+import type { ImageLimits } from "./limits.ts";
 import { estimateVp8lMemory } from "./vp8l-memory.ts";
 
 // The container and the bitstreams of WebP are specified in RFC 9649; the frame header of VP8 in RFC 6386, section 9.1.
@@ -59,11 +60,12 @@ export function isWebp(bytes: Uint8Array): boolean {
 
 /**
  * Parses a WebP up to its pixels. The size is the larger one of the canvas and the bitstream; libwebp rejects an image
- * in which they differ.
+ * in which they differ. The memory is estimated only if the size is within the limit, because that takes time in
+ * proportion to the size.
  *
  * Throws FaceError `unsupportedFormat` for an animation, and RangeError if the file is not a WebP or is truncated.
  */
-export function readWebpHeader(bytes: Uint8Array): ImageHeader {
+export function readWebpHeader(bytes: Uint8Array, { maxPixels }: ImageLimits): ImageHeader {
   const view = dataViewOf(bytes);
   const chunks = findNeededChunks(view);
   const canvas = chunks.VP8X && readCanvas(view, chunks.VP8X);
@@ -73,13 +75,16 @@ export function readWebpHeader(bytes: Uint8Array): ImageHeader {
   const orientation = chunks.EXIF
     ? readOrientation(bytes.subarray(chunks.EXIF.content, chunks.EXIF.end))
     : UPRIGHT;
+  const width = Math.max(size.width, canvas?.width ?? 0);
+  const height = Math.max(size.height, canvas?.height ?? 0);
+  const isWithinLimit = width * height <= maxPixels;
   return {
-    width: Math.max(size.width, canvas?.width ?? 0),
-    height: Math.max(size.height, canvas?.height ?? 0),
+    width,
+    height,
     orientation,
     bitDepth: 8,
     maxSide: MAX_SIDE,
-    decoderBytes: frame ? estimateMemory(bytes, chunks, frame) : 0,
+    decoderBytes: frame && isWithinLimit ? estimateMemory(bytes, chunks, frame) : 0,
     sanitized: sanitize(bytes, chunks, orientation),
   };
 }

@@ -30,6 +30,7 @@ const extended = await small().webp().withIccProfile("p3").toBuffer();
 const [vp8] = webpChunks(lossy);
 const [vp8l] = webpChunks(lossless);
 
+const readHeader = (bytes: Uint8Array) => readWebpHeader(bytes, LIMITS);
 const open = (bytes: Uint8Array, limits = LIMITS) => decode(bytes, limits);
 
 async function errorOf(bytes: Uint8Array, limits = LIMITS): Promise<FaceError> {
@@ -192,6 +193,11 @@ describe("a WebP that is too large is rejected before decoding:", () => {
     ],
     ["a lossless frame", () => createBlankLossless(16_384, 16_384), /has 268\.5 megapixels/],
     [
+      "a lossless frame whose stream is not even read",
+      () => createWebp(webpChunk("VP8L", Buffer.from([0x2f, 0xff, 0xff, 0xff, 0x0f]))),
+      /has 268\.5 megapixels/,
+    ],
+    [
       "a large lossy frame in a small canvas",
       () => createWebp(vp8x(0, 10, 10), webpChunk("VP8 ", withVp8Size(vp8!.content, 16_383, 16_383))),
       /has 268\.5/,
@@ -295,7 +301,7 @@ describe("a corrupt WebP is rejected:", () => {
     ["extended", extended],
   ])("a %s one that is truncated at any byte of its header", (_, webp) => {
     for (let length = 0; length < Math.min(webp.length - 1, 400); length++)
-      expect(() => readWebpHeader(webp.subarray(0, length)), String(length)).toThrow(RangeError);
+      expect(() => readHeader(webp.subarray(0, length)), String(length)).toThrow(RangeError);
   });
 
   test("a header with any changed byte is read or rejected", async () => {
@@ -305,7 +311,7 @@ describe("a corrupt WebP is rejected:", () => {
           const changed = Buffer.from(webp);
           changed[at] = value;
           try {
-            const { width, height, sanitized } = readWebpHeader(changed);
+            const { width, height, sanitized } = readHeader(changed);
             expect(width * height).toBeGreaterThanOrEqual(0);
             expect(sanitized.length).toBeLessThanOrEqual(changed.length + 100);
           } catch (error) {
@@ -327,14 +333,14 @@ describe("the estimated memory", () => {
       .resize(Math.round(640 * scale))
       .webp({ lossless: true, effort })
       .toBuffer();
-    const { width, height, decoderBytes } = readWebpHeader(webp);
+    const { width, height, decoderBytes } = readHeader(webp);
     expect(decoderBytes / (width * height)).toBeGreaterThanOrEqual(4);
     expect(decoderBytes / (width * height)).toBeLessThan(6);
   });
 
   test("of a palette is that of its packed indices", async () => {
     const white = sharp({ create: { width: 800, height: 800, channels: 3, background: "#ffffff" } });
-    const { decoderBytes } = readWebpHeader(await white.webp({ lossless: true }).toBuffer());
+    const { decoderBytes } = readHeader(await white.webp({ lossless: true }).toBuffer());
     expect(decoderBytes).toBeLessThan(800 * 800);
   });
 
@@ -343,7 +349,7 @@ describe("the estimated memory", () => {
       webpChunk(i.toString(36).padStart(4), Buffer.alloc(0)),
     );
     const webp = createWebp(vp8x(0, WIDTH, HEIGHT), ...many, chunkOf(vp8!));
-    expect(readWebpHeader(webp).sanitized.length).toBeLessThan(vp8!.content.length + 100);
+    expect(readHeader(webp).sanitized.length).toBeLessThan(vp8!.content.length + 100);
   });
 });
 

@@ -74,7 +74,7 @@ const SDKS = {
       ),
   },
   java: {
-    sources: "src/main/java/visage",
+    sources: "src/generated/java/visage",
     pins: () => JSON.stringify(JAVA_TOOLS),
     install: (tools) => {
       for (const tool of JAVA_TOOLS) download(tool, tools);
@@ -84,8 +84,8 @@ const SDKS = {
         [join(CACHE, "java/protoc")],
         PROTOS,
         `--plugin=${join(CACHE, "java/protoc-gen-grpc-java")}`,
-        `--java_out=${join(out, "src/main/java")}`,
-        `--grpc-java_out=@generated=omit:${join(out, "src/main/java")}`,
+        `--java_out=${join(out, "src/generated/java")}`,
+        `--grpc-java_out=@generated=omit:${join(out, "src/generated/java")}`,
       ),
   },
 };

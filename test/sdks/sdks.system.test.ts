@@ -134,16 +134,3 @@ describe.skipIf(!hasTools({ go: "version" }))("the SDK in Go", { timeout: TIMEOU
     );
   });
 });
-
-describe.skipIf(!hasTools({ javac: "-version", mvn: "-v" }))(
-  "the SDK in Java",
-  { timeout: TIMEOUT_MS },
-  () => {
-    test("calls the service", async () => {
-      const example = `-Dexec.args=${exampleArguments().join(" ")}`;
-      expect(await run("sdks/java", "mvn", "-q", "-B", "test", "exec:java", example)).toMatch(
-        /match: 0\.\d{4}$/m,
-      );
-    });
-  },
-);

@@ -84,7 +84,7 @@ export class ServiceProcess {
   }
 
   async addSecondUser(): Promise<void> {
-    const args = ["users", "add", "--name", "second", "--id", SECOND_USER, "--plan", "unlimited"];
+    const args = ["users", "add", "--name", "second", "--key", SECOND_USER, "--plan", "unlimited"];
     const env = { VISAGE_DATA_DIR: this.#dataDir };
     await promisify(execFile)(process.execPath, [findCli(PACKAGE_ROOT), ...args], { env });
   }

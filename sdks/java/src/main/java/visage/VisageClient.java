@@ -1,0 +1,209 @@
+package visage;
+
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.stub.MetadataUtils;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import visage.face.v1.Attributes;
+import visage.face.v1.BoundingBox;
+import visage.face.v1.CompareFacesRequest;
+import visage.face.v1.Face;
+import visage.face.v1.FaceServiceGrpc;
+import visage.face.v1.FaceServiceGrpc.FaceServiceBlockingStub;
+import visage.face.v1.GetFaceVecRequest;
+import visage.face.v1.GetImageAttrRequest;
+import visage.face.v1.MatchFacesRequest;
+
+/**
+ * Calls the service over gRPC. Calls block; they throw VisageException, or UncheckedIOException if a file cannot be
+ * read. An interrupt ends a call with the reason {@code CANCELLED}.
+ *
+ * <p>A client is thread-safe and holds one connection: create one and share it. It connects on first use, and reconnects
+ * when the connection is lost.
+ *
+ * <p>The last parameter of each operation sets the optional fields of the request, such as {@code request ->
+ * request.setQuality(true).setBboxes(box)}.
+ */
+public final class VisageClient implements AutoCloseable {
+  private static final Metadata.Key<String> MODEL =
+      Metadata.Key.of("x-visage-model", Metadata.ASCII_STRING_MARSHALLER);
+
+  private final ManagedChannel channel;
+  private final FaceServiceBlockingStub stub;
+  private final Retry retry;
+  private final Semaphore slots;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  VisageClient(ManagedChannel channel, Duration timeout, int retries, int maxInFlight) {
+    this.channel = channel;
+    stub = FaceServiceGrpc.newBlockingStub(channel);
+    retry = new Retry(timeout, retries, closed);
+    slots = new Semaphore(maxInFlight, true);
+  }
+
+  /**
+   * Configures a client.
+   *
+   * @param address the URL of the service, such as {@code http://localhost:8080}; {@code https} uses TLS
+   * @throws IllegalArgumentException if the address is not such a URL
+   */
+  public static VisageClientBuilder builder(String address) {
+    return new VisageClientBuilder(address);
+  }
+
+  /** Compares the most prominent faces of two images. */
+  public Match matchFaces(ImageInput one, ImageInput other) {
+    return matchFaces(one, other, request -> {});
+  }
+
+  /** Compares the faces of two images. A box selects the face of its image. */
+  public Match matchFaces(ImageInput one, ImageInput other, Consumer<MatchFacesRequest.Builder> options) {
+    var response =
+        call(
+            () -> MatchFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
+            options,
+            (stub, request) -> stub.matchFaces(request.build()));
+    var data = response.getData();
+    return new Match(Double.parseDouble(data.getScore()), data.getStatus().equals("match"));
+  }
+
+  /**
+   * Compares the most prominent faces of two images. Returns a confidence from 0 to 1; above 0.6 means the same person.
+   *
+   * @deprecated Use {@link #matchFaces}, which gives the same verdict.
+   */
+  @Deprecated
+  public double compareFaces(ImageInput one, ImageInput other) {
+    return compareFaces(one, other, request -> {});
+  }
+
+  /**
+   * Compares the faces of two images. A box selects the face of its image. Returns a confidence from 0 to 1; above 0.6
+   * means the same person.
+   *
+   * @deprecated Use {@link #matchFaces}, which gives the same verdict.
+   */
+  @Deprecated
+  public double compareFaces(
+      ImageInput one, ImageInput other, Consumer<CompareFacesRequest.Builder> options) {
+    var response =
+        call(
+            () -> CompareFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
+            options,
+            (stub, request) -> stub.compareFaces(request.build()));
+    return Double.parseDouble(response.getData().getConfidence());
+  }
+
+  /** Analyses all faces of an image. */
+  public ImageAttributes getImageAttr(ImageInput image) {
+    return getImageAttr(image, request -> {});
+  }
+
+  /** Analyses all faces of an image, or those in the boxes. */
+  public ImageAttributes getImageAttr(ImageInput image, Consumer<GetImageAttrRequest.Builder> options) {
+    var response =
+        call(
+            () -> GetImageAttrRequest.newBuilder().setImageAttr(image.toMessage()),
+            options,
+            (stub, request) -> stub.getImageAttr(request.build()));
+    return imageAttributesFrom(response.getData().getAttributes());
+  }
+
+  /** Computes the template of the most prominent face. */
+  public Template getFaceVec(ImageInput image) {
+    return getFaceVec(image, request -> {});
+  }
+
+  /** Computes the template of a face. {@code setQuality(true)} rejects a face that is too small, dark or turned away. */
+  public Template getFaceVec(ImageInput image, Consumer<GetFaceVecRequest.Builder> options) {
+    var trailers = new AtomicReference<>(new Metadata());
+    var capture = MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers);
+    var response =
+        call(
+            () -> GetFaceVecRequest.newBuilder().setImg(image.toMessage()),
+            options,
+            (stub, request) -> stub.withInterceptors(capture).getFaceVec(request.build()));
+    List<Float> vector = response.getData().getVectorList();
+    float[] numbers = new float[vector.size()];
+    for (int i = 0; i < numbers.length; i++) numbers[i] = vector.get(i);
+    String model = trailers.get().get(MODEL);
+    return new Template(numbers, model == null ? "" : model);
+  }
+
+  /** The channel, which sends the API key, for generated stubs: {@code FaceServiceGrpc.newFutureStub(...)}. */
+  public ManagedChannel channel() {
+    return channel;
+  }
+
+  /** Closes the connection. Calls in flight and calls that wait end with the reason {@code CANCELLED}. */
+  @Override
+  public void close() {
+    closed.countDown();
+    channel.shutdownNow();
+  }
+
+  /**
+   * Waits for a slot, creates the request and calls. The deadline starts after that, and files are not read before, so
+   * any number of calls may wait.
+   */
+  private <B, R> R call(
+      Supplier<B> request, Consumer<B> options, BiFunction<FaceServiceBlockingStub, B, R> rpc) {
+    try {
+      slots.acquire();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw VisageException.cancelled("The call was interrupted.", interrupt);
+    }
+    try {
+      if (closed.getCount() == 0) throw VisageException.cancelled("The client is closed.", null);
+      B builder = request.get();
+      options.accept(builder);
+      return retry.run(deadline -> rpc.apply(reconnectingStub().withDeadline(deadline), builder));
+    } finally {
+      slots.release();
+    }
+  }
+
+  /**
+   * The stub, which connects again if the last attempt to connect failed. gRPC by itself would fail every call for a
+   * second or more before it does.
+   */
+  private FaceServiceBlockingStub reconnectingStub() {
+    if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) channel.enterIdle();
+    return stub;
+  }
+
+  private static ImageAttributes imageAttributesFrom(Attributes attributes) {
+    // A Protobuf map is unordered.
+    List<FaceAttributes> faces =
+        IntStream.range(0, attributes.getFacesCount())
+            .mapToObj(i -> faceAttributesFrom(attributes.getFacesOrThrow("face_id_" + i)))
+            .toList();
+    return new ImageAttributes(attributes.getImageSize(1), attributes.getImageSize(0), faces);
+  }
+
+  private static FaceAttributes faceAttributesFrom(Face face) {
+    var box =
+        BoundingBox.newBuilder()
+            .setX1(face.getFaceRectangle(0))
+            .setY1(face.getFaceRectangle(1))
+            .setX2(face.getFaceRectangle(2))
+            .setY2(face.getFaceRectangle(3))
+            .build();
+    return new FaceAttributes(
+        box,
+        face.getAge(),
+        face.getGender(),
+        face.getGenderConfidence(),
+        face.getLandmarks().getFaceLandMarkMap());
+  }
+}

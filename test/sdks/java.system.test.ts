@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
+import { startTestService, USER } from "../support/service.ts";
+import { findTools, TOOLS_DIR } from "../support/tools.ts";
+
+const FOLDER = join(PACKAGE_ROOT, "sdks/java");
+/** Not ~/.m2: the tests must not replace a client that other projects of this machine use. */
+const REPOSITORY = join(TOOLS_DIR, "maven");
+
+const { wanted, paths } = findTools("javac", "jar", "mvn");
+
+function maven(folder: string, args: readonly string[], env?: Readonly<Record<string, string>>) {
+  const options = ["-q", "-B", `-Dmaven.repo.local=${REPOSITORY}`];
+  return runProgram(join(FOLDER, folder), paths.mvn, [...options, ...args], env);
+}
+
+describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
+  let service: RunningService;
+  let address: string;
+  beforeAll(async () => {
+    service = await startTestService();
+    address = `http://127.0.0.1:${service.port}`;
+    // Without a service: mvn install must pass on its own.
+    await maven(".", ["install"]);
+  }, SDK_TIMEOUT_MS);
+  afterAll(() => service.close());
+
+  test("has no example in its jar", async () => {
+    const listing = await runProgram(FOLDER, paths.jar, [
+      "--list",
+      "--file",
+      "target/visage-client-0.1.0.jar",
+    ]);
+    const classes = listing.split("\n").filter((path) => path.endsWith(".class"));
+    expect(classes).toContain("visage/VisageClient.class");
+    expect(classes).toContain("visage/face/v1/FaceServiceGrpc.class");
+    expect(classes.filter((path) => !path.startsWith("visage/") || /example/i.test(path))).toEqual([]);
+  });
+
+  test("calls the service", async () => {
+    await maven(".", ["surefire:test", "-Dtest=ServiceTest"], {
+      VISAGE_ADDRESS: address,
+      VISAGE_API_KEY: USER,
+      VISAGE_PHOTOS: PHOTOS,
+    });
+    const report = readFileSync(join(FOLDER, "target/surefire-reports/TEST-visage.ServiceTest.xml"), "utf8");
+    expect(report).toMatch(/<testsuite [^>]* tests="9" errors="0" skipped="0" failures="0"/);
+  });
+
+  test("calls the service in its example", async () => {
+    const photo = join(PHOTOS, "sample3.jpg");
+    const example = (...args: string[]) =>
+      maven("example", ["compile", "exec:java", `-Dexec.args=${args.join(" ")}`]);
+    expect(await example(address, USER, photo, photo)).toMatch(/match: 0\.\d{4}$/m);
+  });
+});

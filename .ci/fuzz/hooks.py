@@ -16,9 +16,6 @@ use_photo = itertools.cycle((True, False, False, False))
 def before_call(context, case, kwargs):
     if not isinstance(case.body, dict):
         return
-    # A query parameter overrides the same field of the body, so an invalid body would be accepted.
-    if case.query and case.body.keys() & case.query.keys():
-        case.query = {name: value for name, value in case.query.items() if name not in case.body}
     # Every fourth request has a real photo, so that successful responses are checked, too. Not in multipart bodies:
     # Schemathesis generates small images for them, and takes other bytes for invalid.
     if case.media_type != "multipart/form-data" and next(use_photo):

@@ -7,16 +7,20 @@ import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 export interface ApiMetadata {
   /** The Info Object. Its description is the comment at the top of the proto file. */
   readonly info: JsonObject;
-  /** The Security Scheme Objects. Every operation requires all of them. */
+  /** The Security Scheme Objects. Every operation accepts any one of them. */
   readonly securitySchemes: JsonObject;
   /** Messages that requests write in a format of their own, such as a box as `x1,y1,x2,y2`. */
   readonly formats: Readonly<Record<string, RequestFormat>>;
-  /** Schema keywords of a field beyond its type. A flattened map needs `propertyNames.pattern`. */
+  /** Schema keywords of a field beyond its type. */
   readonly fields: Readonly<Record<string, JsonObject>>;
   /** Fields with presence that every request, or every response, must contain. */
   readonly required: readonly string[];
-  /** Creates the schema of an error response with one of these codes. */
-  readonly errorEnvelope: (codes: readonly string[]) => JsonObject;
+  /** A JSON request of each method and the response to it, by the name of the method. */
+  readonly examples: Readonly<Record<string, ExampleCall>>;
+  /** The schema of every error response. */
+  readonly errorEnvelope: JsonObject;
+  /** Creates the response to a request that failed with this error. */
+  readonly errorExample: (error: ErrorDescription) => JsonObject;
   readonly errors: readonly ErrorDescription[];
   readonly headers: readonly HeaderDescription[];
   /** Path Item Objects of endpoints that are not methods of the service, and the Tag Objects that they use. */
@@ -28,12 +32,16 @@ export interface ApiMetadata {
 export interface RequestFormat {
   /** The schema of its text. */
   readonly text: JsonObject;
-  /** A text for trying out an operation. */
-  readonly example?: string;
-  /** The schema of another form that JSON bodies may use. */
-  readonly json?: JsonObject;
-  /** Content types of the file part that multipart bodies may use. Such a message is not a query parameter. */
+  /** Content types of its file part. Such a message is in the body; all others are query parameters. */
   readonly file?: readonly string[];
+  /** Texts for trying out a query parameter. */
+  readonly examples?: readonly { readonly name: string; readonly summary: string; readonly value: string }[];
+}
+
+/** A request that succeeds, and its response. */
+export interface ExampleCall {
+  readonly request: JsonObject;
+  readonly response: JsonObject;
 }
 
 /** One error that a request can end with. */

@@ -3,12 +3,12 @@ import { type Route, readRoutes } from "../../src/rest/routes.ts";
 import type { ApiMetadata } from "./api-metadata.ts";
 import { firstSentence, readComment, readDescription } from "./comments.ts";
 import { fullName, messageSchemas } from "./messages.ts";
-import { queryParameters, requestBody, textSchemas } from "./requests.ts";
+import { bodySchemas, queryParameters, requestBody } from "./requests.ts";
 import { errorResponses, errorSchema, headerComponents, methodResponses } from "./responses.ts";
 
 /**
- * Creates the OpenAPI 3.1 document of a service as `src/rest` serves it. Comments become descriptions if the
- * descriptors have them.
+ * Creates the OpenAPI document of a service as `src/rest` serves it. Comments become descriptions if the descriptors
+ * have them. The version is 3.0, because many code generators do not support 3.1.
  *
  * Throws if an http rule is not supported or the metadata names something that the service does not have.
  */
@@ -18,10 +18,10 @@ export function describeService(service: DescService, metadata: ApiMetadata): Js
   const responses = service.methods.map(({ output }) => output);
   rejectUnknownNames(service, metadata);
   return {
-    openapi: "3.1.0",
+    openapi: "3.0.3",
     info: { ...metadata.info, ...readDescription(service.file) },
     servers: [{ url: "/" }],
-    security: [Object.fromEntries(Object.keys(metadata.securitySchemes).map((name) => [name, []]))],
+    security: Object.keys(metadata.securitySchemes).map((name) => ({ [name]: [] })),
     tags: [{ name: service.name, ...readDescription(service) }, ...metadata.otherTags],
     paths: {
       ...Object.fromEntries(routes.map((route) => [route.path, pathItem(route, metadata)])),
@@ -30,9 +30,9 @@ export function describeService(service: DescService, metadata: ApiMetadata): Js
     components: {
       securitySchemes: metadata.securitySchemes,
       schemas: {
-        ...textSchemas(requests, metadata),
+        ...bodySchemas(requests, metadata),
         ...messageSchemas(responses, metadata),
-        Error: errorSchema(metadata),
+        ErrorResponse: errorSchema(metadata),
       },
       headers: headerComponents(metadata),
       responses: errorResponses(metadata),
@@ -51,8 +51,8 @@ function operation(method: DescMethod, metadata: ApiMetadata): JsonObject {
     ...readDescription(method),
     tags: [method.parent.name],
     ...(method.deprecated && { deprecated: true }),
-    parameters: queryParameters(method.input, metadata),
-    requestBody: requestBody(method.input, metadata),
+    parameters: queryParameters(method, metadata),
+    requestBody: requestBody(method, metadata),
     responses: methodResponses(method, metadata),
   };
 }

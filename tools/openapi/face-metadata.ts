@@ -1,7 +1,9 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
-import type { ApiMetadata, ErrorDescription, HeaderDescription, RequestFormat } from "./api-metadata.ts";
+import type { ApiMetadata, HeaderDescription, RequestFormat } from "./api-metadata.ts";
+import { EXAMPLE_BOX, readExamples } from "./examples.ts";
+import { ERROR_DESCRIPTIONS, ERROR_ENVELOPE, errorExample } from "./face-errors.ts";
 import { PROBE_PATHS, PROBE_TAG } from "./probes.ts";
 
 /** Creates the metadata of the face service. */
@@ -10,21 +12,15 @@ export function faceMetadata(version: string): ApiMetadata {
     info: {
       title: "Visage",
       version,
-      summary: "Face analysis: matching, attributes, 68 landmarks and 128-number vectors.",
-      license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+      license: { name: "Apache License 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    securitySchemes: {
-      user_id: {
-        type: "apiKey",
-        in: "header",
-        name: "user_id",
-        description: "The id of a user with an active subscription.",
-      },
-    },
+    securitySchemes: SECURITY_SCHEMES,
     formats: FORMATS,
     fields: FIELDS,
     required: REQUIRED,
-    errorEnvelope,
+    examples: readExamples(),
+    errorEnvelope: ERROR_ENVELOPE,
+    errorExample,
     errors: ERROR_DESCRIPTIONS,
     headers: HEADERS,
     otherPaths: PROBE_PATHS,
@@ -32,48 +28,53 @@ export function faceMetadata(version: string): ApiMetadata {
   };
 }
 
+const SECURITY_SCHEMES: JsonObject = {
+  user_id: {
+    type: "apiKey",
+    in: "header",
+    name: "user_id",
+    description: "A key of a user with an active subscription.",
+  },
+  api_key: { type: "apiKey", in: "header", name: "x-api-key", description: "The same key." },
+  bearer: { type: "http", scheme: "bearer", description: "The same key." },
+};
+
 const NUMBER = " *-?[0-9]{1,9}(\\.[0-9]+)? *";
 
 const FORMATS: Readonly<Record<string, RequestFormat>> = {
   "face.v1.Image": {
-    text: {
-      type: "string",
-      anyOf: [
-        { title: "Base64", pattern: "^[A-Za-z0-9+/_-]+={0,2}$" },
-        { title: "data URI", pattern: "^data:[^,]*;base64,[A-Za-z0-9+/_-]+={0,2}$" },
-        { title: "URL", pattern: "^https?://" },
-      ],
-    },
-    // A PNG of one grey pixel, so that an operation can be tried without a photograph.
-    example: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVQI12NoAAAAggCB3UNq9AAAAABJRU5ErkJggg==",
+    text: { type: "string", description: "Base64, a data URI or an http(s) URL." },
     file: ["image/jpeg", "image/png"],
   },
   "face.v1.BoundingBox": {
     // Empty text means that there is no box.
-    text: { title: "x1,y1,x2,y2", type: "string", pattern: `^ *(${NUMBER}(,${NUMBER}){3})?$` },
-    json: { type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 },
+    text: { type: "string", pattern: `^ *(${NUMBER}(,${NUMBER}){3})?$` },
+    // Tools that fill in an example take the first one, and no other box is valid for every image.
+    examples: [
+      { name: "none", summary: "No box", value: "" },
+      { name: "face", summary: "The face in the example images", value: EXAMPLE_BOX },
+    ],
   },
 };
 
-const RECTANGLE = { minItems: 4, maxItems: 4 };
+const RECTANGLE = { minItems: 4, maxItems: 4, example: EXAMPLE_BOX.split(",").map(Number) };
 
 const FIELDS: Readonly<Record<string, JsonObject>> = {
   ...envelope("MatchFacesResponse", "Fetched confidence value."),
   ...envelope("CompareFacesResponse", "Fetched confidence value."),
   ...envelope("GetImageAttrResponse", "Fetched attributes."),
   ...envelope("GetFaceVecResponse", "Fetched vector data."),
-  "face.v1.MatchFacesData.score": { pattern: "^0\\.([0-8][0-9]{3}|9000)$", examples: ["0.3127"] },
+  "face.v1.MatchFacesData.score": { pattern: "^0\\.([0-8][0-9]{3}|9000)$", example: "0.3127" },
   "face.v1.MatchFacesData.status": { enum: ["match", "not a match"] },
-  "face.v1.CompareFacesData.confidence": { pattern: "^(0\\.[0-9]{4}|1\\.0000)$", examples: ["0.9112"] },
-  "face.v1.GetFaceVecData.vector": { minItems: 128, maxItems: 128 },
-  "face.v1.Attributes.faces": { propertyNames: { pattern: "^face_id_(0|[1-9][0-9]*)$" } },
-  "face.v1.Attributes.image_size": { minItems: 2, maxItems: 2, examples: [[1280, 1920]] },
+  "face.v1.CompareFacesData.confidence": { pattern: "^(0\\.[0-9]{4}|1\\.0000)$", example: "0.9112" },
+  // With maxItems, TypeScript generators declare a tuple of 128 elements.
+  "face.v1.GetFaceVecData.vector": { minItems: 128 },
+  "face.v1.Attributes.image_size": { minItems: 2, maxItems: 2, example: [1280, 1920] },
   "face.v1.Face.age": { enum: ["0-10", "10-20", "20-40", "40-60", "60-100"] },
   "face.v1.Face.face_rectangle": RECTANGLE,
   "face.v1.Face.gender": { enum: ["male", "female"] },
   "face.v1.Face.gender_confidence": { minimum: 0.501, maximum: 1 },
   "face.v1.Landmarks.face_land_mark": {
-    propertyNames: { enum: [...LANDMARK_KEYS] },
     minProperties: LANDMARK_KEYS.length,
     maxProperties: LANDMARK_KEYS.length,
   },
@@ -87,10 +88,10 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
 
 function envelope(response: string, message: string): Record<string, JsonObject> {
   return {
-    [`face.v1.${response}.status`]: { const: "ok" },
-    [`face.v1.${response}.code`]: { const: "1000" },
-    [`face.v1.${response}.success`]: { const: true },
-    [`face.v1.${response}.message`]: { const: message },
+    [`face.v1.${response}.status`]: { example: "ok" },
+    [`face.v1.${response}.code`]: { example: "1000" },
+    [`face.v1.${response}.success`]: { example: true },
+    [`face.v1.${response}.message`]: { example: message },
   };
 }
 
@@ -108,37 +109,6 @@ const REQUIRED: readonly string[] = [
   "face.v1.GetFaceVecRequest.img",
   "face.v1.GetFaceVecResponse.data",
 ];
-
-const ERROR_DESCRIPTIONS: readonly ErrorDescription[] = Object.entries(ERRORS).map(
-  ([kind, { code, http, retryable, text }]) => ({
-    reason: reasonFromKind(kind as ErrorKind),
-    code,
-    http,
-    retryable,
-    text,
-  }),
-);
-
-function errorEnvelope(codes: readonly string[]): JsonObject {
-  return {
-    type: "object",
-    required: ["status", "code", "success", "message", "data"],
-    properties: {
-      status: { const: "error" },
-      code: { type: "string", enum: [...codes], description: "Stable error code; see the table." },
-      success: { const: false },
-      message: { type: "string", description: "What is wrong, in one sentence." },
-      data: {
-        type: "object",
-        required: ["reason", "retryable"],
-        properties: {
-          reason: { type: "string", enum: ERROR_DESCRIPTIONS.map(({ reason }) => reason) },
-          retryable: { type: "boolean", description: "Whether the same request can succeed later." },
-        },
-      },
-    },
-  };
-}
 
 const COUNT = { type: "integer", minimum: 0 };
 
@@ -168,7 +138,7 @@ const HEADERS: readonly HeaderDescription[] = [
   {
     name: "x-visage-image",
     description: "The image that caused the error, or another field that cannot be read.",
-    schema: { type: "string", examples: ["img_1"] },
+    schema: { type: "string", example: "img_1" },
     always: false,
     appliesTo: (status) => status !== 200,
   },
@@ -217,7 +187,7 @@ const HEADERS: readonly HeaderDescription[] = [
   {
     name: "link",
     description: "The operation that replaces this one (RFC 8288).",
-    schema: { type: "string", const: '</match_faces>; rel="successor-version"' },
+    schema: { type: "string", example: '</match_faces>; rel="successor-version"' },
     always: true,
     appliesTo: isDeprecatedSuccess,
   },

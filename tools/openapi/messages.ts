@@ -1,15 +1,8 @@
-import {
-  type DescField,
-  type DescMessage,
-  getOption,
-  type JsonObject,
-  type JsonValue,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, getOption, type JsonObject, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { flatten } from "../../gen/ts/rest/v1/options_pb.ts";
 import type { ApiMetadata } from "./api-metadata.ts";
-import { readDescription } from "./comments.ts";
+import { readComment, readDescription } from "./comments.ts";
 
 const WIDE_INTEGER = { type: "string", pattern: "^-?[0-9]+$" };
 const INTEGER = { type: "integer", format: "int32" };
@@ -28,7 +21,7 @@ const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.FIXED64]: WIDE_INTEGER,
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.STRING]: { type: "string" },
-  [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
+  [ScalarType.BYTES]: { type: "string", format: "byte" },
 };
 
 type FieldMetadata = Pick<ApiMetadata, "fields" | "required">;
@@ -46,15 +39,19 @@ export function messageSchemas(
   const schemas: Record<string, JsonObject> = {};
   const add = (message: DescMessage) => {
     if (message.name in schemas) return;
-    schemas[message.name] = messageSchema(message, metadata);
+    Object.assign(schemas, messageSchema(message, metadata));
     for (const field of message.fields) if (field.message) add(field.message);
   };
   messages.forEach(add);
   return schemas;
 }
 
-/** Creates the schema of a field with its description. Well-known types are not supported. */
+/**
+ * Creates the schema of a field with its description. A single message is a reference, which has no description: in
+ * OpenAPI 3.0 a reference has no other keywords. Well-known types are not supported.
+ */
 export function fieldSchema(field: DescField, metadata: FieldMetadata): JsonObject {
+  if (field.fieldKind === "message") return schemaRef(field.message);
   return { ...fieldType(field), ...metadata.fields[fullName(field)], ...readDescription(field) };
 }
 
@@ -63,31 +60,48 @@ export function fullName({ parent, name }: DescField): string {
   return `${parent.typeName}.${name}`;
 }
 
-function messageSchema(message: DescMessage, metadata: FieldMetadata): JsonObject {
+/** Creates the schema of a message, and of what it needs beside it, by name. */
+function messageSchema(message: DescMessage, metadata: FieldMetadata): Record<string, JsonObject> {
   const flattened = message.fields.find((field) => getOption(field, flatten));
-  const plain = message.fields.filter((field) => field !== flattened);
-  const required = plain.filter(
+  if (flattened) return flattenedSchema(message, flattened, metadata);
+  const required = message.fields.filter(
     (field) => field.presence === Presence.IMPLICIT || metadata.required.includes(fullName(field)),
   );
   return {
-    type: "object",
-    ...readDescription(message),
-    ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
-    properties: Object.fromEntries(plain.map((field) => [field.jsonName, fieldSchema(field, metadata)])),
-    ...(flattened && flattenedEntries(flattened, metadata)),
+    [message.name]: {
+      type: "object",
+      ...readDescription(message),
+      ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
+      properties: Object.fromEntries(
+        message.fields.map((field) => [field.jsonName, fieldSchema(field, metadata)]),
+      ),
+    },
   };
 }
 
-/** Describes the entries of a flattened map, which appear among the other fields. */
-function flattenedEntries(field: DescField, metadata: FieldMetadata): JsonObject {
-  const { propertyNames, additionalProperties, description } = fieldSchema(field, metadata) as {
-    propertyNames: { pattern: string };
-    additionalProperties: JsonObject;
-    description: JsonValue;
-  };
+/**
+ * Describes a message in which the entries of a map appear next to the other fields: as a map of everything, because
+ * most generators lose or do not type further entries of an object that has properties.
+ */
+function flattenedSchema(
+  message: DescMessage,
+  flattened: DescField,
+  metadata: FieldMetadata,
+): Record<string, JsonObject> {
+  const others = message.fields.filter((field) => field !== flattened);
+  const valueName = `${message.name}Value`;
+  const comments = [
+    readComment(message),
+    readComment(flattened),
+    ...others.map((field) => `\`${field.jsonName}\`: ${readComment(field)}`),
+  ];
   return {
-    patternProperties: { [propertyNames.pattern]: { ...additionalProperties, description } },
-    additionalProperties: false,
+    [message.name]: {
+      type: "object",
+      description: comments.filter(Boolean).join("\n\n"),
+      additionalProperties: { $ref: `#/components/schemas/${valueName}` },
+    },
+    [valueName]: { oneOf: [elementType(flattened), ...others.map((field) => fieldSchema(field, metadata))] },
   };
 }
 

@@ -12,7 +12,12 @@ export function methodResponses(method: DescMethod, metadata: ApiMetadata): Json
     200: {
       description: "Success.",
       headers: headerRefs(metadata, 200, method),
-      content: { "application/json": { schema: schemaRef(method.output) } },
+      content: {
+        "application/json": {
+          schema: schemaRef(method.output),
+          example: metadata.examples[method.name]!.response,
+        },
+      },
     },
     ...Object.fromEntries(
       errorStatuses(metadata).map((status) => [
@@ -28,14 +33,21 @@ export function errorResponses(metadata: ApiMetadata): JsonObject {
   return Object.fromEntries(
     errorStatuses(metadata).map((status) => {
       const errors = metadata.errors.filter(({ http }) => http === status);
-      const code = { enum: errorCodes(errors) };
-      const schema = { allOf: [{ $ref: "#/components/schemas/Error" }, { properties: { code } }] };
+      const examples = errors.map((error) => [
+        error.reason,
+        { summary: error.text, value: metadata.errorExample(error) },
+      ]);
       return [
         responseName(status),
         {
           description: `${STATUS_CODES[status]}.\n\n${errorTable(errors)}`,
           headers: headerRefs(metadata, status),
-          content: { "application/json": { schema } },
+          content: {
+            "application/json": {
+              schema: { $ref: "#/components/schemas/ErrorResponse" },
+              examples: Object.fromEntries(examples),
+            },
+          },
         },
       ];
     }),
@@ -45,7 +57,7 @@ export function errorResponses(metadata: ApiMetadata): JsonObject {
 /** Creates the schema of all error responses. Its description has a table of the errors. */
 export function errorSchema({ errors, errorEnvelope }: ApiMetadata): JsonObject {
   const description = `Every error response, also for other paths and methods.\n\n${errorTable(errors)}`;
-  return { description, ...errorEnvelope(errorCodes(errors)) };
+  return { description, ...errorEnvelope };
 }
 
 /** Describes the response headers, by name. */
@@ -76,10 +88,6 @@ function errorStatuses({ errors }: ApiMetadata): number[] {
 /** Names the response of a status, such as `TooManyRequests` for 429. */
 function responseName(status: number): string {
   return STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
-}
-
-function errorCodes(errors: readonly ErrorDescription[]): string[] {
-  return [...new Set(errors.map(({ code }) => code))];
 }
 
 function errorTable(errors: readonly ErrorDescription[]): string {

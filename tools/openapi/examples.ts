@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import type { ExampleCall } from "./api-metadata.ts";
+
+/** The recorded examples. They are committed, because vectors and encoded images differ slightly between machines. */
+export const EXAMPLES_FILE = join(PACKAGE_ROOT, "tools/openapi/examples.json");
+
+/** The `face_rectangle` of the first example image, which also contains the face in the second one. */
+export const EXAMPLE_BOX = "69,72,188,203";
+
+/** Reads one recorded call of each operation, by the name of its method. */
+export function readExamples(): Readonly<Record<string, ExampleCall>> {
+  return JSON.parse(readFileSync(EXAMPLES_FILE, "utf8")) as Record<string, ExampleCall>;
+}

@@ -4,11 +4,26 @@ const applyTheme = () => document.documentElement.classList.toggle("dark-mode", 
 dark.addEventListener("change", applyTheme);
 applyTheme();
 
+// Swagger UI keeps the body when another media type is selected, so a form with files would be sent as JSON.
+const resetBodyWithMediaType = {
+  statePlugins: {
+    oas3: {
+      wrapActions: {
+        setRequestContentType: (original, system) => (selection) => {
+          system.oas3Actions.setRequestBodyValue({ value: undefined, pathMethod: selection.pathMethod });
+          return original(selection);
+        },
+      },
+    },
+  },
+};
+
 SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
   deepLinking: true,
   displayRequestDuration: true,
+  plugins: [resetBodyWithMediaType],
   // The validator would send the document's URL to a third party.
   validatorUrl: null,
 });

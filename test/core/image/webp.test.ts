@@ -138,7 +138,7 @@ describe("a WebP", () => {
   });
 
   test("above the limit is downscaled, and its original size is reported", async () => {
-    const webp = await sharp(photograph(6)).resize(3000).webp().toBuffer();
+    const webp = await sharp(photograph(6)).resize(3000).webp({ effort: 0 }).toBuffer();
     const { width, pixels } = await open(webp);
     expect([width, pixels.width]).toEqual([3000, 1024]);
   });
@@ -304,6 +304,30 @@ describe("a corrupt WebP is rejected:", () => {
       expect(() => readHeader(webp.subarray(0, length)), String(length)).toThrow(RangeError);
   });
 
+  const places = Array.from({ length: 19 }, (_, i) => (i + 1) / 20);
+  test.each<[string, { readonly type: string; readonly content: Buffer }]>([
+    ["lossy", vp8!],
+    ["lossless", vp8l!],
+  ])("a %s bitstream that is truncated anywhere, in a whole file", async (_, { type, content }) => {
+    for (const place of [...places, 0.999]) {
+      const part = content.subarray(0, Math.floor(place * content.length));
+      await expectError(createWebp(webpChunk(type, part)), "unreadableImage");
+    }
+  });
+
+  test("a bitstream with zeroed bytes is decoded or rejected", async () => {
+    for (const webp of [lossy, lossless, transparent]) {
+      for (const place of places) {
+        const start = Math.floor(place * webp.length);
+        const outcome = await open(Buffer.from(webp).fill(0, start, start + 40)).catch(
+          (error: unknown) => error,
+        );
+        if (outcome instanceof Error) expect(outcome).toMatchObject({ kind: "unreadableImage" });
+        else expect(outcome).toMatchObject({ width: WIDTH, height: HEIGHT });
+      }
+    }
+  });
+
   test("a header with any changed byte is read or rejected", async () => {
     for (const webp of [lossy, lossless, transparent, extended]) {
       for (let at = 0; at < 64; at++) {
@@ -345,7 +369,7 @@ describe("the estimated memory", () => {
   });
 
   test("does not depend on the number of unknown chunks", () => {
-    const many = Array.from({ length: 100_000 }, (_, i) =>
+    const many = Array.from({ length: 20_000 }, (_, i) =>
       webpChunk(i.toString(36).padStart(4), Buffer.alloc(0)),
     );
     const webp = createWebp(vp8x(0, WIDTH, HEIGHT), ...many, chunkOf(vp8!));

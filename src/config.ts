@@ -110,6 +110,8 @@ const SETTINGS = {
   tlsCert: setting<string | undefined>("VISAGE_TLS_CERT", undefined, parsePath),
   /** PEM file of the private key of the certificate. */
   tlsKey: setting<string | undefined>("VISAGE_TLS_KEY", undefined, parsePath),
+  /** PEM file of the authorities of client certificates; undefined if clients are not asked for one. */
+  tlsClientCa: setting<string | undefined>("VISAGE_TLS_CLIENT_CA", undefined, parsePath),
 };
 
 /** The validated configuration. */
@@ -136,6 +138,8 @@ export function readConfig(env: Environment = process.env): Config {
   const faults: string[] = [];
   if (!env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY)
     faults.push("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
+  if (env.VISAGE_TLS_CLIENT_CA && !env.VISAGE_TLS_CERT)
+    faults.push("VISAGE_TLS_CLIENT_CA requires VISAGE_TLS_CERT and VISAGE_TLS_KEY");
   const read = ({ name, default: defaultValue, parse }: Setting<unknown>): unknown => {
     const text = env[name];
     if (!text) return defaultValue;

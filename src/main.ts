@@ -1,13 +1,11 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
+import { X509Certificate } from "node:crypto";
 import { type Authenticator, createAuthenticator } from "./accounts/authenticator.ts";
 import { openAccountStore } from "./accounts/open-account-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { createListenError } from "./http/listen-error.ts";
-import type { Credentials } from "./http/port.ts";
 import type { RunningServer } from "./http/server.ts";
+import { readTlsCredentials } from "./http/tls-credentials.ts";
 import { digestsFromManifest, readManifest } from "./model-manifest.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
@@ -23,7 +21,7 @@ export interface RunningService extends RunningServer {
   readonly pool: Pool;
   /** Port of the metrics server; undefined if metrics are disabled. */
   readonly metricsPort: number | undefined;
-  /** Reloads the TLS certificate and its key. Keeps the old ones if the new ones are invalid. Never rejects. */
+  /** Reloads the files of TLS. Keeps the old ones if one of the new ones is invalid. Never rejects. */
   reload(): Promise<void>;
 }
 
@@ -37,7 +35,7 @@ export async function startService(
 ): Promise<RunningService> {
   const resources = new ResourceStack();
   try {
-    const credentials = await readCredentials(config);
+    const credentials = await readTlsCredentials(config);
     const cpus = countCpus();
     if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
     // Do not await the workers yet: they take the longest to start.
@@ -213,30 +211,14 @@ async function openTracesIfConfigured({ tracesEndpoint: endpoint, tracesName: se
   return openTraces({ endpoint, serviceName });
 }
 
-/** Reloads the certificate from disk. On an error, logs it and keeps the current one. */
+/** Reloads the certificates from disk. On an error, logs it and keeps the current ones. */
 async function reloadCredentials(config: Config, server: RunningServer, log: Log): Promise<void> {
   try {
-    const credentials = await readCredentials(config);
+    const credentials = await readTlsCredentials(config);
     if (!credentials) return;
     server.renew?.(credentials);
     log.info({ event: "certificate reloaded", validTo: new X509Certificate(credentials.cert).validTo });
   } catch (error) {
     log.error({ event: "certificate reload failed", cause: (error as Error).message });
-  }
-}
-
-/** Reads the certificate and its key, if configured. Throws if one is invalid or they do not match. */
-async function readCredentials({ tlsCert, tlsKey }: Config): Promise<Credentials | undefined> {
-  if (!tlsCert || !tlsKey) return undefined;
-  try {
-    const [cert, key] = await Promise.all([readFile(tlsCert, "utf8"), readFile(tlsKey, "utf8")]);
-    // A secure context accepts empty files, so parse both first.
-    new X509Certificate(cert);
-    createPrivateKey(key);
-    createSecureContext({ cert, key });
-    return { cert, key };
-  } catch (error) {
-    const { message } = error as Error;
-    throw new Error(`VISAGE_TLS_CERT and VISAGE_TLS_KEY cannot be used: ${message}`, { cause: error });
   }
 }

@@ -75,6 +75,9 @@ describe("readConfig", () => {
   });
 
   it("reports all faults together, each with its variable", () => {
+    expect(() => readConfig({ VISAGE_TLS_CLIENT_CA: "ca.pem" })).toThrow(
+      "VISAGE_TLS_CLIENT_CA requires VISAGE_TLS_CERT and VISAGE_TLS_KEY",
+    );
     const read = () => readConfig({ VISAGE_PORT: "x", VISAGE_WORKERS: "-1", VISAGE_TLS_KEY: "key.pem" });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(

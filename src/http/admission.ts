@@ -4,6 +4,7 @@ import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
+import { clientCertificateOf } from "./client-certificate.ts";
 import { keysFromHeaders } from "./credentials.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -65,6 +66,7 @@ function authRequestFrom(request: Request, trusted: TrustedProxies): AuthRequest
   const { headers, socket } = request;
   return {
     keys: keysFromHeaders(request),
+    certificate: clientCertificateOf(socket),
     // A getter: the address is needed for unauthenticated clients only.
     get address() {
       const forwardedFor = headers["x-forwarded-for"];

@@ -11,6 +11,7 @@ import {
   type RejectHead,
 } from "./http1-connections.ts";
 import { type Http2Limits, Http2Sessions, http2OptionsFrom } from "./http2-sessions.ts";
+import type { TlsCredentials } from "./tls-credentials.ts";
 
 /** Limits on how long a peer may take and how much it may send at once. */
 export interface PortLimits extends Http1Limits, Http2Limits {
@@ -36,14 +37,8 @@ export interface Port {
   close(limitMs: number): Promise<void>;
   /** The number of open connections by version of HTTP. */
   connections(): { readonly http1: number; readonly http2: number };
-  /** Uses another certificate for new connections. Only a TLS port has this method. */
-  renew?(credentials: Credentials): void;
-}
-
-/** A certificate and its key, both as PEM. */
-export interface Credentials {
-  readonly cert: string;
-  readonly key: string;
+  /** Uses other credentials for new connections. Only a TLS port has this method. */
+  renew?(credentials: TlsCredentials): void;
 }
 
 /** The first bytes of every HTTP/2 connection. */
@@ -94,10 +89,13 @@ export function createClearPort(options: PortOptions): Port {
 }
 
 /** Creates a TLS port for both versions of HTTP; ALPN decides which one a connection speaks. */
-export function createTlsPort(options: PortOptions, credentials: Credentials): Port {
+export function createTlsPort(options: PortOptions, credentials: TlsCredentials): Port {
   const { connections, limits } = options;
   const server = createSecureHttp2({
     ...credentials,
+    // A client without a trusted certificate may have a key, and probes need neither; admission decides.
+    requestCert: credentials.ca !== undefined,
+    rejectUnauthorized: false,
     ...http2OptionsFrom(limits),
     allowHTTP1: true,
     handshakeTimeout: limits.firstByteMs,

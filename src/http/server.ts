@@ -18,8 +18,9 @@ import type { HeadFault } from "./http1-connections.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import { createListenError } from "./listen-error.ts";
-import { type Credentials, createClearPort, createTlsPort, type Port } from "./port.ts";
+import { createClearPort, createTlsPort, type Port } from "./port.ts";
 import { createServices } from "./services.ts";
+import type { TlsCredentials } from "./tls-credentials.ts";
 import { warmUp } from "./warm-up.ts";
 import { WatchLimiter } from "./watch-limiter.ts";
 
@@ -67,7 +68,7 @@ export interface ServerOptions {
   /** Called for every request that has ended. */
   readonly observers: readonly RequestObserver[];
   /** With these the port speaks TLS. */
-  readonly credentials?: Credentials | undefined;
+  readonly credentials?: TlsCredentials | undefined;
 }
 
 /** The state of a server, for metrics. */
@@ -85,8 +86,8 @@ export interface ServerStatus {
 export interface RunningServer {
   readonly host: string;
   readonly port: number;
-  /** Uses another certificate for new connections. Only a server with TLS has this method. */
-  renew?(credentials: Credentials): void;
+  /** Uses other credentials for new connections. Only a server with TLS has this method. */
+  renew?(credentials: TlsCredentials): void;
   status(): ServerStatus;
   /** Reports not ready, serves for `noticeMs` longer so that load balancers notice, then rejects new requests. */
   drain(noticeMs: number): Promise<void>;

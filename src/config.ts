@@ -5,7 +5,7 @@ import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
-import { LOG_LEVELS, type LogLevel } from "./telemetry/log.ts";
+import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 
 /** An environment variable: its default and the parser of its text. */

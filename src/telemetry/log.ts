@@ -1,11 +1,7 @@
 import { pino } from "pino";
 import { LineWriter, openStandardErrorWriter } from "./line-writer.ts";
+import type { LogLevel } from "./log-level.ts";
 import type { RequestSummary } from "./request-summary.ts";
-
-/** Log levels from the most verbose to none. `info` logs every request. */
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "off"] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type LogFields = Readonly<Record<string, unknown>>;
 

@@ -56,25 +56,25 @@ async function openDatabase(path: string): Promise<SqliteDatabase> {
 
 /** What the administrator can do about a file that cannot be opened, by error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  EISDIR: "It is a folder. Remove it, or set VISAGE_DATA_DIR to another folder",
-  ENOTDIR: "A part of the path is a file. Set VISAGE_DATA_DIR to a folder",
-  EEXIST: "A part of the path is a file. Set VISAGE_DATA_DIR to a folder",
-  EACCES: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
-  EPERM: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
-  EROFS: "Set VISAGE_DATA_DIR to a writable folder",
-  ENOSPC: "Free some disk space",
-  SQLITE_FULL: "Free some disk space",
-  SQLITE_READONLY: "Allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
-  SQLITE_NOTADB: "The file is damaged. Restore it from a backup, or move it away to start without accounts",
-  SQLITE_CORRUPT: "The file is damaged. Restore it from a backup, or move it away to start without accounts",
+  EISDIR: "it is a folder; remove it, or set VISAGE_DATA_DIR to another folder",
+  ENOTDIR: "a part of the path is a file; set VISAGE_DATA_DIR to a folder",
+  EEXIST: "a part of the path is a file; set VISAGE_DATA_DIR to a folder",
+  EACCES: "allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  EPERM: "allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  EROFS: "set VISAGE_DATA_DIR to a writable folder",
+  ENOSPC: "free some disk space",
+  SQLITE_FULL: "free some disk space",
+  SQLITE_READONLY: "allow this user to read and write it, or set VISAGE_DATA_DIR to another folder",
+  SQLITE_NOTADB: "the file is damaged; restore it from a backup, or move it away to start without accounts",
+  SQLITE_CORRUPT: "the file is damaged; restore it from a backup, or move it away to start without accounts",
 };
 
-/** Creates an error that names the file, the cause and the remedy. */
+/** Creates an error that names the file, the cause and the remedy in one sentence. */
 function createOpenError(path: string, error: unknown): Error {
   const { code = "", message } = error as Error & { code?: string };
   // Extended SQLite codes start with the primary code.
   const primary = Object.keys(REMEDIES).find((known) => code === known || code.startsWith(`${known}_`));
-  const remedy = primary === undefined ? "" : `. ${REMEDIES[primary]}`;
+  const remedy = primary === undefined ? "" : `: ${REMEDIES[primary]}`;
   return new Error(`The account file ${path} cannot be opened (${message})${remedy}`, { cause: error });
 }
 

@@ -137,7 +137,7 @@ describe("the error for an account file that cannot be opened names the file and
     ["with only a valid header", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(4080, 7)])],
   ])("a file %s", async (_, bytes) => {
     expect(await errorAfter((path) => writeFile(path, bytes))).toMatch(
-      /\(file is not a database\)\. The file is damaged\. Restore it from a backup, or move it away/,
+      /\(file is not a database\): the file is damaged; restore it from a backup, or move it away/,
     );
   });
 
@@ -150,11 +150,11 @@ describe("the error for an account file that cannot be opened names the file and
       await file.write(Buffer.alloc(3000, 0xa5), 0, 3000, 100);
       await file.close();
     });
-    expect(message).toMatch(/malformed.*The file is damaged\. Restore it from a backup/);
+    expect(message).toMatch(/malformed.*: the file is damaged; restore it from a backup/);
   });
 
   test("a folder instead of the file", async () => {
-    expect(await errorAfter((path) => mkdir(path))).toMatch(/EISDIR.*It is a folder\. Remove it/);
+    expect(await errorAfter((path) => mkdir(path))).toMatch(/EISDIR.*it is a folder; remove it/);
   });
 
   test.skipIf(process.getuid?.() === 0)("a file without read permission", async () => {
@@ -162,14 +162,14 @@ describe("the error for an account file that cannot be opened names the file and
       await writeFile(path, "");
       await chmod(path, 0o200);
     });
-    expect(message).toMatch(/EACCES.*Allow this user to read and write it/);
+    expect(message).toMatch(/EACCES.*allow this user to read and write it/);
   });
 
   test("a file instead of the data folder", async () => {
     const dataDir = join(folder, `spoilt-${++folders}`);
     await writeFile(dataDir, "");
     await expect(openAccountStore({ databaseUrl: undefined, dataDir })).rejects.toThrow(
-      /A part of the path is a file\. Set VISAGE_DATA_DIR to a folder/,
+      /a part of the path is a file; set VISAGE_DATA_DIR to a folder/,
     );
   });
 });

@@ -66,7 +66,11 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   const options = parseAnalyzeOptions(args);
   const config = readConfig(context.env);
   const signal = context.interruptSignal();
-  const search = { excludedFolder: options.draw && resolve(options.draw), signal };
+  const search = {
+    excludedFolder: options.draw && resolve(options.draw),
+    formats: config.imageFormats,
+    signal,
+  };
   const photos = findPhotos(options.args, search);
   const first = await takeFirst(photos, Math.max(2, config.workers));
   signal.throwIfAborted();
@@ -92,7 +96,8 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   try {
     const results = mapInOrder(prepend(first, photos), limits, analyzer.analyze);
     const text = formatResults(results, { ...options, model: analyzer.identity, context, progress, totals });
-    if (output) await pipeline(text, output);
+    if (output)
+      await pipeline(text, output).catch((error: unknown) => throwOutputError(options.output, error));
     else await pipeline(text, context.stdout, { end: false });
   } finally {
     counting?.abort();
@@ -237,6 +242,10 @@ async function openOutput(path: string): Promise<Output> {
     await mkdir(dirname(path), { recursive: true });
     return (await open(path, "w")).createWriteStream();
   } catch (error) {
-    throw new Error(`${path}: ${fileErrorReason(error)}`, { cause: error });
+    return throwOutputError(path, error);
   }
+}
+
+function throwOutputError(path: string | undefined, cause: unknown): never {
+  throw new Error(`${path}: ${fileErrorReason(cause)}`, { cause });
 }

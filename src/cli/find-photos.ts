@@ -2,6 +2,7 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
 import picomatch from "picomatch";
+import { DEFAULT_IMAGE_FORMATS, type ImageFormat } from "../fetch/image-format.ts";
 import { fileErrorReason } from "./photo-file.ts";
 
 /** A photo that was found, or an argument or folder without photos and the reason. */
@@ -14,13 +15,18 @@ export interface FoundPhoto {
 export interface FindOptions {
   /** A folder to skip, such as that of the drawings: they would be found as photos. */
   readonly excludedFolder?: string | undefined;
+  /** Formats of the photos; JPEG and PNG by default. */
+  readonly formats?: readonly ImageFormat[] | undefined;
   /** Ends the search when it is aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The file names of photos. Whether a file really is one is decided by its bytes. */
-const PHOTO_EXTENSIONS = [".jpg", ".jpeg", ".png"];
-const NO_PHOTOS = `has no photos (${PHOTO_EXTENSIONS.join(", ")})`;
+/** How file names of a format end. Whether a file really has the format is decided by its bytes. */
+const EXTENSIONS: Readonly<Record<ImageFormat, readonly string[]>> = {
+  jpeg: [".jpg", ".jpeg"],
+  png: [".png"],
+  webp: [".webp"],
+};
 
 const IS_WINDOWS = process.platform === "win32";
 
@@ -73,14 +79,15 @@ async function searchOf(arg: string): Promise<Search | undefined> {
 async function* orNoPhotos(
   arg: string,
   photos: AsyncGenerator<FoundPhoto>,
-  { signal }: FindOptions,
+  options: FindOptions,
 ): AsyncGenerator<FoundPhoto> {
   let isEmpty = true;
   for await (const photo of photos) {
     isEmpty = false;
     yield photo;
   }
-  if (isEmpty && !signal?.aborted) yield { file: arg, error: NO_PHOTOS };
+  if (isEmpty && !options.signal?.aborted)
+    yield { file: arg, error: `has no photos (${extensionsOf(options).join(", ")})` };
 }
 
 async function* searchFolder(search: Search, options: FindOptions): AsyncGenerator<FoundPhoto> {
@@ -92,6 +99,7 @@ async function* searchFolder(search: Search, options: FindOptions): AsyncGenerat
     yield { file: folder, error: fileErrorReason(error) };
     return;
   }
+  const extensions = extensionsOf(options);
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     if (options.signal?.aborted) return;
@@ -101,12 +109,17 @@ async function* searchFolder(search: Search, options: FindOptions): AsyncGenerat
     if (entry.isDirectory()) {
       if (depth > 1 && resolve(file) !== options.excludedFolder)
         yield* searchFolder({ folder: file, path: `${path}/`, depth: depth - 1, matches }, options);
-    } else if (hasPhotoExtension(entry.name) && matches(path) && (await isFile(entry, file))) yield { file };
+    } else if (
+      extensions.includes(extname(entry.name).toLowerCase()) &&
+      matches(path) &&
+      (await isFile(entry, file))
+    )
+      yield { file };
   }
 }
 
-function hasPhotoExtension(name: string): boolean {
-  return PHOTO_EXTENSIONS.includes(extname(name).toLowerCase());
+function extensionsOf({ formats = DEFAULT_IMAGE_FORMATS }: FindOptions): string[] {
+  return formats.flatMap((format) => EXTENSIONS[format]);
 }
 
 /** Returns whether an entry is a file or a link to one. */

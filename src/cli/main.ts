@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { constants } from "node:os";
-import { Interruption } from "./command.ts";
+import { EXIT_CODES, Interruption } from "./command.ts";
 import { runCommandLine } from "./command-line.ts";
 
-// Exit silently when the reader of the output has closed it, as `head` does.
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
+  stream.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    // Exit silently when the reader of the output has closed it, as `head` does.
+    if (code === "EPIPE") process.exit();
+    if (stream === process.stdout) process.stderr.write(`visage: The output cannot be written: ${message}\n`);
+    process.exit(EXIT_CODES.failure);
   });
 }
 

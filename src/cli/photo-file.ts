@@ -9,16 +9,18 @@ import { digestsFromManifest, readManifest } from "../model-manifest.ts";
 export const ANALYZER_HELP = `  VISAGE_MODELS_DIR         folder of the networks; default: models/ of the package
   VISAGE_MAX_IMAGE_BYTES    size limit of a photo in bytes; default: 10 MiB
   VISAGE_MAX_IMAGE_PIXELS   size limit of a photo in pixels; default: 40 megapixels
+  VISAGE_IMAGE_FORMATS      formats of photos; default: jpeg,png
 `;
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Returns the options of an analyzer for local photos. */
-export function analyzerOptions({ modelsDir, maxImageBytes, maxImagePixels }: Config): AnalyzerOptions {
+export function analyzerOptions(config: Config): AnalyzerOptions {
+  const { modelsDir, maxImageBytes, maxImagePixels, imageFormats } = config;
   return {
     modelsDir,
     digests: digestsFromManifest(readManifest()),
-    limits: { maxBytes: maxImageBytes, maxPixels: maxImagePixels },
+    limits: { maxBytes: maxImageBytes, maxPixels: maxImagePixels, formats: imageFormats },
   };
 }
 

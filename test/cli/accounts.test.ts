@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -21,9 +21,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "visage-commands-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
-beforeEach(async () => {
+beforeEach(() => {
   settings = { VISAGE_DATA_DIR: join(folder, `${++folders}`), VISAGE_DATABASE_URL: "" };
-  await (await openStore()).close();
 });
 
 function visage(...args: string[]): Promise<CommandResult> {
@@ -48,6 +47,10 @@ async function json(...args: string[]) {
 
 function failure(reason: string): CommandResult {
   return { code: 1, stdout: "", stderr: `${databaseLine()}visage: ${reason}\n` };
+}
+
+async function createDatabase(): Promise<void> {
+  await (await openStore()).close();
 }
 
 /** Opens the store that the commands use. */
@@ -77,6 +80,8 @@ async function addUsage(key: string, ...counts: Omit<UsageCount, "userId">[]): P
 }
 
 describe("visage users add", () => {
+  beforeEach(createDatabase);
+
   it("generates an id and shows it only once", async () => {
     const text = await printed("users", "add", "--name", "ann");
     const [, id] = text.match(/shown only once and never stored:\n\n {2}(\S+)\n/)!;
@@ -260,6 +265,8 @@ describe("visage users", () => {
 });
 
 describe("visage plans", () => {
+  beforeEach(createDatabase);
+
   it("lists the plans in a table and as JSON", async () => {
     const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
     expect(columns).toMatch(/^plan +per second +burst +per month +max image bytes$/);
@@ -507,6 +514,7 @@ describe("a missing account database", () => {
 
   it("counts an empty file as missing", async () => {
     const path = join(settings.VISAGE_DATA_DIR, "accounts.db");
+    await mkdir(settings.VISAGE_DATA_DIR);
     await writeFile(path, "");
     expect((await visage("users", "list")).stderr).toContain("There is no account database at");
     expect(await readFile(path, "utf8")).toBe("");

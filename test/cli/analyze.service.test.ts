@@ -266,6 +266,11 @@ describe("visage analyze", () => {
     expect(code).toBe(1);
   });
 
+  it.skipIf(process.platform !== "linux")("reports a full disk", async () => {
+    const { code, stderr } = await visage(["analyze", "blank.png", "--output", "/dev/full"]);
+    expect([code, stderr]).toEqual([1, "visage: /dev/full: no space left on device\n"]);
+  });
+
   it("reports a missing network", async () => {
     const { code, stdout, stderr } = await visage(["analyze", "three.jpg"], { VISAGE_MODELS_DIR: "nowhere" });
     expect(stderr).toMatch(/^visage: There is no network at .*nowhere.*\.onnx\.\n$/);

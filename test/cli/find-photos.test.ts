@@ -89,6 +89,13 @@ test("a folder without photos is an error", async () => {
   expect(await files("empty")).toEqual(["empty: has no photos (.jpg, .jpeg, .png)"]);
 });
 
+test("other formats are found if they are accepted", async () => {
+  await writeFile("photos/sub/deep/f.webp", "");
+  const found = await find(["photos/sub/deep"], { formats: ["png", "webp"] });
+  expect(found).toEqual([{ file: "photos/sub/deep/f.webp" }]);
+  expect(await files("photos/sub/deep")).toEqual(["photos/sub/deep/d.jpg"]);
+});
+
 test("the excluded folder is skipped", async () => {
   const found = await find(["photos"], { excludedFolder: resolve("photos/sub") });
   expect(found.map(({ file }) => file)).toEqual(TOP);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,10 +8,10 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 
-function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}, stdout: number | "pipe" = "pipe") {
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout, "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
@@ -23,7 +23,7 @@ test("the exit code of a command is that of its process", async () => {
   const outcomes = await Promise.all(
     [["plans", "list"], ["plans"], ["help"]].map(async (args) => {
       const child = start(args, { VISAGE_DATA_DIR: dataDir });
-      const [[code], stderr] = await Promise.all([once(child, "close"), child.stderr.toArray()]);
+      const [[code], stderr] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
       return [code, stderr.join("").split("\n").length - 1];
     }),
   );
@@ -36,15 +36,24 @@ test("the exit code of a command is that of its process", async () => {
 
 test("a command exits silently when its output is closed", async () => {
   const child = start(["--help"]);
-  child.stdout.destroy();
-  const [[code], errors] = await Promise.all([once(child, "close"), child.stderr.toArray()]);
+  child.stdout!.destroy();
+  const [[code], errors] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
   expect([code, errors.join("")]).toEqual([0, ""]);
+});
+
+test.skipIf(process.platform !== "linux")("a full disk is one line", async () => {
+  const full = await open("/dev/full", "w");
+  onTestFinished(() => full.close());
+  const child = start(["--help"], {}, full.fd);
+  const [[code], errors] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
+  expect(errors.join("")).toMatch(/^visage: The output cannot be written: ENOSPC: .+\n$/);
+  expect(code).toBe(1);
 });
 
 test("an unreachable database is one line, without its password", async () => {
   const env = { VISAGE_DATABASE_URL: "postgres://ann:secret@localhost:1/accounts?password=secret" };
   const child = start(["users", "list"], env);
-  const [[code], errors] = await Promise.all([once(child, "close"), child.stderr.toArray()]);
+  const [[code], errors] = await Promise.all([once(child, "close"), child.stderr!.toArray()]);
   expect(errors.join("")).toMatch(
     /^Account database: postgres:\/\/ann@localhost:1\/accounts\nvisage: The account database postgres:\/\/ann@localhost:1\/accounts cannot be opened \(connect ECONNREFUSED \S+:1\)\n$/,
   );

@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { photograph } from "../support/images.ts";
+
+const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
+const PHOTOS = 500;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "visage-analyze-"));
+  mkdirSync(join(folder, "photos"));
+  writeFileSync(join(folder, "photo"), photograph(1));
+  for (let i = 0; i < PHOTOS; i++)
+    linkSync(join(folder, "photo"), join(folder, "photos", `${String(i).padStart(3, "0")}.jpg`));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Starts the analysis of all photos, and waits until some results are written. */
+async function startAnalysis(output: string) {
+  const child = spawn(process.execPath, [CLI, "analyze", "photos", "--output", output], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, VISAGE_WORKERS: "2" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const path = join(folder, output);
+  const size = () => (existsSync(path) ? readFileSync(path).length : 0);
+  await expect.poll(size, { timeout: 30_000, interval: 5 }).toBeGreaterThan(10_000);
+  return { child, path };
+}
+
+function fileNames(reports: readonly AnalysisReport[]): string[] {
+  return reports.map(({ file }) => file);
+}
+
+function expectedNames(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `photos/${String(i).padStart(3, "0")}.jpg`);
+}
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s ends the analysis with valid output", async (signal, exitCode) => {
+  const { child, path } = await startAnalysis(`${signal}.json`);
+  child.kill(signal);
+  const [[code], errors] = await Promise.all([once(child, "exit"), child.stderr!.toArray()]);
+  expect(code).toBe(exitCode);
+  const reports = JSON.parse(readFileSync(path, "utf8")) as AnalysisReport[];
+  expect(errors.join("")).toContain(`Interrupted after ${reports.length} photos\n`);
+  expect(fileNames(reports)).toEqual(expectedNames(reports.length));
+  expect(reports.length).toBeLessThan(PHOTOS);
+});
+
+test("a killed process leaves whole lines, except the last", async () => {
+  const { child, path } = await startAnalysis("some.jsonl");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  const reports = lines.map((line) => JSON.parse(line) as AnalysisReport);
+  expect(fileNames(reports)).toEqual(expectedNames(lines.length));
+});
+
+test.skipIf(process.platform !== "linux")("a killed worker fails only its photo", async () => {
+  const { child, path } = await startAnalysis("lost.jsonl");
+  const [worker] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
+  process.kill(Number(worker), "SIGKILL");
+  const failed = () => readFileSync(path, "utf8").includes('"error":"The worker process has ended."');
+  await expect.poll(failed, { timeout: 30_000, interval: 20 }).toBe(true);
+  const before = readFileSync(path).length;
+  await expect.poll(() => readFileSync(path).length, { timeout: 30_000 }).toBeGreaterThan(before + 50_000);
+  child.kill("SIGINT");
+  await once(child, "exit");
+  const reports = readFileSync(path, "utf8").trimEnd().split("\n");
+  expect(reports.filter((line) => line.includes('"error"'))).toHaveLength(1);
+});

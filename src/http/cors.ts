@@ -29,6 +29,8 @@ const EXPOSED_HEADERS = [
   "grpc-retry-pushback-ms",
   "x-request-id",
   "x-visage-model",
+  // The Connect protocol sends trailers as headers with this prefix.
+  "trailer-x-visage-model",
   "x-visage-image",
   "x-visage-faces-found",
   "retry-after",

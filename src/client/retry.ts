@@ -44,10 +44,10 @@ export async function callWithRetries<T>(
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       const error = visageErrorFromCause(cause);
-      const isRejection = REJECTIONS.includes(error.kind);
+      const isRejection = REJECTIONS.includes(error.reason);
       const isAnswer = error.code !== undefined && !isRejection;
       if (isAnswer) slot.accept();
-      const isInternal = error.kind === INTERNAL;
+      const isInternal = error.reason === INTERNAL;
       const delayMs = delayAfter(error, attempt);
       const isLast = (isRejection ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
       if (!error.retryable || isLast || (isInternal && hadInternalError)) throw error;

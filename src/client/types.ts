@@ -44,7 +44,7 @@ export interface Box {
 export interface OperationOptions {
   /** `false` skips detection: each box is taken as a face, or the whole image if there are no boxes. */
   readonly detect?: boolean | undefined;
-  /** Cancels the call, which then rejects with a VisageError of the kind `CANCELLED`. */
+  /** Cancels the call, which then rejects with a VisageError of the reason `CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -124,6 +124,6 @@ export interface VisageClient {
    * flight and rejects with ConnectError.
    */
   readonly raw: Client<typeof FaceService>;
-  /** Closes the connection. Calls that wait, are in flight or follow reject with the kind `CANCELLED`. */
+  /** Closes the connection. Calls that wait, are in flight or follow reject with the reason `CANCELLED`. */
   close(): void;
 }

@@ -11,7 +11,7 @@ export class VisageError extends Error {
    * The reason from the error table of docs/errors.md, such as `NO_FACE`. Without a response of the service it is
    * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`.
    */
-  readonly kind: string;
+  readonly reason: string;
   /** The envelope code, such as `3001`; undefined without a response of the service. */
   readonly code: string | undefined;
   /** The field of the image that caused the error, such as `img_1`. */
@@ -25,7 +25,7 @@ export class VisageError extends Error {
 
   constructor(message: string, fields: ErrorFields, cause?: unknown) {
     super(message, { cause });
-    this.kind = fields.kind;
+    this.reason = fields.reason;
     this.code = fields.code;
     this.image = fields.image;
     this.stage = fields.stage;
@@ -53,7 +53,7 @@ export function visageErrorFromCause(cause: unknown): VisageError {
   const [retry] = error.findDetails(RetryInfoSchema);
   const { seconds = 0n, nanos = 0 } = retry?.retryDelay ?? {};
   const fields = {
-    kind: info.reason,
+    reason: info.reason,
     code: info.metadata.code,
     image: info.metadata.image,
     stage: info.metadata.stage,
@@ -65,11 +65,11 @@ export function visageErrorFromCause(cause: unknown): VisageError {
 
 /** Creates an error without a response of the service. */
 export function connectionError(
-  kind: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED",
+  reason: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED",
   message: string,
   { retryable, cause }: { readonly retryable: boolean; readonly cause?: unknown },
 ): VisageError {
-  const fields = { kind, code: undefined, image: undefined, stage: undefined, retryable, retryAfterMs: 0 };
+  const fields = { reason, code: undefined, image: undefined, stage: undefined, retryable, retryAfterMs: 0 };
   return new VisageError(message, fields, cause);
 }
 

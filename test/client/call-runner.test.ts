@@ -127,7 +127,7 @@ describe("a call", () => {
     const waiting = runner.run(controller.signal, callThat({ prepare }));
     const last = runner.run(undefined, callThat({}));
     controller.abort(new Error("enough"));
-    await expect(waiting).rejects.toMatchObject({ kind: "CANCELLED", cause: { message: "enough" } });
+    await expect(waiting).rejects.toMatchObject({ reason: "CANCELLED", cause: { message: "enough" } });
     expect(prepare).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(10);
     await Promise.all([first, last]);
@@ -136,7 +136,7 @@ describe("a call", () => {
   test("that is cancelled before it starts reads nothing", async () => {
     const prepare = vi.fn(async () => {});
     const call = createRunner().run(AbortSignal.abort(), callThat({ prepare }));
-    await expect(call).rejects.toMatchObject({ kind: "CANCELLED", retryable: false });
+    await expect(call).rejects.toMatchObject({ reason: "CANCELLED", retryable: false });
     expect(prepare).not.toHaveBeenCalled();
   });
 
@@ -144,7 +144,7 @@ describe("a call", () => {
     const controller = new AbortController();
     const send = vi.fn(() => Promise.reject(new ConnectError("lost", Code.Unavailable)));
     const call = createRunner().run(controller.signal, callThat({ send }));
-    const rejection = expect(call).rejects.toMatchObject({ kind: "CANCELLED" });
+    const rejection = expect(call).rejects.toMatchObject({ reason: "CANCELLED" });
     await vi.advanceTimersByTimeAsync(10);
     controller.abort();
     await rejection;
@@ -155,7 +155,7 @@ describe("a call", () => {
   test("that never reads its image ends at the deadline and frees its slot", async () => {
     const runner = createRunner({ maxInFlight: 1 });
     const stalled = runner.run(undefined, callThat({ prepare: () => new Promise(() => {}) }));
-    const rejection = expect(stalled).rejects.toMatchObject({ kind: "DEADLINE_PASSED" });
+    const rejection = expect(stalled).rejects.toMatchObject({ reason: "DEADLINE_PASSED" });
     const next = runner.run(undefined, callThat({}));
     await vi.advanceTimersByTimeAsync(1_000);
     await rejection;
@@ -175,7 +175,7 @@ describe("a call", () => {
   test("is not retried after an error that a retry cannot help against", async () => {
     const send = vi.fn(() => Promise.reject(serviceError("URL_UNREACHABLE", false)));
     await expect(createRunner().run(undefined, callThat({ send }))).rejects.toMatchObject({
-      kind: "URL_UNREACHABLE",
+      reason: "URL_UNREACHABLE",
       retryable: false,
     });
     expect(send).toHaveBeenCalledTimes(1);
@@ -200,7 +200,7 @@ test("a runner that is closed while the service rejects its calls leaves no time
   const calls = Promise.allSettled(Array.from({ length: 9 }, () => runner.run(undefined, call)));
   await vi.advanceTimersByTimeAsync(2_000);
   runner.close();
-  for (const result of await calls) expect(result).toMatchObject({ reason: { kind: "CANCELLED" } });
+  for (const result of await calls) expect(result).toMatchObject({ reason: { reason: "CANCELLED" } });
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -211,6 +211,6 @@ test("a closed runner cancels the calls that wait, are in flight or follow", asy
   await vi.advanceTimersByTimeAsync(0);
   runner.close();
   for (const result of [...(await calls), ...(await Promise.allSettled([runner.run(undefined, call)]))])
-    expect(result).toMatchObject({ reason: { kind: "CANCELLED", message: "The client is closed." } });
+    expect(result).toMatchObject({ reason: { reason: "CANCELLED", message: "The client is closed." } });
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -125,7 +125,7 @@ describe("an error", () => {
   test("about an image names the image and the stage", async () => {
     const error = await rejectionOf(openClient().matchFaces(PHOTO, Buffer.from("no image")));
     expect(error).toMatchObject({
-      kind: "UNSUPPORTED_FORMAT",
+      reason: "UNSUPPORTED_FORMAT",
       code: "2004",
       image: "img_2",
       stage: "decode",
@@ -134,20 +134,20 @@ describe("an error", () => {
     });
   });
 
-  test("about the user names the kind", async () => {
+  test("about the user names the reason", async () => {
     const error = await rejectionOf(openClient({ apiKey: "unknown-user-of-tests" }).getFaceVec(PHOTO));
-    expect(error).toMatchObject({ kind: "UNKNOWN_USER", code: "4002", retryable: false });
+    expect(error).toMatchObject({ reason: "UNKNOWN_USER", code: "4002", retryable: false });
   });
 
   test("is reported when the deadline passes", async () => {
     expect(await rejectionOf(openClient({ timeoutMs: 1 }).getFaceVec(PHOTO))).toMatchObject({
-      kind: "DEADLINE_PASSED",
+      reason: "DEADLINE_PASSED",
     });
   });
 
   test("after an abort is not retryable", async () => {
     const call = openClient().getFaceVec(PHOTO, { signal: AbortSignal.abort() });
-    expect(await rejectionOf(call)).toMatchObject({ kind: "CANCELLED", retryable: false });
+    expect(await rejectionOf(call)).toMatchObject({ reason: "CANCELLED", retryable: false });
   });
 });
 
@@ -164,7 +164,7 @@ describe("a call that fails for a temporary reason", () => {
   test("is not retried if the delay would pass the deadline", async () => {
     await addTestUser(store, "nothing-left", { requestsPerMonth: 0 });
     const error = await rejectionOf(openClient({ apiKey: "nothing-left" }).getFaceVec(PHOTO));
-    expect(error).toMatchObject({ kind: "QUOTA_SPENT", code: "4004", retryable: true });
+    expect(error).toMatchObject({ reason: "QUOTA_SPENT", code: "4004", retryable: true });
     expect(error.retryAfterMs).toBeGreaterThan(30_000);
   });
 
@@ -173,7 +173,7 @@ describe("a call that fails for a temporary reason", () => {
     const client = openClient({ apiKey: "hurried", retries: 0 });
     await client.getFaceVec(PHOTO);
     expect(await rejectionOf(client.getFaceVec(PHOTO))).toMatchObject({
-      kind: "TOO_MANY_REQUESTS",
+      reason: "TOO_MANY_REQUESTS",
       retryable: true,
     });
   });
@@ -186,7 +186,7 @@ describe("a call that fails for a temporary reason", () => {
     const call = rejectionOf(client.getFaceVec(PHOTO, { signal: controller.signal }));
     setTimeout(() => controller.abort(), 500);
     // Without the abort it would succeed after ten seconds.
-    expect(await call).toMatchObject({ kind: "CANCELLED" });
+    expect(await call).toMatchObject({ reason: "CANCELLED" });
   });
 
   describe("because a worker died", () => {
@@ -212,7 +212,7 @@ describe("a call that fails for a temporary reason", () => {
     test("is not retried a second time", async () => {
       const killed = killWorkers(service, 3);
       const error = await rejectionOf(openClient({ retries: 5 }).getFaceVec(PHOTO));
-      expect(error).toMatchObject({ kind: "INTERNAL", code: "5000", retryable: true });
+      expect(error).toMatchObject({ reason: "INTERNAL", code: "5000", retryable: true });
       expect(killed.size).toBe(2);
     });
   });
@@ -226,7 +226,7 @@ describe("a call that fails for a temporary reason", () => {
     const rejected = (await burst(0)).filter(({ status }) => status === "rejected");
     expect(rejected.length).toBeGreaterThan(0);
     expect(rejected[0]).toMatchObject({
-      reason: { kind: "OVERLOADED", code: "5001", retryAfterMs: expect.any(Number) },
+      reason: { reason: "OVERLOADED", code: "5001", retryAfterMs: expect.any(Number) },
     });
     expect((await burst(15)).filter(({ status }) => status === "rejected")).toEqual([]);
   });
@@ -236,7 +236,7 @@ describe("a call that fails for a temporary reason", () => {
     await before.close();
     const address = `http://127.0.0.1:${before.port}`;
     expect(await rejectionOf(openClient({ address, retries: 0 }).getFaceVec(PHOTO))).toMatchObject({
-      kind: "UNREACHABLE",
+      reason: "UNREACHABLE",
       code: undefined,
       retryable: true,
     });

@@ -59,8 +59,10 @@ describe("with a service", () => {
     const client = openClient(address);
     const calls = Array.from({ length: 300 }, () => client.getFaceVec(NO_IMAGE, { signal }));
     const results = await Promise.allSettled(calls);
-    const kinds = results.map((result) => (result.status === "rejected" ? result.reason.kind : "fulfilled"));
-    expect(new Set(kinds)).toEqual(new Set(["UNSUPPORTED_FORMAT"]));
+    const reasons = results.map((result) =>
+      result.status === "rejected" ? result.reason.reason : "fulfilled",
+    );
+    expect(new Set(reasons)).toEqual(new Set(["UNSUPPORTED_FORMAT"]));
     expect(warnings).toEqual([]);
   });
 
@@ -71,7 +73,7 @@ describe("with a service", () => {
     const results = await Promise.allSettled(Array.from({ length: 150 }, () => raw.getFaceVec({ img })));
     // The service also limits how often an address may fail to authenticate.
     for (const result of results)
-      expect(visageErrorFromCause((result as PromiseRejectedResult).reason).kind).toMatch(
+      expect(visageErrorFromCause((result as PromiseRejectedResult).reason).reason).toMatch(
         /^(UNKNOWN_USER|TOO_MANY_REQUESTS)$/,
       );
   });
@@ -79,14 +81,14 @@ describe("with a service", () => {
   test("a loopback URL, which the service does not fetch, is not retried", async () => {
     lines.length = 0;
     const call = openClient(address).getFaceVec({ url: "http://127.0.0.1/photo.jpg" });
-    await expect(call).rejects.toMatchObject({ kind: "URL_UNREACHABLE", code: "2006", retryable: false });
+    await expect(call).rejects.toMatchObject({ reason: "URL_UNREACHABLE", code: "2006", retryable: false });
     expect(lines.filter((line) => line.includes('"outcome":"URL_UNREACHABLE"'))).toHaveLength(1);
   });
 
   test("a service that is closed and an address without a scheme are named", async () => {
     const dead = openClient("http://localhost:1", { retries: 0 });
     await expect(dead.getFaceVec(TINY)).rejects.toMatchObject({
-      kind: "UNREACHABLE",
+      reason: "UNREACHABLE",
       retryable: true,
       message: expect.stringContaining("ECONNREFUSED"),
     });
@@ -161,7 +163,7 @@ test.each<[string, Handler]>([
 ])("a call is not retried after %s", async (_, fail) => {
   const { address, calls } = await startFailingServer(9, fail);
   await expect(openClient(address).getFaceVec(TINY)).rejects.toMatchObject({
-    kind: "UNREACHABLE",
+    reason: "UNREACHABLE",
     retryable: false,
   });
   expect(calls.count).toBe(1);
@@ -174,8 +176,8 @@ test("closing the client ends the calls in flight", async () => {
   await expect.poll(() => calls.count).toBe(8);
   client.close();
   for (const result of await results)
-    expect(result).toMatchObject({ reason: { kind: "CANCELLED", retryable: false } });
-  await expect(client.getFaceVec(TINY)).rejects.toMatchObject({ kind: "CANCELLED" });
+    expect(result).toMatchObject({ reason: { reason: "CANCELLED", retryable: false } });
+  await expect(client.getFaceVec(TINY)).rejects.toMatchObject({ reason: "CANCELLED" });
 });
 
 describe("over TLS", () => {
@@ -231,7 +233,7 @@ describe("over TLS", () => {
     const error = await openClient(address)
       .getFaceVec(TINY)
       .catch((error: unknown) => error);
-    expect(error).toMatchObject({ kind: "UNREACHABLE", retryable: false });
+    expect(error).toMatchObject({ reason: "UNREACHABLE", retryable: false });
     expect((error as Error).message).toContain("self-signed certificate");
     expect((error as Error).cause).toBeInstanceOf(ConnectError);
     expect(names).toEqual([]);

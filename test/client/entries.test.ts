@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import * as node from "../../src/client/visage-client.ts";
+import * as web from "../../src/client/web-client.ts";
+
+test("the entries for Node and browsers have the same exports", () => {
+  // The package has one set of types for both.
+  const sameTypes: typeof node = web;
+  expect(Object.keys(sameTypes).sort()).toEqual(Object.keys(node).sort());
+});
+
+test.each(["ca", "clientCertificate", "clientKey"] as const)("a browser rejects the option %s", (name) => {
+  expect(() => web.createVisageClient({ address: "http://localhost:8080", [name]: "PEM" })).toThrow(
+    `The option ${name} does not work in a browser.`,
+  );
+});
+
+test.each([
+  { timeoutMs: 0 },
+  { timeoutMs: Number.POSITIVE_INFINITY },
+  { retries: -1 },
+  { maxInFlight: 0 },
+  { maxInFlight: 1.5 },
+])("the options %o are out of range", (options) => {
+  const [name] = Object.keys(options);
+  expect(() => node.createVisageClient({ address: "http://localhost:8080", ...options })).toThrow(
+    new RegExp(`^${name} must be an integer from`),
+  );
+});
+
+test("an API key that cannot be a header is rejected", () => {
+  expect(() => node.createVisageClient({ address: "http://localhost:8080", apiKey: "a\nb" })).toThrow(
+    TypeError,
+  );
+});

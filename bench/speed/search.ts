@@ -87,7 +87,7 @@ export function searchChapter(searches: Searches): Chapter {
         isMet: searchTimeToTarget(searches) <= 1,
       },
     ],
-    body: `\`visage/search\` in one thread, in an index of ${count.toLocaleString("en")} synthetic templates: half belong to people with one template, half to people with ten. Medians of ${QUERIES} queries for people who are not in the index, and of ${QUERIES} queries for enrolled people with a template that is not in the index. Each query found the same nearest template as a linear scan over all templates. The key figure is the slowest search.
+    body: `\`@visage/client/search\` in one thread, in an index of ${count.toLocaleString("en")} synthetic templates: half belong to people with one template, half to people with ten. Medians of ${QUERIES} queries for people who are not in the index, and of ${QUERIES} queries for enrolled people with a template that is not in the index. Each query found the same nearest template as a linear scan over all templates. The key figure is the slowest search.
 
 ${formatTable(
   ["search", "unknown person", "enrolled person"],

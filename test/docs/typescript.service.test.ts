@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
@@ -7,7 +7,8 @@ import { codeBlocks, markdownFiles, readMarkdown } from "../support/markdown.ts"
 
 /** Variables that the examples take from their surroundings. */
 const SURROUNDINGS = `declare global {
-  const userId: string;
+  const apiKey: string;
+  const file: File;
   const bytes: Uint8Array, photo: Uint8Array, onePhoto: Uint8Array, otherPhoto: Uint8Array;
   const vector: Float32Array, aliceVector: Float32Array, bobVector: Float32Array;
 }
@@ -24,10 +25,13 @@ const OPTIONS = [
   "nodenext",
 ];
 
-test("the TypeScript examples compile against the built package", () => {
+test("the TypeScript examples compile against the built packages", () => {
   // Inside the package, so that imports by its own name resolve.
   const folder = mkdtempSync(join(PACKAGE_ROOT, "dist/examples-"));
   try {
+    execFileSync(process.execPath, [join(PACKAGE_ROOT, "tools/build-client.mjs")]);
+    mkdirSync(join(folder, "node_modules/@visage"), { recursive: true });
+    symlinkSync(join(PACKAGE_ROOT, "sdks/typescript"), join(folder, "node_modules/@visage/client"));
     const examples = markdownFiles().flatMap((path) =>
       codeBlocks(readMarkdown(path), "ts").map((code, i) => [`${path.replaceAll(/\W/g, "-")}-${i}`, code]),
     );

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 const CLI = "dist/src/cli/main.js";
-const SOURCES = ["src", "gen/ts", "bench", "tools", "sdks/typescript", "tsconfig.json", "package.json"];
+const SOURCES = ["src", "gen/ts", "bench", "tools", "tsconfig.json", "package.json"];
 
 /** Builds dist/ if it is older than its sources. */
 export function setup(): void {

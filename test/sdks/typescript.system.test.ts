@@ -1,0 +1,350 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
+import { build } from "vite";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { listen } from "../support/image-server.ts";
+import { photograph } from "../support/images.ts";
+import { codeBlocks, readMarkdown } from "../support/markdown.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const PACKAGE = join(PACKAGE_ROOT, "sdks/typescript");
+const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample3.jpg");
+const PEERS = [
+  "@bufbuild/protobuf",
+  "@connectrpc/connect",
+  "@connectrpc/connect-node",
+  "@connectrpc/connect-web",
+];
+const MAX_PACKAGE_BYTES = 3_000_000;
+// The oldest and newest peers come from the registry.
+const isCi = process.env.CI === "true";
+
+/** The environment of npm without the settings of this machine. */
+const env = { PATH: process.env.PATH, HOME: process.env.HOME, npm_config_userconfig: "/dev/null" };
+
+interface Manifest {
+  readonly version: string;
+  readonly peerDependencies: Record<string, string>;
+  readonly exports: Record<string, unknown>;
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
+const { version, peerDependencies } = manifestOf(PACKAGE);
+
+/** The folder of everything that these tests create. */
+const folder = mkdtempSync(join(tmpdir(), "visage-typescript-"));
+let service: RunningService;
+let tarball: string;
+/** A project that has installed the package with the peers of this checkout. */
+let project: string;
+beforeAll(async () => {
+  service = await startTestService();
+  tarball = pack(PACKAGE);
+  // The peers are packed from this checkout, because npm may not have them in its cache.
+  const peers = PEERS.map((name) => pack(join(PACKAGE_ROOT, "node_modules", name), "--ignore-scripts"));
+  project = createProject(["--offline", tarball, ...peers]);
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Packs a package and returns the path of its tarball. */
+function pack(packageDir: string, ...args: string[]): string {
+  const printed = npm(folder, "pack", packageDir, "--json", ...args);
+  // The build prints to the same stream.
+  const [{ filename }] = JSON.parse(printed.slice(printed.indexOf("[\n"))) as [{ filename: string }];
+  return join(folder, filename);
+}
+
+/** Creates a project as a user would: an empty folder, and an installation without install scripts to wait for. */
+function createProject(installArgs: readonly string[]): string {
+  const created = mkdtempSync(join(folder, "project-"));
+  writeFileSync(join(created, "package.json"), JSON.stringify({ type: "module" }));
+  npm(created, "install", "--no-audit", "--no-fund", ...installArgs);
+  return created;
+}
+
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Compiles files of a project and returns the errors. Libraries are checked, too. */
+function compile(projectDir: string, moduleArgs: readonly string[], ...files: string[]): string {
+  const tsc = join(PACKAGE_ROOT, "node_modules/.bin/tsc");
+  const options = ["--ignoreConfig", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022"];
+  const types = ["--typeRoots", join(PACKAGE_ROOT, "node_modules/@types"), "--types", "node"];
+  const args = [...options, ...types, ...moduleArgs, ...files];
+  return spawnSync(tsc, args, { cwd: projectDir, encoding: "utf8" }).stdout;
+}
+
+/** Writes the example and the code of the READMEs into a project. Returns the names of the files. */
+function writeExamples(projectDir: string): string[] {
+  cpSync(join(PACKAGE, "example.ts"), join(projectDir, "example.ts"));
+  const surroundings =
+    "declare const apiKey: string; declare const bytes: Uint8Array; declare const file: File;\n";
+  const blocks = ["README.md", "sdks/typescript/README.md"].flatMap((path) =>
+    codeBlocks(readMarkdown(path), "ts"),
+  );
+  const names = blocks.map((code, i) => {
+    writeFileSync(join(projectDir, `block-${i}.ts`), `${surroundings}${code}\nexport {};\n`);
+    return `block-${i}.ts`;
+  });
+  expect(names.length).toBeGreaterThan(2);
+  return ["example.ts", ...names];
+}
+
+/** Runs the compiled example. The service runs in this process, which must not be blocked. */
+async function runExample(projectDir: string, apiKey = USER) {
+  const args = ["example.js", `http://127.0.0.1:${service.port}`, apiKey, PHOTO, PHOTO];
+  const child = spawn(process.execPath, args, { cwd: projectDir });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { stdout, stderr, status };
+}
+
+/** The bytes of all files below a folder. */
+function sizeOf(path: string): number {
+  const status = statSync(path);
+  if (!status.isDirectory()) return status.size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}
+
+describe("the installed package", () => {
+  test("has the version of the service, and ranges of peers that the service meets", () => {
+    expect(version).toBe(manifestOf(PACKAGE_ROOT).version);
+    expect(Object.keys(peerDependencies)).toEqual(PEERS);
+    for (const range of Object.values(peerDependencies)) expect(range).toMatch(/^\^2\./);
+  });
+
+  test("is small, and brings no second copy of its peers", () => {
+    const installed = join(project, "node_modules/@visage/client");
+    expect(sizeOf(installed)).toBeLessThan(MAX_PACKAGE_BYTES);
+    expect(readdirSync(installed).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
+    const packages = readdirSync(join(project, "node_modules"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+      .flatMap(({ name }) =>
+        readdirSync(join(project, "node_modules", name)).map((part) => `${name}/${part}`),
+      );
+    expect(packages.sort()).toEqual([...PEERS, "@visage/client"].sort());
+  });
+
+  test.each([
+    ["NodeNext", ["--module", "nodenext"]],
+    ["a bundler", ["--module", "esnext", "--moduleResolution", "bundler"]],
+  ])("has types for %s, and its example runs", async (_, moduleArgs) => {
+    const files = writeExamples(project);
+    rmSync(join(project, "example.js"), { force: true });
+    expect(compile(project, moduleArgs, ...files)).toBe("");
+    expect(await runExample(project)).toEqual({ stdout: "match: 0.0000\n", stderr: "", status: 0 });
+    expect(await runExample(project, "nobody")).toMatchObject({
+      stderr: expect.stringMatching(/^UNKNOWN_USER The /),
+      status: 1,
+    });
+  });
+
+  test("has the generated messages and the search", () => {
+    const program = `
+      import { FaceService } from "@visage/client/face/v1";
+      import { TemplateIndex } from "@visage/client/search";
+      const index = new TemplateIndex();
+      index.add("alice", new Float32Array(128));
+      console.log(FaceService.typeName, index.nearest(new Float32Array(128))[0].id);`;
+    const args = ["--input-type=module", "--eval", program];
+    expect(execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" })).toBe(
+      "face.v1.FaceService alice\n",
+    );
+  });
+
+  test.skipIf(!isCi).each<[string, readonly string[]]>([
+    ["oldest", PEERS.slice(0, 3).map((name) => `${name}@${peerDependencies[name]!.slice(1)}`)],
+    // As the README says.
+    ["newest", ["@connectrpc/connect-node"]],
+  ])("works with the %s peers", async (_, peers) => {
+    const other = createProject([tarball, ...peers]);
+    expect(compile(other, ["--module", "nodenext"], ...writeExamples(other))).toBe("");
+    expect(await runExample(other)).toEqual({ stdout: "match: 0.0000\n", stderr: "", status: 0 });
+  });
+});
+
+describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
+  /** Bundles a program for browsers with the installed package, and serves it. Returns the URL of a page. */
+  async function serveBundle(program: string): Promise<{ url: string; code: string }> {
+    mkdirSync(join(project, "page"), { recursive: true });
+    writeFileSync(join(project, "page/main.js"), program);
+    const warnings: string[] = [];
+    await build({
+      root: join(project, "page"),
+      configFile: false,
+      logLevel: "warn",
+      build: {
+        outDir: "dist",
+        minify: false,
+        lib: { entry: "main.js", formats: ["es"], fileName: "bundle" },
+        rollupOptions: { onwarn: ({ message }) => void warnings.push(message) },
+      },
+    });
+    expect(warnings).toEqual([]);
+    const code = readFileSync(join(project, "page/dist/bundle.js"), "utf8");
+    const server = createServer((request, response) => {
+      const isScript = request.url === "/bundle.js";
+      response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+      response.end(
+        isScript ? code : '<link rel="icon" href="data:,"><script type="module" src="/bundle.js"></script>',
+      );
+    });
+    const { port } = await listen(server);
+    return { url: `http://127.0.0.1:${port}/`, code };
+  }
+
+  test("calls all operations from another origin with a File, and reports errors", async () => {
+    const { url, code } = await serveBundle(`
+      import { createVisageClient } from "@visage/client";
+      globalThis.createVisageClient = createVisageClient;
+    `);
+    expect(code).not.toMatch(/from ?"node:|require\(/);
+    const browser = await startBrowser();
+    onTestFinished(() => browser.close());
+    const { page, consoleErrors } = await openTab(browser, url);
+    await page.waitForFunction("globalThis.createVisageClient");
+    const address = `http://127.0.0.1:${service.port}`;
+    const results = await page.evaluate(
+      async ({ address, apiKey, base64 }) => {
+        const { createVisageClient } = globalThis as never as typeof import("../../src/client/web-client.ts");
+        const visage = createVisageClient({ address, apiKey });
+        const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+        const file = new File([bytes], "photo.jpg");
+        const failure = (call: Promise<unknown>) =>
+          call.then(
+            () => undefined,
+            ({ name, reason, code, retryable, message }) => ({ name, reason, code, retryable, message }),
+          );
+        const [match, comparison, attributes, template, stream] = await Promise.all([
+          visage.matchFaces(file, bytes.buffer),
+          visage.compareFaces(file, file),
+          visage.getImageAttr(file),
+          visage.getFaceVec(file),
+          visage.getFaceVec(file.stream()),
+        ]);
+        const many = await Promise.all(
+          Array.from({ length: 100 }, () => failure(visage.getFaceVec(new Uint8Array(9)))),
+        );
+        const unreachable = createVisageClient({ address: "http://127.0.0.1:1", retries: 1 });
+        return {
+          match,
+          comparison,
+          faces: attributes.faces.length,
+          dimensions: [template.vector.length, stream.vector.length],
+          model: template.model,
+          many: [...new Set(many.map((error) => error?.reason))],
+          aborted: await failure(visage.getFaceVec(file, { signal: AbortSignal.abort() })),
+          late: await failure(createVisageClient({ address, apiKey, timeoutMs: 1 }).getFaceVec(file)),
+          unknown: await failure(createVisageClient({ address, apiKey: "nobody" }).getFaceVec(file)),
+          unreachable: await failure(unreachable.getFaceVec(file)),
+          path: await failure(visage.getFaceVec({ path: "photo.jpg" })),
+        };
+      },
+      { address, apiKey: USER, base64: photograph(3).toString("base64") },
+    );
+    expect(results).toEqual({
+      match: { distance: 0, isMatch: true },
+      comparison: { confidence: 1, isMatch: true },
+      faces: 3,
+      dimensions: [128, 128],
+      model: expect.stringMatching(/./),
+      many: ["UNSUPPORTED_FORMAT"],
+      aborted: expect.objectContaining({ reason: "CANCELLED" }),
+      late: expect.objectContaining({ reason: "DEADLINE_PASSED" }),
+      unknown: expect.objectContaining({ name: "VisageError", reason: "UNKNOWN_USER", code: "4002" }),
+      unreachable: expect.objectContaining({ reason: "UNREACHABLE", retryable: true }),
+      path: expect.objectContaining({ message: expect.stringContaining("Pass a File or its bytes.") }),
+    });
+    expect(consoleErrors).toEqual([]);
+  });
+});
+
+describe("the generated client", () => {
+  const content = (value: Uint8Array) => ({ source: { case: "content" as const, value } });
+
+  describe.each<readonly [string, (baseUrl: string) => Transport]>([
+    [
+      "gRPC by connect-node",
+      (baseUrl) => {
+        const sessionManager = new Http2SessionManager(baseUrl);
+        onTestFinished(() => sessionManager.abort());
+        return createGrpcTransport({ baseUrl, sessionManager });
+      },
+    ],
+    ["gRPC-Web by connect-web", (baseUrl) => createGrpcWebTransport({ baseUrl })],
+    ["Connect by connect-web", (baseUrl) => createConnectTransport({ baseUrl })],
+  ])("over %s", (_, transportTo) => {
+    const client = () => createClient(FaceService, transportTo(`http://127.0.0.1:${service.port}`));
+    const call = { headers: { user_id: USER } };
+
+    test("matches two photographs", async () => {
+      const request = { img1: content(photograph(3)), img2: content(photograph(3)) };
+      const { success, data } = await client().matchFaces(request, call);
+      expect({ success, data }).toMatchObject({
+        success: true,
+        data: { status: "match", score: expect.stringMatching(/^0\.\d{4}$/) },
+      });
+    });
+
+    test("returns the vector of a face", async () => {
+      const { data } = await client().getFaceVec({ img: content(photograph(1)) }, call);
+      expect(data!.vector).toHaveLength(128);
+    });
+
+    test("returns every face", async () => {
+      const { data } = await client().getImageAttr({ imageAttr: content(photograph(1)) }, call);
+      const { faces, imageSize } = data!.attributes!;
+      expect(imageSize).toEqual([1280, 1920]);
+      expect(Object.keys(faces)).toHaveLength(3);
+      expect(Object.keys(faces.face_id_0!.landmarks!.faceLandMark)).toHaveLength(68);
+    });
+
+    test("returns the reason of an error", async () => {
+      const noImage = content(Buffer.from("no image"));
+      const error = await client()
+        .getFaceVec({ img: noImage }, call)
+        .then(() => undefined, ConnectError.from);
+      expect(error?.code).toBe(Code.InvalidArgument);
+      expect(error?.findDetails(ErrorInfoSchema)).toMatchObject([
+        { reason: "UNSUPPORTED_FORMAT", metadata: { code: "2004" } },
+      ]);
+    });
+
+    test("ends at the deadline", async () => {
+      const late = client().getFaceVec({ img: content(photograph(1)) }, { ...call, timeoutMs: 1 });
+      await expect(late).rejects.toMatchObject({ code: Code.DeadlineExceeded });
+    });
+  });
+});

@@ -101,13 +101,14 @@ export function checkAddress(address: string): string {
   return address.replace(/\/+$/, "");
 }
 
-/** Sends the API key with every call. Throws TypeError if it is not a valid value of a header. */
+/** Sends the API key with every call. Throws TypeError if it cannot be sent in a header. */
 export function apiKeyInterceptors(apiKey: string | undefined): Interceptor[] {
   if (apiKey === undefined) return [];
-  const headers = new Headers({ user_id: apiKey });
+  // The key itself stays out of the message, which may be logged.
+  if (!/^[!-~]+$/.test(apiKey)) throw new TypeError("The API key must be ASCII text without spaces.");
   return [
     (next) => (request) => {
-      for (const [name, value] of headers) request.header.set(name, value);
+      request.header.set("authorization", `Bearer ${apiKey}`);
       return next(request);
     },
   ];

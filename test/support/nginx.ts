@@ -25,12 +25,16 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** Starts nginx with the example configuration of deploy/ in front of replicas on these ports. */
-export async function startNginx(program: string, replicas: readonly [number, number]): Promise<Nginx> {
+/** Starts nginx with the example configuration of deploy/, or a change of it, in front of replicas on these ports. */
+export async function startNginx(
+  program: string,
+  replicas: readonly [number, number],
+  change: (config: string) => string = (config) => config,
+): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), "visage-nginx-"));
   const [httpPort, grpcPort] = [await freePort(), await freePort()];
   const file = writeNginxConfig(folder, (config) =>
-    config
+    change(config)
       .replaceAll("127.0.0.1:8080", `127.0.0.1:${replicas[0]}`)
       .replaceAll("127.0.0.1:8081", `127.0.0.1:${replicas[1]}`)
       .replace("listen 80;", `listen 127.0.0.1:${httpPort};`)

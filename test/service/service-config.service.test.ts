@@ -146,3 +146,18 @@ test("a request beyond the size limit is sent once", async () => {
   ).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
   expect(counter.requests).toBe(1);
 });
+
+test.each([
+  ["application/proto", new Uint8Array(), 503],
+  ["application/grpc-web+proto", new Uint8Array(5), 200],
+])("a client of %s is told when to retry, too", async (type, body, httpStatus) => {
+  const { port } = await startFailing("operation", [new QueueError("overloaded", "Full.", 2_500)]);
+  const response = await fetch(`http://127.0.0.1:${port}/${FaceService.typeName}/GetFaceVec`, {
+    method: "POST",
+    headers: { "content-type": type },
+    body,
+  });
+  await response.body?.cancel();
+  expect([response.status, response.headers.get("retry-after")]).toEqual([httpStatus, "3"]);
+  expect(response.headers.get("grpc-retry-pushback-ms")).toBe("2500");
+});

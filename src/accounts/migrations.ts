@@ -45,8 +45,6 @@ const MIGRATIONS: readonly (readonly string[])[] = [
   // The column id_hash of users and usage now holds the id of a user. The id of an older user is the hash of its only
   // key. The column keeps its name, so that replicas of the previous version work during a rolling update.
   [
-    "alter table users add column certificate_subject text",
-    "create unique index users_by_certificate_subject on users (certificate_subject)",
     `create table keys (
       hash text not null primary key,
       user_id text not null references users (id_hash) on delete cascade,
@@ -56,6 +54,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     "create index keys_by_user on keys (user_id)",
     "insert into keys (hash, user_id, created_at) select id_hash, id_hash, starts_at from users",
+    // Last, because from here on PostgreSQL blocks the queries of running replicas until the migration ends.
+    "alter table users add column certificate_subject text",
+    `create unique index users_by_certificate_subject on users (certificate_subject)
+      where certificate_subject is not null`,
   ],
 ];
 

@@ -9,6 +9,8 @@ const MAX_CONNECTIONS = 4;
 /** Account queries are small: a database that needs longer than this counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 4_000;
+/** A migration may rewrite large tables, and other replicas wait for it. */
+const MIGRATION_TIMEOUT_MS = 600_000;
 /** Arbitrary key of the advisory lock, unlikely to be used by other applications. */
 const MIGRATION_LOCK = 8_647_424_301;
 
@@ -20,22 +22,25 @@ export async function openPostgresStore(
   url: string,
   { mustExist = false }: OpenStoreOptions = {},
 ): Promise<AccountStore> {
-  const database = openDatabase(url);
+  const migration = openDatabase(url, MIGRATION_TIMEOUT_MS);
   try {
-    await database.runTransaction(migrateUnderLock(mustExist));
+    await migration.runTransaction(migrateUnderLock(mustExist));
   } catch (error) {
-    await database.close();
     if (error instanceof AccountError) throw error;
     const { message } = error as Error;
     throw new Error(`The account database ${withoutSecrets(url)} cannot be opened (${message})`, {
       cause: error,
     });
+  } finally {
+    await migration.close();
   }
-  return createSqlStore(database);
+  return createSqlStore(openDatabase(url, QUERY_TIMEOUT_MS));
 }
 
 function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
   yield { sql: "select pg_advisory_xact_lock($1)", values: [MIGRATION_LOCK] };
+  // A statement that waits for a table lock blocks all queries after it. Give up before running replicas fail.
+  yield { sql: `set local lock_timeout = ${QUERY_TIMEOUT_MS}` };
   if (mustExist) {
     const [schema] = yield { sql: "select to_regclass('schema_version') as name" };
     if (schema!.name === null) throw new MissingDatabaseError();
@@ -43,13 +48,13 @@ function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
   yield* migrate();
 }
 
-function openDatabase(url: string): SqlDatabase {
+function openDatabase(url: string, timeoutMs: number): SqlDatabase {
   const pool = new Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    statement_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: timeoutMs,
+    statement_timeout: timeoutMs,
     application_name: "visage",
     keepAlive: true,
   });

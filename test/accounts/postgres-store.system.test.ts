@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
 import { describeMigrationContract } from "../support/migration-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { STATEMENTS_0_1 } from "../support/schema-0.1.ts";
 import {
   addUser,
   createUsage,
@@ -31,6 +33,9 @@ async function lockUsers(databaseUrl: string): Promise<Client> {
   await client.query("begin; lock table users in access exclusive mode");
   return client;
 }
+
+/** The advisory lock that a migration holds. */
+const MIGRATION_LOCK = 8_647_424_301;
 
 /** Connections of a PostgreSQL store. */
 const MAX_CONNECTIONS = 4;
@@ -87,6 +92,33 @@ describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {
       await store.addUsage("1", [createUsage(ann, 1)]);
       expect(await store.findAccount({ userId: ann.id }, MONTH)).toMatchObject({ usedThisMonth: 1 });
     }
+  });
+
+  test("is migrated although other connections read it, and waits for none for long", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    for (const sql of STATEMENTS_0_1) await execute(databaseUrl, sql);
+    // A backup holds this lock for as long as it runs.
+    const backup = new Client({ connectionString: databaseUrl });
+    await backup.connect();
+    await backup.query("begin; lock table users in access share mode");
+    const opening = openAccountStore({ databaseUrl, dataDir: "" });
+    await expect(opening).rejects.toThrow(/lock timeout/);
+    await backup.end();
+    const store = await openAt({ databaseUrl, dataDir: "" });
+    expect(await store.listUsers()).toHaveLength(2);
+  });
+
+  test("is migrated by a replica that has to wait longer than a query may take", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const migrator = new Client({ connectionString: databaseUrl });
+    await migrator.connect();
+    await migrator.query(`begin; select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    const opening = openAt({ databaseUrl, dataDir: "" });
+    await waitForBlockedQueries(databaseUrl, 1);
+    await sleep(4_500);
+    await migrator.query("commit");
+    await migrator.end();
+    expect(await (await opening).listPlans()).toHaveLength(4);
   });
 
   test("times out on a server that does not respond", async () => {

@@ -77,12 +77,12 @@ export function describeMigrationContract(kind: string, { createLocation, execut
     });
 
     test("is unchanged if the migration fails", async () => {
-      // The migration creates a table of this name, after other statements.
-      await executeAt(location, "create table keys (other text)");
-      await expect(openAccountStore(location)).rejects.toThrow(/keys/);
+      // The migration creates an index of this name in its last statement.
+      await executeAt(location, "create index users_by_certificate_subject on usage (month)");
+      await expect(openAccountStore(location)).rejects.toThrow(/users_by_certificate_subject/);
       expect(await executeAt(location, "select version from schema_version")).toEqual([{ version: 1 }]);
       expect(Object.keys((await executeAt(location, "select * from users"))[0]!)).toHaveLength(6);
-      await executeAt(location, "drop table keys");
+      await executeAt(location, "drop index users_by_certificate_subject");
       const store = await openAt(location);
       expect(await store.findAccount({ keyHash: ANN }, MONTH)).toMatchObject({ usedThisMonth: 42 });
     });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AccountStore, UsageCount } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
@@ -264,6 +265,23 @@ describe("visage users", () => {
   });
 });
 
+describe("visage users remove on a terminal", () => {
+  it.each([
+    ["y\n", []],
+    ["YES\n", []],
+    ["n\n", ["ann"]],
+    ["\n", ["ann"]],
+    // Ctrl-D
+    ["", ["ann"]],
+  ])("asks for confirmation: %j", async (answer, names) => {
+    await addUser("ann", ID, "trial");
+    const stdin = Object.assign(Readable.from(answer ? [answer] : []), { isTTY: true });
+    const { code } = await runInProcess(["users", "remove", "ann"], settings, { stdin });
+    expect(code).toBe(0);
+    expect((await json("users", "list")).map(({ name }: { name: string }) => name)).toEqual(names);
+  });
+});
+
 describe("visage plans", () => {
   beforeEach(createDatabase);
 
@@ -493,6 +511,9 @@ describe("a missing account database", () => {
     ["users", "renew", "ann", "--days", "1"],
     ["users", "disable", "ann"],
     ["users", "enable", "ann"],
+    ["users", "keys", "ann"],
+    ["users", "rotate", "ann"],
+    ["users", "set-certificate", "ann", "ann.example"],
     ["users", "remove", "ann"],
     ["plans", "list"],
     ["plans", "set", "pro", "--burst", "1"],

@@ -23,7 +23,8 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
     });
 
   beforeAll(async () => {
-    service = await startTestService();
+    // The limit of the queue is the default, so that the service rejects most of the parallel calls at first.
+    service = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
     await installGenerators("python");
     folder = mkdtempSync(join(tmpdir(), "visage-python-"));
     // A build leaves files next to the sources.

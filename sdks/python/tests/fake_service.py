@@ -61,7 +61,7 @@ class FakeService(face_pb2_grpc.FaceServiceServicer):
 
     def __init__(self) -> None:
         self.failures: list[Failure] = []
-        self.on_call: Callable[[], None] = lambda: None
+        self.on_call: Callable[[], object] = lambda: None
         self.requests: list[face_pb2.GetFaceVecRequest] = []
         self.metadata: list[dict[str, object]] = []
         self.times_remaining: list[float] = []

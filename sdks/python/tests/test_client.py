@@ -6,10 +6,11 @@ import io
 import pickle
 import tempfile
 import threading
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable
 from unittest import mock
 
 import grpc
@@ -18,6 +19,7 @@ from fake_service import Failure, FakeService, failure, serve
 from visage import Url, VisageClient, VisageError
 
 KEY = "key-of-tests"
+DRAINING = failure(grpc.StatusCode.UNAVAILABLE, "DRAINING", retryable=True)
 OVERLOADED = failure(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retryable=True)
 INTERNAL = failure(grpc.StatusCode.INTERNAL, "INTERNAL", retryable=True)
 NO_FACE = failure(grpc.StatusCode.FAILED_PRECONDITION, "NO_FACE")
@@ -35,6 +37,12 @@ class ClientTest(unittest.TestCase):
         client = VisageClient(f"http://127.0.0.1:{self.port}", KEY, **options)
         self.addCleanup(client.close)
         return client
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        deadline = time.perf_counter() + WAIT_SECONDS
+        while not condition():
+            self.assertLess(time.perf_counter(), deadline)
+            time.sleep(0.001)
 
     def fails(self, *failures: Failure, **options: Any) -> VisageError:
         self.service.failures = list(failures)
@@ -67,12 +75,24 @@ class ClientTest(unittest.TestCase):
         self.assertEqual((error.reason, error.code, error.retryable), ("UNREACHABLE", None, False))
 
     def test_retries_as_often_as_allowed(self) -> None:
-        self.service.failures = [OVERLOADED, OVERLOADED]
+        self.service.failures = [DRAINING, DRAINING]
         self.client(retries=2).get_face_vec(b"photo")
         self.assertEqual(len(self.service.requests), 3)
-        error = self.fails(OVERLOADED, OVERLOADED, retries=1)
-        self.assertEqual((error.reason, error.retryable), ("OVERLOADED", True))
+        error = self.fails(DRAINING, DRAINING, retries=1)
+        self.assertEqual((error.reason, error.retryable), ("DRAINING", True))
         self.assertEqual(len(self.service.requests), 5)
+
+    def test_retries_a_rejection_until_the_deadline(self) -> None:
+        self.service.failures = [OVERLOADED] * 4
+        self.client(retries=1).get_face_vec(b"photo")
+        self.assertEqual(len(self.service.requests), 5)
+        self.assertEqual(self.fails(OVERLOADED, retries=0).reason, "OVERLOADED")
+        self.assertEqual(len(self.service.requests), 6)
+
+    def test_retries_a_stream_that_another_party_has_reset(self) -> None:
+        self.service.failures = [Failure(grpc.StatusCode.CANCELLED)]
+        self.client().get_face_vec(b"photo")
+        self.assertEqual(len(self.service.requests), 2)
 
     def test_retries_an_internal_error_once(self) -> None:
         self.assertEqual(self.fails(INTERNAL, INTERNAL, retries=5).reason, "INTERNAL")
@@ -119,19 +139,28 @@ class ClientTest(unittest.TestCase):
             self.assertEqual(len(list(pool.map(client.get_face_vec, [b"photo"] * 40))), 40)
         self.assertLessEqual(counter.most, 3)
 
+    def test_lowers_the_limit_while_the_service_rejects_calls(self) -> None:
+        # A service that can only take two calls at the same time.
+        counter = Counter()
+
+        def reject_the_third() -> None:
+            if counter.count() > 2:
+                self.service.failures.append(OVERLOADED)
+
+        self.service.on_call = reject_the_third
+        client = self.client(max_in_flight=32)
+        with ThreadPoolExecutor(100) as pool:
+            self.assertEqual(len(list(pool.map(client.get_face_vec, [b"photo"] * 100))), 100)
+        self.assertEqual((client._limit._in_flight, client._limit._pauses), (0, 0))
+
     def test_a_waiting_call_neither_reads_its_image_nor_uses_its_time(self) -> None:
         client = self.client(max_in_flight=1, timeout=60)
-        started, release, waiting = threading.Event(), threading.Event(), threading.Event()
+        started, release = threading.Event(), threading.Event()
         self.addCleanup(release.set)
 
         def hold() -> None:
             started.set()
             release.wait(WAIT_SECONDS)
-
-        class Slots(threading.BoundedSemaphore):
-            def __enter__(self, *args: Any) -> bool:
-                waiting.set()
-                return self.acquire(*args)
 
         self.service.on_call = hold
         image = mock.Mock(spec=io.BytesIO, read=mock.Mock(return_value=b"photo"))
@@ -139,9 +168,8 @@ class ClientTest(unittest.TestCase):
         with mock.patch("visage._retry.time.monotonic", clock), ThreadPoolExecutor(2) as pool:
             first = pool.submit(client.get_face_vec, b"photo")
             self.assertTrue(started.wait(WAIT_SECONDS))
-            client._slots.__class__ = Slots
             second = pool.submit(client.get_face_vec, image)
-            self.assertTrue(waiting.wait(WAIT_SECONDS))
+            self.wait_for(lambda: len(client._limit._waiters) == 1)
             image.read.assert_not_called()
             clock.return_value = 1000.0
             release.set()
@@ -170,19 +198,11 @@ class ClientTest(unittest.TestCase):
             client.get_face_vec(b"photo")
 
     def test_close_ends_the_wait_for_a_retry(self) -> None:
-        waiting = threading.Event()
-
-        class Closed(threading.Event):
-            def wait(self, timeout: Optional[float] = None) -> bool:
-                waiting.set()
-                return super().wait(timeout)
-
         self.service.failures = [failure(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retryable=True, retry_after=500)]
         client = self.client(timeout=1000)
-        client._closed = Closed()
         with ThreadPoolExecutor(1) as pool:
             call = pool.submit(client.get_face_vec, b"photo")
-            self.assertTrue(waiting.wait(WAIT_SECONDS))
+            self.wait_for(lambda: client._limit._pauses == 1)
             client.close()
             self.assertEqual(getattr(call.exception(WAIT_SECONDS), "reason", None), "CANCELLED")
 
@@ -244,14 +264,16 @@ class Counter:
         self._now = 0
         self._lock = threading.Lock()
 
-    def count(self) -> None:
+    def count(self) -> int:
         with self._lock:
             self._now += 1
-            self.most = max(self.most, self._now)
+            now = self._now
+            self.most = max(self.most, now)
         # Another call that could start would do so while this one waits.
         threading.Event().wait(0.005)
         with self._lock:
             self._now -= 1
+        return now
 
 
 if __name__ == "__main__":

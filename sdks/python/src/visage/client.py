@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Callable, Optional, TypeVar
@@ -18,7 +17,9 @@ from visage._connection import (
     metadata_from_key,
     target_from_address,
 )
-from visage._retry import Attempts, cancelled
+from visage._limit import InFlightLimit, Slot
+from visage._retry import Attempts, cancelled, is_rejection
+from visage.error import error_from_rpc
 from visage.face.v1.face_pb2_grpc import FaceServiceStub
 from visage.image import ImageInput
 from visage.results import Box, Comparison, ImageAttributes, Match, Template
@@ -55,8 +56,10 @@ class VisageClient:
             address: URL of the service, such as `http://localhost:8080`. `https:` uses TLS.
             api_key: Key of the user; None if a client certificate identifies the user.
             timeout: Deadline of a call including its retries, in seconds.
-            retries: How often a call with a retryable error is retried. `INTERNAL` is retried once at most.
-            max_in_flight: Calls at the same time. Further calls wait, which does not count against `timeout`.
+            retries: How often a call with a retryable error is retried. `INTERNAL` is retried once at most. Unless
+                it is 0, calls that the service rejects because of load are retried until the deadline.
+            max_in_flight: The most calls at the same time. Further calls wait, which does not count against `timeout`.
+                The client lowers the limit while the service rejects calls because of load.
             ca: Certificates to trust instead of those that gRPC brings along: PEM bytes, or a path.
             client_certificate: Certificate chain of this client: PEM bytes, or a path.
             client_key: Private key of `client_certificate`.
@@ -68,8 +71,7 @@ class VisageClient:
             raise ValueError("timeout and max_in_flight must be positive, and retries must not be negative.")
         self._timeout = timeout
         self._retries = retries
-        self._slots = threading.BoundedSemaphore(max_in_flight)
-        self._closed = threading.Event()
+        self._limit = InFlightLimit(max_in_flight)
         self._channel = (
             grpc.secure_channel(target, credentials, CHANNEL_OPTIONS)
             if credentials
@@ -136,7 +138,7 @@ class VisageClient:
 
     def close(self) -> None:
         """Closes the connection and cancels all calls. They raise VisageError with the reason `CANCELLED`."""
-        self._closed.set()
+        self._limit.close()
         self._channel.close()
 
     def __enter__(self) -> VisageClient:
@@ -155,21 +157,39 @@ class VisageClient:
         method: grpc.UnaryUnaryMultiCallable[_Request, _Response],
         create_request: Callable[[], _Request],
     ) -> tuple[_Response, grpc.Call]:
-        # Images are read after this, so that waiting calls do not hold them in memory.
-        with self._slots:
-            if self._closed.is_set():
+        slot = self._limit.slot()
+        try:
+            # Images are read after this, so that waiting calls do not hold them in memory.
+            if not slot.acquire():
                 raise cancelled()
-            request = create_request()
             attempts = Attempts(self._timeout, self._retries)
+            request = create_request()
             while True:
                 try:
-                    return method.with_call(request, timeout=attempts.remaining(), metadata=self.metadata)
-                except grpc.RpcError as cause:
-                    delay = attempts.delay_after(cause)
-                except ValueError as cause:
-                    # gRPC raises it for a closed channel.
-                    if not self._closed.is_set():
+                    result = method.with_call(request, timeout=attempts.remaining(), metadata=self.metadata)
+                    slot.accept()
+                    return result
+                # gRPC raises ValueError for a closed channel.
+                except (grpc.RpcError, ValueError) as cause:
+                    if self._limit.is_closed:
+                        raise cancelled() from cause
+                    if not isinstance(cause, grpc.RpcError):
                         raise
-                    raise cancelled() from cause
-                if self._closed.wait(delay):
-                    raise cancelled()
+                    self._wait_for_retry(slot, attempts, cause)
+        finally:
+            slot.release()
+
+    def _wait_for_retry(self, slot: Slot, attempts: Attempts, cause: grpc.RpcError) -> None:
+        """Returns when the call may be tried again. Raises VisageError if it may not."""
+        error = error_from_rpc(cause)
+        delay = attempts.delay_after(cause, error)
+        if is_rejection(error):
+            slot.reject(delay)
+            has_slot = slot.acquire(attempts.remaining())
+        else:
+            self._limit.sleep(delay)
+            has_slot = True
+        if self._limit.is_closed:
+            raise cancelled() from cause
+        if not has_slot:
+            raise error from cause

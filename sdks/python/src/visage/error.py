@@ -13,14 +13,14 @@ from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-unty
 _DETAILS = "grpc-status-details-bin"
 _PUSHBACK = "grpc-retry-pushback-ms"
 
-# Reasons of errors without a response of the service. Those of all other statuses are UNREACHABLE.
-_CONNECTION_REASONS = {
-    grpc.StatusCode.DEADLINE_EXCEEDED: "DEADLINE_PASSED",
-    grpc.StatusCode.CANCELLED: "CANCELLED",
-}
-
-# Statuses of errors without a response of the service after which a call may be retried.
-_RETRYABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusCode.DEADLINE_EXCEEDED)
+# Statuses of errors without a response of the service after which a call may be retried. CANCELLED means that another
+# party has reset the stream: the client reports its own cancellations itself.
+_RETRYABLE = (
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.ABORTED,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.CANCELLED,
+)
 
 
 class VisageError(Exception):
@@ -64,9 +64,10 @@ def error_from_rpc(cause: grpc.RpcError) -> VisageError:
     call = _call_of(cause)
     status = call.code()
     info, retry = _read_details(_trailer(call).get(_DETAILS))
+    is_deadline = status == grpc.StatusCode.DEADLINE_EXCEEDED
     return VisageError(
         call.details() or status.name,
-        reason=info.reason or _CONNECTION_REASONS.get(status, "UNREACHABLE"),
+        reason=info.reason or ("DEADLINE_PASSED" if is_deadline else "UNREACHABLE"),
         code=info.metadata.get("code"),
         image=info.metadata.get("image"),
         stage=info.metadata.get("stage"),

@@ -1,0 +1,156 @@
+// Package visage calls a Visage service over gRPC. It reads images, retries as the service asks within one deadline,
+// limits the calls in flight, and returns one error type.
+//
+// The generated packages face/v1 and face/v1/facev1connect have the messages and the clients of grpc-go and connect-go.
+package visage
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
+)
+
+const (
+	defaultTimeout     = 30 * time.Second
+	defaultRetries     = 2
+	defaultMaxInFlight = 32
+)
+
+// NoRetries is the value of Options.Retries that turns retries off.
+const NoRetries = -1
+
+// Options of a client. The zero value of each field is its default.
+type Options struct {
+	// APIKey is the key of the user. It is empty if a client certificate identifies the user.
+	APIKey string
+	// Timeout is the deadline of a call including its retries. Default: 30 seconds. An earlier deadline of the context
+	// wins.
+	Timeout time.Duration
+	// Retries is how often a call with a retryable error is retried. INTERNAL is retried once at most. Calls that the
+	// service rejects because of load are retried until the deadline. Default: 2. NoRetries turns all of it off.
+	Retries int
+	// MaxInFlight is the most calls at the same time. Further calls wait, which does not count against Timeout. The
+	// client lowers the limit while the service rejects calls because of load. Default: 32.
+	MaxInFlight int
+	// TLS has the CA and the client certificate for an https address. Default: the certificates of the system.
+	TLS *tls.Config
+}
+
+// Client calls the service. Create one and share it: goroutines may call it at the same time. It connects on first use
+// and reconnects when the connection is lost. Calls return *Error, or the error of reading an image.
+type Client struct {
+	connection *grpc.ClientConn
+	raw        facev1.FaceServiceClient
+	timeout    time.Duration
+	retries    int
+	limit      *inFlightLimit
+}
+
+// NewClient creates a client for the URL of a service, such as http://localhost:8080. https uses TLS. It does not
+// connect yet. Close the client after use.
+func NewClient(address string, options Options) (*Client, error) {
+	if options.Timeout < 0 || options.MaxInFlight < 0 {
+		return nil, errors.New("visage: Timeout and MaxInFlight must not be negative")
+	}
+	target, err := targetFromAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	transport := insecure.NewCredentials()
+	if strings.HasPrefix(address, "https:") {
+		transport = credentials.NewTLS(options.TLS)
+	} else if options.TLS != nil {
+		return nil, errors.New("visage: Options.TLS needs an address that starts with https://")
+	}
+	withKey, err := keyInterceptor(options.APIKey)
+	if err != nil {
+		return nil, err
+	}
+	connection, err := grpc.NewClient(
+		target,
+		grpc.WithTransportCredentials(transport),
+		grpc.WithUnaryInterceptor(withKey),
+		// The client retries by itself; a retry policy from DNS would multiply the attempts. gRPC still repeats calls that
+		// the service has not seen.
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDisableRetry(),
+		// By default gRPC waits up to two minutes before it connects to a restarted service, and calls fail meanwhile.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
+			MinConnectTimeout: 20 * time.Second,
+		}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{
+		connection: connection,
+		raw:        facev1.NewFaceServiceClient(connection),
+		timeout:    orDefault(options.Timeout, defaultTimeout),
+		retries:    max(0, orDefault(options.Retries, defaultRetries)),
+		limit:      newInFlightLimit(orDefault(options.MaxInFlight, defaultMaxInFlight)),
+	}, nil
+}
+
+// Raw returns the generated client for everything else. It sends the API key but does not retry.
+func (c *Client) Raw() facev1.FaceServiceClient { return c.raw }
+
+// Close closes the connection and cancels all calls. They return an Error with the reason CANCELLED.
+func (c *Client) Close() error {
+	c.limit.close()
+	return c.connection.Close()
+}
+
+// targetFromAddress returns the target of gRPC for an http or https URL.
+func targetFromAddress(address string) (string, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Hostname() == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return "", errors.New("visage: the address must be a URL such as http://localhost:8080 or https://faces.example.org")
+	}
+	if strings.Trim(parsed.Path, "/") != "" || parsed.RawQuery != "" || parsed.Fragment != "" || parsed.User != nil {
+		return "", errors.New("visage: the address must have no path, query or user name")
+	}
+	port := parsed.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[parsed.Scheme]
+	}
+	return "dns:///" + net.JoinHostPort(parsed.Hostname(), port), nil
+}
+
+// keyInterceptor adds the key to the metadata of every call.
+func keyInterceptor(key string) (grpc.UnaryClientInterceptor, error) {
+	isPrintable := func(character rune) bool { return character > ' ' && character <= '~' }
+	if strings.ContainsFunc(key, func(character rune) bool { return !isPrintable(character) }) {
+		// Most often it was read from a file and ends with a line break. The message must not contain the key.
+		return nil, errors.New("visage: the API key must be ASCII text without spaces and line breaks")
+	}
+	return func(
+		ctx context.Context, method string, request, response any,
+		connection *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+	) error {
+		if key != "" {
+			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+key)
+		}
+		return invoke(ctx, method, request, response, connection, options...)
+	}, nil
+}
+
+func orDefault[T comparable](value, standard T) T {
+	var zero T
+	if value == zero {
+		return standard
+	}
+	return value
+}

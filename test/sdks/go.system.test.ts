@@ -1,0 +1,88 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
+import { startTestService, USER } from "../support/service.ts";
+import { findTools } from "../support/tools.ts";
+
+const SDK = join(PACKAGE_ROOT, "sdks/go");
+const MODULE = "github.com/visage-face/visage/sdks/go";
+const VERSION = "v0.1.0";
+
+const { wanted, paths } = findTools("go", "git");
+
+describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
+  let service: RunningService;
+  let address: string;
+  let folder: string;
+  beforeAll(async () => {
+    // The limit of the queue is the default, so that the service rejects most of the parallel calls at first.
+    service = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
+    address = `http://127.0.0.1:${service.port}`;
+    folder = mkdtempSync(join(tmpdir(), "visage-go-"));
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await service.close();
+  });
+
+  test("supports the Go version of its go.mod", async () => {
+    // vet reports what the standard library of that version lacks.
+    await runProgram(SDK, paths.go, ["vet", "./..."]);
+    const tidy = ["mod", "tidy", "-diff"];
+    expect(await runProgram(SDK, paths.go, tidy)).toBe("");
+  });
+
+  test("passes its tests against the service", async () => {
+    const env = { VISAGE_ADDRESS: address, VISAGE_API_KEY: USER, VISAGE_PHOTOS: PHOTOS };
+    // Go would reuse results of a run against another service.
+    const output = await runProgram(SDK, paths.go, ["test", "-count=1", "-v", "."], env);
+    expect(output).toContain("--- PASS: TestServiceAnswers300CallsAtOnce");
+    expect(output).not.toContain("--- SKIP");
+  });
+
+  test("can be fetched by go get and used without a replace directive", async () => {
+    const remote = join(folder, "remote");
+    publish(remote);
+    const program = join(folder, "program");
+    mkdirSync(program);
+    writeFileSync(join(program, "go.mod"), "module example.com/program\n\ngo 1.23.0\n");
+    cpSync(join(SDK, "example/main.go"), join(program, "main.go"));
+    const [cache, proxy] = (await runProgram(SDK, paths.go, ["env", "GOMODCACHE", "GOPROXY"])).split("\n");
+    // Git fetches the repository from the local folder. Modules of others come from the cache or, as usual, from the proxy.
+    const env = {
+      GOFLAGS: "-mod=mod -buildvcs=false -modcacherw",
+      GOMODCACHE: join(folder, "modules"),
+      GOPROXY: `file://${cache!}/cache/download,${proxy!}`,
+      GOPRIVATE: "github.com/visage-face",
+      GONOSUMDB: "*",
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: `url.file://${remote}.insteadOf`,
+      GIT_CONFIG_VALUE_0: "https://github.com/visage-face/visage",
+    };
+    await runProgram(program, paths.go, ["get", `${MODULE}@${VERSION}`], env);
+    await runProgram(program, paths.go, ["build", "-o", "program", "."], env);
+    expect(readFileSync(join(program, "go.mod"), "utf8")).toContain(`${MODULE} ${VERSION}`);
+
+    const photo = join(PHOTOS, "sample3.jpg");
+    const example = (key: string) => runProgram(program, "./program", [address, key, photo, photo]);
+    expect(await example(USER)).toBe("match: 0.0000\n");
+    await expect(example("nobody")).rejects.toThrow(/^visage: UNKNOWN_USER: The key/m);
+  });
+
+  /** Makes a Git repository with the SDK at its path and a tag of its version, as a release would. */
+  function publish(remote: string): void {
+    cpSync(SDK, join(remote, "sdks/go"), { recursive: true });
+    for (const args of [
+      ["init", "--quiet"],
+      ["add", "."],
+      ["-c", "user.name=Test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "Release"],
+      ["tag", `sdks/go/${VERSION}`],
+    ])
+      execFileSync(paths.git, args, { cwd: remote });
+  }
+});

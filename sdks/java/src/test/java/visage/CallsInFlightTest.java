@@ -66,11 +66,18 @@ class CallsInFlightTest {
       return new Running<>(thread, result);
     }
 
-    /** Waits until the thread waits. */
+    /** Waits until the thread waits for a slot or a response. */
     void awaitWaiting() throws InterruptedException {
-      while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
-        Thread.sleep(1);
-      }
+      awaitState(Thread.State.WAITING);
+    }
+
+    /** Waits until the thread waits for the time of its next attempt. */
+    void awaitDelay() throws InterruptedException {
+      awaitState(Thread.State.TIMED_WAITING);
+    }
+
+    private void awaitState(Thread.State state) throws InterruptedException {
+      while (thread.getState() != state) Thread.sleep(1);
     }
 
     VisageException failure() {
@@ -161,11 +168,18 @@ class CallsInFlightTest {
     assertEquals("CANCELLED", call.result.get().reason());
   }
 
+  /** Starts a call whose next attempt is later than the end of the test. */
+  private Running<Template> startDelayedCall() throws InterruptedException {
+    configure(builder -> builder.timeout(Duration.ofHours(1)));
+    service.errors.add(FakeService.error(Status.Code.UNAVAILABLE, "OVERLOADED", true, 600_000));
+    var call = startCall();
+    call.awaitDelay();
+    return call;
+  }
+
   @Test
   void endsADelayOnInterrupt() throws Exception {
-    service.errors.add(FakeService.error(Status.Code.UNAVAILABLE, "OVERLOADED", true, 15_000));
-    var call = startCall();
-    service.started.acquire();
+    var call = startDelayedCall();
     call.thread.interrupt();
     assertEquals("CANCELLED", call.failure().reason());
   }
@@ -177,15 +191,15 @@ class CallsInFlightTest {
     client.close();
     assertEquals("CANCELLED", waiting.failure().reason());
     assertEquals(2, service.requests.size());
-    assertEquals("CANCELLED", startCall().failure().reason());
+    // Later calls do not even read their files.
+    var missing = ImageInput.ofFile(Path.of("missing.jpg"));
+    var error = assertThrows(VisageException.class, () -> client.getFaceVec(missing));
+    assertEquals("CANCELLED", error.reason());
   }
 
   @Test
   void endsADelayOnClose() throws Exception {
-    service.errors.add(FakeService.error(Status.Code.UNAVAILABLE, "OVERLOADED", true, 15_000));
-    var call = startCall();
-    service.started.acquire();
-    call.awaitWaiting();
+    var call = startDelayedCall();
     client.close();
     assertEquals("CANCELLED", call.failure().reason());
   }

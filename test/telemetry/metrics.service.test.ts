@@ -157,7 +157,7 @@ describe("the metrics server", () => {
 describe("a metrics port that is in use", () => {
   test("is a startup error that names the variable if it was set", async () => {
     const starting = startTestService({ VISAGE_METRICS_PORT: String(service.metricsPort) });
-    await expect(starting).rejects.toThrow(/VISAGE_METRICS_PORT.*EADDRINUSE/);
+    await expect(starting).rejects.toThrow(/another program uses this port.*VISAGE_METRICS_PORT/);
   });
 
   test("is a warning if it is the default port", async () => {

@@ -233,7 +233,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.getByLabel("User id").fill("nobody");
     await addPhotos(0, sampleFile(3));
     await run();
-    expect(await result.textContent()).toMatch(/unknown or disabled.*Code4002HTTP401/);
+    expect(await result.textContent()).toMatch(/unknown or expired or disabled.*Code4002HTTP401/);
   });
 
   test("tells a user over the rate limit how long to wait", async () => {

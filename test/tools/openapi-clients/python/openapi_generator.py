@@ -1,0 +1,66 @@
+"""Calls every operation with files and with Base64, by the client that openapi-generator makes for Python. Prints what
+openapi-generators.system.test.ts expects."""
+
+import base64
+import json
+import os
+import pathlib
+
+import openapi_client
+from openapi_client import (
+    CompareFacesRequest,
+    Face,
+    FaceServiceApi,
+    GetFaceVecRequest,
+    GetImageAttrRequest,
+    MatchFacesRequest,
+)
+
+PHOTO_1 = os.environ["VISAGE_PHOTO_1"]
+PHOTO_2 = os.environ["VISAGE_PHOTO_2"]
+BOXES = os.environ["VISAGE_BOXES"].split(" ")
+
+
+def encode(path):
+    return base64.b64encode(pathlib.Path(path).read_bytes()).decode()
+
+
+def summarize(match, compare, attr, vec):
+    values = {name: value.actual_instance for name, value in attr.data.attributes.items()}
+    return {
+        "match": [match.data.score, match.data.status],
+        "compare": compare.data.confidence,
+        "faces": {
+            name: [face.age, face.face_rectangle, face.landmarks.face_land_mark["noseTip"].x]
+            for name, face in values.items()
+            if isinstance(face, Face)
+        },
+        "imageSize": values["image_size"],
+        "vector": len(vec.data.vector),
+        "facesFound": vec.data.detail.images[0].faces_found,
+    }
+
+
+configuration = openapi_client.Configuration(
+    host=os.environ["VISAGE_URL"], api_key={"user_id": os.environ["VISAGE_USER_ID"]}
+)
+with openapi_client.ApiClient(configuration) as client:
+    api = FaceServiceApi(client)
+    files = summarize(
+        api.match_faces_with_form_data(PHOTO_1, PHOTO_2),
+        api.compare_faces_with_form_data(PHOTO_1, PHOTO_2),
+        api.get_image_attr_with_form_data(PHOTO_1),
+        api.get_face_vec_with_form_data(pathlib.Path(PHOTO_1).read_bytes(), detail=True),
+    )
+    text_1, text_2 = encode(PHOTO_1), encode(PHOTO_2)
+    text = summarize(
+        api.match_faces_with_json(MatchFacesRequest(img_1=text_1, img_2=text_2), bboxes_1=BOXES[0]),
+        api.compare_faces_with_json(CompareFacesRequest(img_1=text_1, img_2=text_2), bboxes_1=BOXES[0]),
+        api.get_image_attr_with_json(GetImageAttrRequest(image_attr=text_1), bboxes=BOXES, face_det=True),
+        api.get_face_vec_with_json(GetFaceVecRequest(img=text_1), bboxes=BOXES[0], quality=True, detail=True),
+    )
+    try:
+        api.get_face_vec_with_form_data(PHOTO_1, bboxes="1,2,3")
+    except openapi_client.ApiException as fault:
+        error = [fault.status, fault.data.code, fault.data.data.reason]
+print(json.dumps({"files": files, "text": text, "error": error}))

@@ -1,0 +1,66 @@
+// Calls every operation with files and with Base64, by the client that openapi-generator makes for axios. Prints what
+// openapi-generators.system.test.ts expects.
+import { isAxiosError } from "axios";
+import {
+  type CompareFacesResponse,
+  Configuration,
+  type ErrorResponse,
+  FaceServiceApi,
+  type GetFaceVecResponse,
+  type GetImageAttrResponse,
+  type MatchFacesResponse,
+} from "./axios-client";
+import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
+
+function summarize(
+  { data: { data: match } }: { data: MatchFacesResponse },
+  { data: { data: compare } }: { data: CompareFacesResponse },
+  {
+    data: {
+      data: { attributes },
+    },
+  }: { data: GetImageAttrResponse },
+  { data: { data: vec } }: { data: GetFaceVecResponse },
+) {
+  return {
+    match: [match.score, match.status],
+    compare: compare.confidence,
+    faces: Object.fromEntries(
+      Object.entries(attributes).flatMap(([name, value]) =>
+        "age" in value
+          ? [[name, [value.age, value.face_rectangle, value.landmarks.faceLandMark.noseTip?.x]]]
+          : [],
+      ),
+    ),
+    imageSize: attributes.image_size,
+    vector: vec.vector.length,
+    facesFound: vec.detail?.images[0]?.faces_found,
+  };
+}
+
+async function main() {
+  const api = new FaceServiceApi(new Configuration({ basePath: baseUrl, apiKey: key }));
+  const files = summarize(
+    await api.matchFacesWithFormData(file1, file2),
+    await api.compareFacesWithFormData(file1, file2),
+    await api.getImageAttrWithFormData(file1),
+    await api.getFaceVecWithFormData(file1, undefined, undefined, undefined, true),
+  );
+  const pair = { img_1: text1, img_2: text2 };
+  const [box] = boxes;
+  const text = summarize(
+    await api.matchFacesWithJson(pair, box),
+    await api.compareFacesWithJson(pair, box),
+    await api.getImageAttrWithJson({ image_attr: text1 }, boxes, true),
+    await api.getFaceVecWithJson({ img: text1 }, box, true, undefined, true),
+  );
+  const fault = await api.getFaceVecWithFormData(file1, "1,2,3").catch((error: unknown) => error);
+  if (!isAxiosError<ErrorResponse>(fault)) throw fault;
+  const { status, data } = fault.response!;
+  console.log(JSON.stringify({ files, text, error: [status, data.code, data.data.reason] }));
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

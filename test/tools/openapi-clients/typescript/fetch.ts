@@ -1,0 +1,69 @@
+// Calls every operation with files and with Base64, by the client that openapi-generator makes for fetch. Prints what
+// openapi-generators.system.test.ts expects.
+import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
+import {
+  type CompareFacesResponse,
+  Configuration,
+  FaceServiceApi,
+  type GetFaceVecResponse,
+  type GetImageAttrResponse,
+  type MatchFacesResponse,
+  type ResponseError,
+} from "./fetch-client";
+
+function summarize(
+  { data: match }: MatchFacesResponse,
+  { data: compare }: CompareFacesResponse,
+  { data: { attributes } }: GetImageAttrResponse,
+  { data: vec }: GetFaceVecResponse,
+) {
+  return {
+    match: [match.score, match.status],
+    compare: compare.confidence,
+    faces: Object.fromEntries(
+      Object.entries(attributes).flatMap(([name, value]) =>
+        "age" in value
+          ? [[name, [value.age, value.faceRectangle, value.landmarks.faceLandMark.noseTip?.x]]]
+          : [],
+      ),
+    ),
+    imageSize: attributes.image_size,
+    vector: vec.vector.length,
+    facesFound: vec.detail?.images[0]?.facesFound,
+  };
+}
+
+async function main() {
+  const api = new FaceServiceApi(new Configuration({ basePath: baseUrl, apiKey: key }));
+  const form = { contentType: "multipart/form-data" } as const;
+  const json = { contentType: "application/json" } as const;
+  const files = summarize(
+    await api.matchFaces({ ...form, img1: file1, img2: file2 }),
+    await api.compareFaces({ ...form, img1: file1, img2: file2 }),
+    await api.getImageAttr({ ...form, imageAttr: file1 }),
+    await api.getFaceVec({ ...form, img: file1, detail: true }),
+  );
+  const pair = { img1: text1, img2: text2 };
+  const [box] = boxes;
+  const image = { img: text1 };
+  const text = summarize(
+    await api.matchFaces({ ...json, matchFacesRequest: pair, bboxes1: box }),
+    await api.compareFaces({ ...json, compareFacesRequest: pair, bboxes1: box }),
+    await api.getImageAttr({
+      ...json,
+      getImageAttrRequest: { imageAttr: text1 },
+      bboxes: boxes,
+      faceDet: true,
+    }),
+    await api.getFaceVec({ ...json, getFaceVecRequest: image, bboxes: box, quality: true, detail: true }),
+  );
+  const fault = await api.getFaceVec({ ...form, img: file1, bboxes: "1,2,3" }).catch((error) => error);
+  const { response } = fault as ResponseError;
+  const { code, data } = await response.json();
+  console.log(JSON.stringify({ files, text, error: [response.status, code, data.reason] }));
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

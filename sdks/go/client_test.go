@@ -110,7 +110,7 @@ func TestRetries(t *testing.T) {
 		"a rejection until the deadline":           {[]failure{overloaded, overloaded, overloaded}, 1, 4, ""},
 		"no rejection if retries are off":          {[]failure{overloaded}, NoRetries, 1, "OVERLOADED"},
 		"an internal error once":                   {[]failure{internal, internal}, 5, 2, "INTERNAL"},
-		"a stream that another party has reset":    {[]failure{{code: codes.Canceled}}, 1, 2, ""},
+		"a stream that another party has reset":    {[]failure{{code: codes.Canceled}, {code: codes.Internal}}, 2, 3, ""},
 		"a connection failure":                     {[]failure{{code: codes.Unavailable}}, 1, 2, ""},
 		"nothing whose delay exceeds the deadline": {[]failure{quotaSpent}, 5, 1, "QUOTA_SPENT"},
 		"nothing whose pushback is negative":       {[]failure{forbidden}, 5, 1, "OVERLOADED"},

@@ -58,8 +58,8 @@ func errorFromStatus(cause error) *Error {
 		result.Reason = ReasonDeadlinePassed
 		result.Retryable = true
 		result.causes = append(result.causes, context.DeadlineExceeded)
-	// Canceled: another party has reset the stream.
-	case codes.Unavailable, codes.Aborted, codes.Canceled:
+	// Canceled and Internal: another party has reset the stream.
+	case codes.Unavailable, codes.Aborted, codes.Canceled, codes.Internal:
 		result.Retryable = true
 	}
 	for _, detail := range failure.Details() {

@@ -13,13 +13,14 @@ from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-unty
 _DETAILS = "grpc-status-details-bin"
 _PUSHBACK = "grpc-retry-pushback-ms"
 
-# Statuses of errors without a response of the service after which a call may be retried. CANCELLED means that another
-# party has reset the stream: the client reports its own cancellations itself.
+# Statuses of errors without a response of the service after which a call may be retried. CANCELLED and INTERNAL mean
+# that another party has reset the stream: the client reports its own cancellations itself.
 _RETRYABLE = (
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.DEADLINE_EXCEEDED,
     grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.INTERNAL,
 )
 
 

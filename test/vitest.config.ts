@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Three tiers, by file name. CONTRIBUTING.md says what each may use.
@@ -15,6 +16,9 @@ if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 
 /** Vitest leaves one core idle by default, which is half of a machine with two. */
 const ALL_CORES = "100%";
+
+/** Service tests wait for timers and other processes about a third of the time. */
+const MORE_THAN_CORES = Math.ceil(1.5 * availableParallelism());
 
 /** What service and system tests share: a current dist/ and time for slow machines. */
 const BUILT = {
@@ -44,7 +48,7 @@ export default defineConfig({
           ...BUILT,
           name: "service",
           include: [SERVICE],
-          maxWorkers: ALL_CORES,
+          maxWorkers: MORE_THAN_CORES,
           sequence: { groupOrder: 1 },
         },
       },

@@ -56,24 +56,16 @@ export function createResumableAnalyzer(
   return {
     analyze: async (image, options = {}, checkpoint) => {
       checkBoxCount("analyze", options.boxes);
-      return withFaces(
-        networks,
-        limits,
-        image,
-        options,
-        { checkpoint, limits: partLimits },
-        (photo, chosen) => analyzeFaces(networks, photo, chosen, options),
+      const part = { checkpoint, limits: partLimits };
+      return withFaces(networks, limits, image, options, part, (photo, chosen) =>
+        analyzeFaces(networks, photo, chosen, options),
       );
     },
     embed: async (image, options = {}, checkpoint) => {
       checkBoxCount("embed", options.boxes);
-      return withFaces(
-        networks,
-        limits,
-        image,
-        options,
-        { checkpoint, limits: partLimits },
-        (photo, chosen) => embedFirstFace(networks, photo, chosen, options),
+      const part = { checkpoint, limits: partLimits };
+      return withFaces(networks, limits, image, options, part, (photo, chosen) =>
+        embedFirstFace(networks, photo, chosen, options),
       );
     },
   };

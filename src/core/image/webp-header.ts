@@ -31,7 +31,7 @@ const VP8L_SIGNATURE = 0x2f;
 const VP8L_HEADER_BYTES = 5;
 const SIDE_MASK = 0x3fff;
 
-/** libwebp holds four bytes for each pixel of a compressed alpha channel, and the channel itself. */
+/** The compression method of an alpha channel that is a VP8L stream. */
 const LOSSLESS_ALPHA = 1;
 
 /** A chunk: its type, and the offsets of its start, of its content and of the end of its content. */
@@ -164,6 +164,7 @@ function estimateMemory(bytes: Uint8Array, { ALPH, VP8L, "VP8 ": lossy }: Needed
   if (!ALPH) return rows;
   const isCompressed = ALPH.end > ALPH.content && (bytes[ALPH.content]! & 3) === LOSSLESS_ALPHA;
   const alpha = bytes.subarray(ALPH.content + 1, ALPH.end);
+  // The channel itself, and the memory of its decoder.
   return rows + width * height + (isCompressed ? estimateVp8lMemory(alpha, width, height) : 0);
 }
 

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,18 +5,6 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 /** Where tests keep what they download and compile. */
 export const TOOL_CACHE = join(PACKAGE_ROOT, "node_modules/.cache/test-tools");
-
-/**
- * Returns whether the programs of a test are installed. Missing programs are reported, and in CI the result is true,
- * so that the test fails.
- */
-export function hasTools(tools: Readonly<Record<string, string>>): boolean {
-  const missing = Object.entries(tools).filter(([tool, flag]) => spawnSync(tool, [flag]).status !== 0);
-  if (missing.length === 0) return true;
-  const isCi = process.env.CI === "true";
-  if (!isCi) console.warn(`Tests are skipped. Not installed: ${missing.map(([tool]) => tool).join(", ")}.`);
-  return isCi;
-}
 
 /**
  * Returns a folder of the cache that belongs to a text with pinned versions. If it does not exist yet, `fill` fills it;

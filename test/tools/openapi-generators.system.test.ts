@@ -1,6 +1,6 @@
 // Generates clients from the OpenAPI document with the common code generators, compiles them, and calls every operation
 // with files and with Base64. Each program in openapi-clients prints the same summary of what it received.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { startTestService, USER } from "../support/service.ts";
-import { hasTools, installTool, TOOL_CACHE } from "../support/tool-cache.ts";
+import { installTool, TOOL_CACHE } from "../support/tool-cache.ts";
+import { findTools } from "../support/tools.ts";
 
 /** The first run on a machine downloads the generators and compiles the dependencies of the clients. */
 const TIMEOUT_MS = 15 * 60_000;
@@ -34,159 +35,156 @@ const PHOTOS = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
 const PHOTO = { first: join(PHOTOS, "sample1.jpg"), second: join(PHOTOS, "sample3.jpg") };
 // Two of the three faces of the first photograph.
 const BOXES = ["1470,227,1676,433", "419,391,599,595"];
-// Rust is optional, also in CI.
-const hasCargo = spawnSync("cargo", ["--version"]).status === 0;
+const java = findTools("javac", "mvn");
+const go = findTools("go");
+const rust = findTools("cargo");
 
-describe.runIf(hasTools({ javac: "-version", mvn: "-v" }))(
-  "a client from the OpenAPI document",
-  { timeout: TIMEOUT_MS },
-  () => {
-    let service: RunningService;
-    let folder: string;
-    let expected: object;
+describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIMEOUT_MS }, () => {
+  let service: RunningService;
+  let folder: string;
+  let expected: object;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "visage-clients-"));
+    await cp(PROGRAMS, folder, { recursive: true });
+    [service] = await Promise.all([startTestService(), generateClients()]);
+    expected = await callDirectly(`http://127.0.0.1:${service.port}`);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await service?.close();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  test("by openapi-generator for Java calls every operation", async () => {
+    const exec = "org.codehaus.mojo:exec-maven-plugin:3.6.3:java";
+    await expectCalls("java", java.paths.mvn, "-q", "-B", "compile", exec, "-Dexec.mainClass=Calls");
+  });
+
+  test.runIf(go.wanted)("by openapi-generator for Go calls every operation", async () => {
+    await run("go", go.paths.go, "mod", "tidy");
+    await expectCalls("go", go.paths.go, "run", "./calls");
+  });
+
+  test.runIf(rust.wanted)("by openapi-generator for Rust calls every operation", async () => {
+    await expectCalls("rust", rust.paths.cargo, "run", "--quiet", "--target-dir", join(TOOL_CACHE, "cargo"));
+  });
+
+  describe.runIf(findTools("python3").wanted)("in Python", () => {
+    let python: string;
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), "visage-clients-"));
-      await cp(PROGRAMS, folder, { recursive: true });
-      [service] = await Promise.all([startTestService(), generateClients()]);
-      expected = await callDirectly(`http://127.0.0.1:${service.port}`);
+      const requirements = join(PROGRAMS, "python/requirements.txt");
+      const pins = await readFile(requirements, "utf8");
+      const venv = await installTool("python", pins, async (target) => {
+        await run(".", "python3", "-m", "venv", target);
+        await run(".", join(target, "bin/pip"), "install", "--quiet", "-r", requirements);
+      });
+      python = join(venv, "bin/python");
+      await writeFile(join(folder, "python/config.yaml"), "post_hooks: []\n");
+      await run(
+        "python",
+        join(venv, "bin/openapi-python-client"),
+        ...["generate", "--path", DOCUMENT, "--output-path", "visage_client", "--meta", "none"],
+        ...["--config", "config.yaml", "--fail-on-warning"],
+      );
     }, TIMEOUT_MS);
-    afterAll(async () => {
-      await service?.close();
-      if (folder) await rm(folder, { recursive: true, force: true });
-    });
 
-    test("by openapi-generator for Java calls every operation", async () => {
-      const exec = "org.codehaus.mojo:exec-maven-plugin:3.6.3:java";
-      await expectCalls("java", "mvn", "-q", "-B", "compile", exec, "-Dexec.mainClass=Calls");
-    });
+    test("by openapi-generator calls every operation", () =>
+      expectCalls("python", python, "openapi_generator.py"));
 
-    test.runIf(hasTools({ go: "version" }))("by openapi-generator for Go calls every operation", async () => {
-      await run("go", "go", "mod", "tidy");
-      await expectCalls("go", "go", "run", "./calls");
-    });
+    test("by openapi-python-client calls every operation", () =>
+      expectCalls("python", python, "openapi_python_client.py"));
+  });
 
-    test.runIf(hasCargo)("by openapi-generator for Rust calls every operation", async () => {
-      await expectCalls("rust", "cargo", "run", "--quiet", "--target-dir", join(TOOL_CACHE, "cargo"));
-    });
-
-    describe.runIf(hasTools({ python3: "--version" }))("in Python", () => {
-      let python: string;
-      beforeAll(async () => {
-        const requirements = join(PROGRAMS, "python/requirements.txt");
-        const pins = await readFile(requirements, "utf8");
-        const venv = await installTool("python", pins, async (target) => {
-          await run(".", "python3", "-m", "venv", target);
-          await run(".", join(target, "bin/pip"), "install", "--quiet", "-r", requirements);
-        });
-        python = join(venv, "bin/python");
-        await writeFile(join(folder, "python/config.yaml"), "post_hooks: []\n");
-        await run(
-          "python",
-          join(venv, "bin/openapi-python-client"),
-          ...["generate", "--path", DOCUMENT, "--output-path", "visage_client", "--meta", "none"],
-          ...["--config", "config.yaml", "--fail-on-warning"],
-        );
-      }, TIMEOUT_MS);
-
-      test("by openapi-generator calls every operation", () =>
-        expectCalls("python", python, "openapi_generator.py"));
-
-      test("by openapi-python-client calls every operation", () =>
-        expectCalls("python", python, "openapi_python_client.py"));
-    });
-
-    describe("in TypeScript", () => {
-      beforeAll(async () => {
-        const manifest = join(PROGRAMS, "typescript/package.json");
-        const pins = await readFile(manifest, "utf8");
-        const packages = await installTool("typescript", pins, async (target) => {
-          await cp(manifest, join(target, "package.json"));
-          await run(".", "npm", "install", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund");
-        });
-        await symlink(join(packages, "node_modules"), join(folder, "typescript/node_modules"));
-        await run("typescript", "node_modules/.bin/openapi-ts");
-        // Checks the types of the clients and of their use.
-        await run(
-          "typescript",
-          "node_modules/.bin/tsc",
-          ...["--strict", "--skipLibCheck", "--target", "es2023", "--lib", "es2023,dom,dom.iterable"],
-          ...["--module", "commonjs", "--moduleResolution", "node", "--types", "node"],
-          ...["--typeRoots", join(PACKAGE_ROOT, "node_modules/@types"), "--outDir", "out"],
-          ...["fetch.ts", "axios.ts", "hey-api.ts"],
-        );
-      }, TIMEOUT_MS);
-
-      test("by openapi-generator for fetch calls every operation", () =>
-        expectCalls("typescript", process.execPath, "out/fetch.js"));
-
-      test("by openapi-generator for axios calls every operation", () =>
-        expectCalls("typescript", process.execPath, "out/axios.js"));
-
-      test("by hey-api calls every operation", () =>
-        expectCalls("typescript", process.execPath, "out/hey-api.js"));
-    });
-
-    /** Runs openapi-generator for all languages in one JVM. */
-    async function generateClients(): Promise<void> {
-      const jar = await installTool("openapi-generator", GENERATOR.sha256, async (target) => {
-        const output = [`-Dartifact=${GENERATOR.artifact}`, `-DoutputDirectory=${target}`];
-        await run(".", "mvn", "-q", "-B", "dependency:copy", ...output);
-        const digest = createHash("sha256").update(await readFile(join(target, GENERATOR.file)));
-        expect(digest.digest("hex")).toBe(GENERATOR.sha256);
+  describe("in TypeScript", () => {
+    beforeAll(async () => {
+      const manifest = join(PROGRAMS, "typescript/package.json");
+      const pins = await readFile(manifest, "utf8");
+      const packages = await installTool("typescript", pins, async (target) => {
+        await cp(manifest, join(target, "package.json"));
+        await run(".", "npm", "install", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund");
       });
-      const configs = Object.entries(CLIENTS).map(async ([generatorName, target]) => {
-        const config = {
-          generatorName,
-          inputSpec: DOCUMENT,
-          outputDir: join(folder, target),
-          additionalProperties: { disallowAdditionalPropertiesIfNotPresent: false },
-          globalProperties: {
-            splitOperationsByContentType: "true",
-            ...Object.fromEntries(
-              ["api", "model"].flatMap((of) => [
-                [`${of}Tests`, "false"],
-                [`${of}Docs`, "false"],
-              ]),
-            ),
-          },
-        };
-        const file = join(folder, `${generatorName}.json`);
-        await writeFile(file, JSON.stringify(config));
-        return file;
-      });
-      const files = await Promise.all(configs);
-      await run(".", "java", "-jar", join(jar, GENERATOR.file), "batch", "--fail-fast", ...files);
-    }
+      await symlink(join(packages, "node_modules"), join(folder, "typescript/node_modules"));
+      await run("typescript", "node_modules/.bin/openapi-ts");
+      // Checks the types of the clients and of their use.
+      await run(
+        "typescript",
+        "node_modules/.bin/tsc",
+        ...["--strict", "--skipLibCheck", "--target", "es2023", "--lib", "es2023,dom,dom.iterable"],
+        ...["--module", "commonjs", "--moduleResolution", "node", "--types", "node"],
+        ...["--typeRoots", join(PACKAGE_ROOT, "node_modules/@types"), "--outDir", "out"],
+        ...["fetch.ts", "axios.ts", "hey-api.ts"],
+      );
+    }, TIMEOUT_MS);
 
-    /** Runs a program in a folder of the clients and compares its output with direct calls. */
-    async function expectCalls(subfolder: string, program: string, ...args: string[]): Promise<void> {
-      const output = await run(subfolder, program, ...args);
-      // Maven prints control sequences around the output of the program.
-      expect(JSON.parse(/\{.*\}/.exec(output)![0])).toEqual(expected);
-    }
+    test("by openapi-generator for fetch calls every operation", () =>
+      expectCalls("typescript", process.execPath, "out/fetch.js"));
 
-    /** Runs a program and returns its output. Throws an error with the output if the program fails. */
-    async function run(subfolder: string, program: string, ...args: string[]): Promise<string> {
-      const env = {
-        ...process.env,
-        VISAGE_URL: `http://127.0.0.1:${service?.port}`,
-        VISAGE_USER_ID: USER,
-        VISAGE_PHOTO_1: PHOTO.first,
-        VISAGE_PHOTO_2: PHOTO.second,
-        VISAGE_BOXES: BOXES.join(" "),
-        VISAGE_DOCUMENT: DOCUMENT,
-        PYTHONDONTWRITEBYTECODE: "1",
+    test("by openapi-generator for axios calls every operation", () =>
+      expectCalls("typescript", process.execPath, "out/axios.js"));
+
+    test("by hey-api calls every operation", () =>
+      expectCalls("typescript", process.execPath, "out/hey-api.js"));
+  });
+
+  /** Runs openapi-generator for all languages in one JVM. */
+  async function generateClients(): Promise<void> {
+    const jar = await installTool("openapi-generator", GENERATOR.sha256, async (target) => {
+      const output = [`-Dartifact=${GENERATOR.artifact}`, `-DoutputDirectory=${target}`];
+      await run(".", "mvn", "-q", "-B", "dependency:copy", ...output);
+      const digest = createHash("sha256").update(await readFile(join(target, GENERATOR.file)));
+      expect(digest.digest("hex")).toBe(GENERATOR.sha256);
+    });
+    const configs = Object.entries(CLIENTS).map(async ([generatorName, target]) => {
+      const config = {
+        generatorName,
+        inputSpec: DOCUMENT,
+        outputDir: join(folder, target),
+        additionalProperties: { disallowAdditionalPropertiesIfNotPresent: false },
+        globalProperties: {
+          splitOperationsByContentType: "true",
+          ...Object.fromEntries(
+            ["api", "model"].flatMap((of) => [
+              [`${of}Tests`, "false"],
+              [`${of}Docs`, "false"],
+            ]),
+          ),
+        },
       };
-      const options = { cwd: join(folder, subfolder), env, maxBuffer: 64 * 1024 * 1024 };
-      try {
-        return (await promisify(execFile)(program, args, options)).stdout;
-      } catch (fault) {
-        const { stdout, stderr } = fault as { stdout: string; stderr: string };
-        throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: fault });
-      }
+      const file = join(folder, `${generatorName}.json`);
+      await writeFile(file, JSON.stringify(config));
+      return file;
+    });
+    const files = await Promise.all(configs);
+    await run(".", "java", "-jar", join(jar, GENERATOR.file), "batch", "--fail-fast", ...files);
+  }
+
+  /** Runs a program in a folder of the clients and compares its output with direct calls. */
+  async function expectCalls(subfolder: string, program: string, ...args: string[]): Promise<void> {
+    const output = await run(subfolder, program, ...args);
+    // Maven prints control sequences around the output of the program.
+    expect(JSON.parse(/\{.*\}/.exec(output)![0])).toEqual(expected);
+  }
+
+  /** Runs a program and returns its output. Throws an error with the output if the program fails. */
+  async function run(subfolder: string, program: string, ...args: string[]): Promise<string> {
+    const env = {
+      ...process.env,
+      VISAGE_URL: `http://127.0.0.1:${service?.port}`,
+      VISAGE_USER_ID: USER,
+      VISAGE_PHOTO_1: PHOTO.first,
+      VISAGE_PHOTO_2: PHOTO.second,
+      VISAGE_BOXES: BOXES.join(" "),
+      VISAGE_DOCUMENT: DOCUMENT,
+      PYTHONDONTWRITEBYTECODE: "1",
+    };
+    const options = { cwd: join(folder, subfolder), env, maxBuffer: 64 * 1024 * 1024 };
+    try {
+      return (await promisify(execFile)(program, args, options)).stdout;
+    } catch (fault) {
+      const { stdout, stderr } = fault as { stdout: string; stderr: string };
+      throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: fault });
     }
-  },
-);
+  }
+});
 
 /** Makes the calls of the programs without a generated client, and returns the same summary. */
 async function callDirectly(service: string): Promise<object> {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { AGE_RANGES, type AgeRange, type Analyzer } from "../../src/core/index.ts";
+import { AGE_RANGES, type AgeRange, type Analyzer, attributesOf } from "../../src/core/index.ts";
 import type { Portrait } from "../../tools/support/datasets.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
@@ -18,7 +18,7 @@ export function measureAttributes(
   return mapWithProgress("age and gender", portraits, async (portrait) => {
     const { faces } = await analyzer.analyze(readFileSync(portrait.file));
     const [face] = faces;
-    return { ...portrait, ...(face && { predicted: { age: face.age, gender: face.gender } }) };
+    return { ...portrait, ...(face && { predicted: attributesOf(face) }) };
   });
 }
 

@@ -2,7 +2,7 @@ import sharp from "sharp";
 // Loads libvips with all its loaders blocked, except those for JPEG and PNG.
 import "../core/image/decode.ts";
 import { boxArea, intersectBoxes } from "../core/geometry.ts";
-import type { Box, Face, Point } from "../core/index.ts";
+import { attributesOf, type Box, type Face, type Point } from "../core/index.ts";
 import type { Pixels } from "../core/types.ts";
 import { formatPercent } from "./format.ts";
 import { findGlyph, GLYPH_HEIGHT, GLYPH_WIDTH } from "./glyphs.ts";
@@ -47,10 +47,8 @@ export function drawFaces(photo: Pixels, faces: readonly Face[]): Pixels {
   // Draw labels last, so that no line crosses them. Each avoids all faces and earlier labels.
   const occupied = faces.map(({ box }) => box);
   faces.forEach((face, i) => {
-    const lines = [
-      `#${i + 1} ${face.age}`,
-      `${face.gender.toUpperCase()} ${formatPercent(face.genderConfidence)}`,
-    ];
+    const { age, gender, genderConfidence } = attributesOf(face);
+    const lines = [`#${i + 1} ${age}`, `${gender.toUpperCase()} ${formatPercent(genderConfidence)}`];
     const place = placeLabel(face.box, measureLabel(lines, fontPixel), photo, occupied, 2 * lineWidth);
     drawLabel(canvas, lines, place, fontPixel);
     occupied.push(place);

@@ -1,4 +1,4 @@
-import type { Analysis, Face } from "../core/index.ts";
+import { type Analysis, attributesOf, type Face } from "../core/index.ts";
 import { createReport, formatAnalysis, roundBox } from "./analysis-report.ts";
 
 /** The result of a photo: what was found in it, or why it could not be analyzed. */
@@ -61,9 +61,11 @@ function formatCsv(result: PhotoResult): string {
   return faces.map((face, i) => formatRow([...photo, i + 1, ...faceCells(face)])).join("");
 }
 
-function faceCells({ box, score, presence, age, gender, genderConfidence, pose, light }: Face) {
-  const { x1, y1, x2, y2 } = roundBox(box);
+function faceCells(face: Face) {
+  const { score, presence, pose, light } = face;
+  const { x1, y1, x2, y2 } = roundBox(face.box);
   const { yawDegrees, pitchDegrees, rollDegrees } = pose;
+  const { age, gender, genderConfidence } = attributesOf(face);
   const numbers = [genderConfidence, yawDegrees, pitchDegrees, rollDegrees, light].map(roundNumber);
   const scores = [score === undefined ? "" : roundNumber(score), roundNumber(presence)];
   return [x1, y1, x2, y2, ...scores, age, gender, ...numbers];

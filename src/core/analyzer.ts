@@ -7,6 +7,7 @@ import type { Network, Networks, TensorWriter } from "./networks.ts";
 import {
   type Checkpoint,
   FACES_PER_PART,
+  limitFaces,
   mergeAnalysis,
   mergeEmbedding,
   NO_PART_LIMITS,
@@ -32,7 +33,7 @@ export function createAnalyzer(networks: Networks, limits: Partial<ImageLimits> 
   const analyzer = createResumableAnalyzer(networks, limits, NO_PART_LIMITS);
   return {
     identity: embeddingIdentity(networks.digests),
-    analyze: async (image, options) => mergeAnalysis([await analyzer.analyze(image, options)]),
+    analyze: async (image, options) => mergeAnalysis([await analyzer.analyze(image, options)], options),
     embed: async (image, options) => mergeEmbedding([await analyzer.embed(image, options)]),
     close: () => networks.close(),
   };
@@ -80,7 +81,7 @@ async function analyzeFaces(
   const faces: RankedFace[] = [];
   // Grouped as in a worker's part, so that the networks get the same batches however the work is divided.
   for (let start = 0; start < chosen.faces.length || start === 0; start += FACES_PER_PART) {
-    const group = sortByRank(chosen.faces.slice(start, start + FACES_PER_PART));
+    const group = limitFaces(chosen.faces.slice(start, start + FACES_PER_PART), options);
     faces.push(...(await measureFaces(networks, photo, group, options)));
   }
   const { width, height } = photo;
@@ -94,9 +95,12 @@ async function measureFaces(
   options: AnalyzeOptions,
 ): Promise<RankedFace[]> {
   const meshes = chosen.map(({ mesh }) => mesh.points);
-  const attributes = await timed("attributes", options, () =>
-    estimateAttributes(networks.attributes, photo.pixels, meshes),
-  );
+  const attributes =
+    options.attributes === false
+      ? []
+      : await timed("attributes", options, () =>
+          estimateAttributes(networks.attributes, photo.pixels, meshes),
+        );
   const vectors = options.vectors ? await embedFaces(networks, photo, chosen, options) : [];
   return chosen.map((face, i) => {
     const basics = measureBasics(photo, face);
@@ -104,7 +108,7 @@ async function measureFaces(
     return {
       rank: face.rank,
       ...basics,
-      ...attributes[i]!,
+      ...attributes[i],
       landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
       ...(vectors[i] && { vector: vectors[i] }),
     };

@@ -4,9 +4,9 @@ export { FaceError, type FaceErrorKind } from "./errors.ts";
 export { DEFAULT_LIMITS, type ImageFormat, type ImageLimits } from "./image/limits.ts";
 export { createSyntheticFace } from "./image/synthetic-face.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
-export { VECTOR_LENGTH, type Vector } from "./steps/embed.ts";
+export { VECTOR_NORM, VECTOR_SIZE, type Vector } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";
-export type { Selection } from "./steps/selection.ts";
+export { MAX_FACES, type Selection } from "./steps/selection.ts";
 export {
   AGE_RANGES,
   type AgeRange,
@@ -15,6 +15,7 @@ export {
   type Analyzer,
   type AnalyzerOptions,
   type Attributes,
+  attributesOf,
   type Box,
   type CallOptions,
   type Embedding,

@@ -3,7 +3,7 @@ import type { Detection } from "./steps/detect.ts";
 import type { Vector } from "./steps/embed.ts";
 import type { Mesh } from "./steps/mesh.ts";
 import { type Rank, sortByRank } from "./steps/rank.ts";
-import type { Analysis, Box, Embedding, Face, FaceBasics } from "./types.ts";
+import type { Analysis, AnalyzeOptions, Box, Embedding, Face, FaceBasics } from "./types.ts";
 
 /** Limits of one part of the work on an image. */
 export interface PartLimits {
@@ -95,11 +95,22 @@ export type PartialAnalysis = Part<RankedFace>;
 /** One part of `embed`: the most prominent face of the part. */
 export type PartialEmbedding = Part<FaceBasics & { readonly rank: Rank; readonly vector: Vector }>;
 
-/** Merges all parts of `analyze`. */
-export function mergeAnalysis(parts: readonly PartialAnalysis[]): Analysis {
+/** Merges all parts of `analyze`. Each part has as many faces as the options allow for the whole. */
+export function mergeAnalysis(parts: readonly PartialAnalysis[], options: AnalyzeOptions = {}): Analysis {
   const { width, height, facesFound } = parts.at(-1)!;
-  const faces = sortByRank(parts.flatMap((part) => part.faces)).map(({ rank, ...face }) => face);
+  const faces = limitFaces(
+    parts.flatMap((part) => part.faces),
+    options,
+  ).map(({ rank, ...face }) => face);
   return { width, height, facesFound, faces };
+}
+
+/** Sorts faces by rank and keeps as many as the options allow. */
+export function limitFaces<T extends { readonly rank: Rank }>(
+  faces: readonly T[],
+  { boxes = [], maxFaces }: AnalyzeOptions,
+): T[] {
+  return sortByRank(faces).slice(0, boxes.length > 0 ? undefined : maxFaces);
 }
 
 /** Takes the most prominent face of all parts of `embed`. At least one part must have a face. */

@@ -56,7 +56,11 @@ export interface CallOptions extends Selection {
 /** Options of `analyze`. */
 export interface AnalyzeOptions extends CallOptions {
   /** Also computes each face's vector. */
-  readonly vectors?: boolean;
+  readonly vectors?: boolean | undefined;
+  /** `false` skips the attribute network; the faces then have no age and gender. */
+  readonly attributes?: boolean | undefined;
+  /** Measures only this many of the detected faces, the most prominent ones. Faces in boxes are all measured. */
+  readonly maxFaces?: number | undefined;
 }
 
 /** The spec's age ranges (2.4), youngest first. */
@@ -67,6 +71,8 @@ export type AgeRange = (typeof AGE_RANGES)[number];
 /** Apparent age and gender as annotators would label them, not a person's actual age and gender. */
 export interface Attributes {
   readonly age: AgeRange;
+  /** Probability of the age range, 0 to 1; at least 0.2, since it is the most likely of five. */
+  readonly ageConfidence: number;
   readonly gender: "male" | "female";
   /** 0.501 to 1 (spec 2.4). */
   readonly genderConfidence: number;
@@ -90,11 +96,18 @@ export interface FaceBasics {
   readonly light: number;
 }
 
-/** One face of an analysed image. */
-export interface Face extends FaceBasics, Attributes {
+/** One face of an analysed image. It has attributes unless the call turned them off. */
+export interface Face extends FaceBasics, Partial<Attributes> {
   /** 68 landmarks in the spec's numbering. */
   readonly landmarks: readonly Point[];
   readonly vector?: Vector;
+}
+
+/** Returns the attributes of a face. Throws if it was analysed without. */
+export function attributesOf({ age, ageConfidence, gender, genderConfidence }: Face): Attributes {
+  if (age === undefined || ageConfidence === undefined || !gender || genderConfidence === undefined)
+    throw new TypeError("The face was analysed without attributes.");
+  return { age, ageConfidence, gender, genderConfidence };
 }
 
 /** The faces of an image, the most prominent first. */
@@ -102,7 +115,7 @@ export interface Analysis {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;
-  /** Number of faces in the image; `faces` has only the 256 most prominent. */
+  /** Number of faces in the image; `faces` has only the most prominent: 256, or `maxFaces` of them. */
   readonly facesFound: number;
   readonly faces: readonly Face[];
 }

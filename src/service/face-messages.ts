@@ -8,7 +8,7 @@ import {
   type Point as PointMessage,
   PointSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
-import type { Box, Face, FaceBasics, Point } from "../core/index.ts";
+import { attributesOf, type Box, type Face, type FaceBasics, type Point } from "../core/index.ts";
 import { LANDMARK_KEYS } from "./landmark-keys.ts";
 
 /** Rounds a bounding box to whole pixels: left, top, right, bottom. */
@@ -24,7 +24,7 @@ export function sizeFromBox(box: Box): [number, number] {
 
 /** Converts a face with its attributes and landmarks. */
 export function messageFromFace(face: Face): MessageInitShape<typeof FaceSchema> {
-  const { age, gender, genderConfidence } = face;
+  const { age, gender, genderConfidence } = attributesOf(face);
   return {
     age,
     faceRectangle: rectangleFromBox(face.box),

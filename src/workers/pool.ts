@@ -104,13 +104,14 @@ export async function openPool({
   async function call<Name extends Operation>(
     operation: Name,
     image: Uint8Array,
-    { boxes, detect, vectors = false, ...options }: AnalyzeOptions & QueueOptions = {},
+    { boxes, detect, vectors, attributes, maxFaces, ...options }: AnalyzeOptions & QueueOptions = {},
   ): Promise<Results[Name][]> {
     checkBoxCount(operation, boxes);
     const parts: Results[Name][] = [];
     let checkpoint: Checkpoint | undefined;
     do {
-      const job: Job<Name> = { operation, image, options: { boxes, detect, vectors }, checkpoint };
+      const jobOptions = { boxes, detect, vectors, attributes, maxFaces };
+      const job: Job<Name> = { operation, image, options: jobOptions, checkpoint };
       const part = await runPart(job, options, parts.length === 0 ? "new" : "continued");
       parts.push(part);
       checkpoint = part.checkpoint;
@@ -148,7 +149,8 @@ export async function openPool({
   return {
     identity: supervisor.identity,
     async analyze(image, options) {
-      const analysis = mergeAnalysis((await call("analyze", image, options)).map(unpackAnalysis));
+      const parts = await call("analyze", image, options);
+      const analysis = mergeAnalysis(parts.map(unpackAnalysis), options);
       return { ...analysis, faces: analysis.faces.map(copyVector) };
     },
     async embed(image, options) {

@@ -1,8 +1,7 @@
 // The messages between the server and a worker process.
 import { FaceError, type FaceErrorKind } from "../core/errors.ts";
 import type { Checkpoint, PartialAnalysis, PartialEmbedding, RankedFace } from "../core/partial-work.ts";
-import type { Selection } from "../core/steps/selection.ts";
-import type { AnalyzerOptions, Box, Point, Stage } from "../core/types.ts";
+import type { AnalyzeOptions, AnalyzerOptions, Box, Point, Stage } from "../core/types.ts";
 
 /** The result of one part of each operation. */
 export interface Results {
@@ -17,7 +16,7 @@ export type Operation = keyof Results;
 export interface Job<Name extends Operation = Operation> {
   readonly operation: Name;
   readonly image: Uint8Array;
-  readonly options: Selection & { readonly vectors?: boolean };
+  readonly options: Omit<AnalyzeOptions, "signal" | "onStage">;
   /** Where to resume; missing in the first part. */
   readonly checkpoint?: Checkpoint | undefined;
 }

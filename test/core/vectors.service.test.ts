@@ -7,7 +7,7 @@ import {
   type Face,
   MATCH_CONFIDENCE,
   MATCH_DISTANCE,
-  VECTOR_LENGTH,
+  VECTOR_NORM,
   type Vector,
 } from "../../src/core/index.ts";
 import { embeddingIdentity } from "../../src/core/steps/embed.ts";
@@ -34,7 +34,7 @@ function pairsOf<T>(items: readonly T[]): (readonly [T, T])[] {
 
 describe("a vector", () => {
   test("has 128 numbers and the length 0.45", () => {
-    expect(VECTOR_LENGTH).toBe(0.45);
+    expect(VECTOR_NORM).toBe(0.45);
     for (const vector of all()) {
       expect(vector).toHaveLength(128);
       expect(Math.abs(Math.hypot(...vector) - 0.45)).toBeLessThan(1e-6);

@@ -2,7 +2,7 @@ import sharp, { type Sharp } from "sharp";
 import { expect } from "vitest";
 import { iou } from "../../src/core/geometry.ts";
 import { type Analyzer, type Box, type Face, openAnalyzer, type Point } from "../../src/core/index.ts";
-import { VECTOR_LENGTH } from "../../src/core/steps/embed.ts";
+import { VECTOR_NORM } from "../../src/core/steps/embed.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
 
@@ -112,7 +112,7 @@ export function expectUsable(face: Face): void {
   const numbers = [...coordinates, ...(vector ?? []), ...Object.values(pose), light, presence];
   expect(numbers.filter((value) => !Number.isFinite(value))).toEqual([]);
   expect(landmarks).toHaveLength(68);
-  expect(Math.hypot(...(vector ?? [VECTOR_LENGTH]))).toBeCloseTo(VECTOR_LENGTH);
+  expect(Math.hypot(...(vector ?? [VECTOR_NORM]))).toBeCloseTo(VECTOR_NORM);
   expect(Math.min(box.x2 - box.x1, box.y2 - box.y1)).toBeGreaterThan(0);
   expect(Math.abs(pose.yawDegrees)).toBeLessThanOrEqual(180);
   expect(presence).toBeGreaterThanOrEqual(0);

@@ -1,7 +1,7 @@
 import { crop } from "../crop/crop.ts";
 import { composeTransforms } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import { AGE_RANGES, type AgeRange, type Attributes, type Pixels, type Point } from "../types.ts";
+import { AGE_RANGES, type Attributes, type Pixels, type Point } from "../types.ts";
 import { alignmentTransform, TEMPLATE_SIDE } from "./align.ts";
 
 /** Side of the network's input in pixels. */
@@ -38,17 +38,18 @@ export async function estimateAttributes(
   return faces.map((_, i) => {
     const maleProbability = male![i]![0]!;
     return {
-      age: mostLikelyRange(age![i]!),
+      ...mostLikelyAge(age![i]!),
       gender: maleProbability >= 0.5 ? "male" : "female",
       genderConfidence: Math.max(MIN_GENDER_CONFIDENCE, maleProbability, 1 - maleProbability),
     };
   });
 }
 
-function mostLikelyRange(probabilities: Float32Array): AgeRange {
+function mostLikelyAge(probabilities: Float32Array): Pick<Attributes, "age" | "ageConfidence"> {
   const sums = AGE_RANGES.map(() => 0);
   RANGE_BY_CLASS.forEach((range, i) => {
     sums[range]! += probabilities[i]!;
   });
-  return AGE_RANGES[sums.indexOf(Math.max(...sums))]!;
+  const ageConfidence = Math.max(...sums);
+  return { age: AGE_RANGES[sums.indexOf(ageConfidence)]!, ageConfidence: Math.min(1, ageConfidence) };
 }

@@ -4,11 +4,14 @@ import type { Network, NetworkName, TensorWriter } from "../networks.ts";
 /** A face embedding of 128 numbers. Two vectors of one person are less than 0.5 apart. */
 export type Vector = Float32Array;
 
+/** The number of numbers in a vector. */
+export const VECTOR_SIZE = 128;
+
 /**
- * The Euclidean length of every vector. It keeps distances within 0 to 0.9 (spec 2.2) and maps the threshold of 0.5
+ * The Euclidean norm of every vector. It keeps distances within 0 to 0.9 (spec 2.2) and maps the threshold of 0.5
  * to the network's own: 0.5 / 0.45 = 1.11, against 1.13 on unit vectors.
  */
-export const VECTOR_LENGTH = 0.45;
+export const VECTOR_NORM = 0.45;
 
 /**
  * Version of the preprocessing (decoding, cropping, detection, alignment, scaling). Increase it with every change
@@ -23,7 +26,7 @@ const VECTOR_NETWORKS = ["detect", "mesh", "embed"] as const satisfies readonly 
 export async function embed(network: Network, crops: readonly TensorWriter[]): Promise<Vector[]> {
   const { vector } = await network.run(crops);
   return vector!.map((values) => {
-    const scale = VECTOR_LENGTH / Math.hypot(...values);
+    const scale = VECTOR_NORM / Math.hypot(...values);
     return values.map((value) => value * scale);
   });
 }

@@ -52,10 +52,10 @@ describe.each(SAMPLES)("photograph %i mirrored", (sample) => {
     for (const { box } of ALL_FACES.filter((face) => face.sample === sample && face.name !== PROFILE)) {
       const face = faceAt(found.get(sample)!, box);
       const reflection = faceAt(faces, mirrorBox(box));
-      const [age, reflectedAge] = [face, reflection].map((one) => AGE_RANGES.indexOf(one.age));
+      const [age, reflectedAge] = [face, reflection].map((one) => AGE_RANGES.indexOf(one.age!));
       expect(Math.abs(age! - reflectedAge!)).toBeLessThanOrEqual(1);
       expect(reflection.gender).toBe(face.gender);
-      expect(Math.abs(reflection.genderConfidence - face.genderConfidence)).toBeLessThan(0.35);
+      expect(Math.abs(reflection.genderConfidence! - face.genderConfidence!)).toBeLessThan(0.35);
     }
   });
 });

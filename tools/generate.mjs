@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const [folder = "."] = process.argv.slice(2);
 /** What the descriptor set describes, with everything that it imports. */
-const SERVICES = ["proto/face", "proto/grpc/health"];
+const SERVICES = ["proto/face", "proto/visage", "proto/grpc/health"];
 
 buf("generate", "--template", "proto/buf.gen.yaml", "--output", folder);
 buf(

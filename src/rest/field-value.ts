@@ -60,7 +60,7 @@ export async function bytesFromValue(field: DescField, value: EntryValue): Promi
 
 /** Converts a leniently written value to the JSON form that Protobuf expects of the field. */
 export function protoJsonFromValue(field: DescField, value: EntryValue): JsonValue {
-  const json = value as JsonValue;
+  const json = value instanceof PartialJson ? value.json : (value as JsonValue);
   if (field.scalar === ScalarType.BOOL)
     return BOOLEANS.get(typeof json === "string" ? json.trim().toLowerCase() : json) ?? json;
   if (typeof json !== "string" || field.scalar === ScalarType.STRING) return json;
@@ -87,15 +87,18 @@ export function fieldError(field: DescField, problem: string, cause?: unknown): 
 }
 
 function unreadableError(field: DescField, cause?: unknown): RestError {
-  return fieldError(field, "has a value that cannot be read", cause);
+  const choices = field.enum?.values.slice(1).map(({ name }) => name);
+  const problem = choices ? `must be one of ${choices.join(" and ")}` : "has a value that cannot be read";
+  return fieldError(field, problem, cause);
 }
 
-/** Adds the field to a parser's RestError: a parser does not know which field it parses. */
-async function withFieldName<T>(field: DescField, parse: () => Promise<T>): Promise<T> {
+/** Adds the field to the RestError of a parser, which does not know which field it parses, or of a nested message. */
+export async function withFieldName<T>(field: DescField, parse: () => Promise<T>): Promise<T> {
   try {
     return await parse();
   } catch (cause) {
-    if (!(cause instanceof RestError) || cause.field !== undefined) throw cause;
-    throw new RestError(cause.kind, `${field.name}: ${cause.message}`, { field: field.name, cause });
+    if (!(cause instanceof RestError)) throw cause;
+    const path = cause.field === undefined ? field.name : `${field.name}.${cause.field}`;
+    throw new RestError(cause.kind, `${field.name}: ${cause.message}`, { field: path, cause });
   }
 }

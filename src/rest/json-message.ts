@@ -17,7 +17,7 @@ import type { TextBytes } from "./text-bytes.ts";
 
 type LongStrings = ReadonlyMap<string, TextBytes>;
 
-/** A JSON object with placeholders for its long strings. */
+/** A JSON object that may have placeholders for its long strings. */
 export class PartialJson {
   readonly json: JsonObject;
   readonly longStrings: LongStrings;
@@ -28,19 +28,24 @@ export class PartialJson {
   }
 }
 
-/** Parses a JSON object into its members; long strings become TextBytes or PartialJson. Throws RestError `badRequest`. */
+/** Parses a JSON object into its members; objects become PartialJson, long strings TextBytes. Throws RestError `badRequest`. */
 export async function parseJsonObject(
   bytes: Buffer,
 ): Promise<readonly (readonly [string, JsonValue | TextBytes | PartialJson])[]> {
   const { text, longStrings } = await scanJson(bytes);
   const json = parseJson(text.trim());
   if (!isObject(json)) throw new RestError("badRequest", "The JSON body must be an object.");
+  return membersOf(new PartialJson(json, longStrings));
+}
+
+/** Returns the members of a JSON object; objects become PartialJson, long strings TextBytes. */
+export function membersOf({
+  json,
+  longStrings,
+}: PartialJson): (readonly [string, JsonValue | TextBytes | PartialJson])[] {
   return Object.entries(json).map(([name, value]) => {
     if (typeof value === "string") return [name, longStrings.get(value) ?? value];
-    const isPartial =
-      isObject(value) &&
-      Object.values(value).some((member) => typeof member === "string" && longStrings.has(member));
-    return [name, isPartial ? new PartialJson(value, longStrings) : value];
+    return [name, isObject(value) ? new PartialJson(value, longStrings) : value];
   });
 }
 

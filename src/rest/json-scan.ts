@@ -22,8 +22,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
 
-/** Long strings may be values of the outermost object, and of objects in it: `{"img":{"content":"..."}}`. */
-const MAX_LONG_STRING_DEPTH = 2;
+/** Long strings may be values of the outermost object, and of objects in it: `{"source":{"image":{"content":"..."}}}`. */
+const MAX_LONG_STRING_DEPTH = 3;
 
 /**
  * Checks a JSON text against the limits of parse-limits.ts and extracts its long strings, so that only a small text is

@@ -14,8 +14,9 @@ import {
   messageFromValue,
   orUnreadable,
   protoJsonFromValue,
+  withFieldName,
 } from "./field-value.ts";
-import { PartialJson } from "./json-message.ts";
+import { membersOf, PartialJson } from "./json-message.ts";
 import { MAX_LIST_VALUES, MAX_TEXT_BYTES } from "./parse-limits.ts";
 import { TextBytes } from "./text-bytes.ts";
 import { type FieldParser, isFileParser, parserFor, type TextParsers } from "./text-parser.ts";
@@ -37,8 +38,7 @@ export function createMessageReader(schema: DescMessage, parsers: TextParsers): 
       ...(await collectValues(fields, parsers, body)),
       ...(await collectValues(fields, parsers, query)),
     ]);
-    for (const [field, list] of values)
-      await setField(schema, message, field, list, parserFor(field, parsers));
+    for (const [field, list] of values) await setField(schema, message, field, list, parsers);
     return message;
   };
 }
@@ -112,13 +112,13 @@ async function setField(
   message: Message,
   field: DescField,
   values: readonly EntryValue[],
-  parser: FieldParser,
+  parsers: TextParsers,
 ): Promise<void> {
   const isList = field.fieldKind === "list";
   if (!isList && values.length > 1) throw fieldError(field, "takes one value and was given several");
   const items: unknown[] = [];
-  if (field.message && (parser || values[0] instanceof PartialJson)) {
-    for (const value of values) items.push(await messageFromValue(field, field.message, value, parser));
+  if (field.message && field.fieldKind !== "map") {
+    for (const value of values) items.push(await readItem(field, field.message, value, parsers));
   } else if (field.scalar === ScalarType.BYTES) {
     for (const value of values) items.push(await bytesFromValue(field, value));
   } else {
@@ -129,4 +129,18 @@ async function setField(
   const members = message as unknown as Record<string, unknown>;
   if (field.oneof) members[field.oneof.localName] = { case: field.localName, value: items[0] };
   else members[field.localName] = isList ? items : items[0];
+}
+
+/** Reads a message of a field. An object is read member by member if its members may have a text form. */
+async function readItem(
+  field: DescField,
+  schema: DescMessage,
+  value: EntryValue,
+  parsers: TextParsers,
+): Promise<Message> {
+  const isReadByMember = schema.fields.some((member) => parserFor(member, parsers) !== undefined);
+  if (!isReadByMember || !(value instanceof PartialJson))
+    return messageFromValue(field, schema, value, parserFor(field, parsers));
+  const members = membersOf(value).map(([name, member]) => ({ name, value: member }));
+  return withFieldName(field, () => createMessageReader(schema, parsers)([], members));
 }

@@ -27,4 +27,7 @@ export const MAX_PROTOBUF_DEPTH = 16;
 export const MAX_LIST_VALUES = 256;
 
 /** Error kinds that are more specific than `badRequest`, by the message type of the field at fault. */
-export const FIELD_ERRORS: Readonly<Record<string, RestErrorKind>> = { "face.v1.BoundingBox": "badBox" };
+export const FIELD_ERRORS: Readonly<Record<string, RestErrorKind>> = {
+  "face.v1.BoundingBox": "badBox",
+  "visage.v1.BoundingBox": "badBox",
+};

@@ -8,7 +8,7 @@ import { binaryFromJson } from "../../src/rest/json-message.ts";
 import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/text-parsers.ts";
+import { TEXT_PARSERS } from "../../src/service/text-parsers.ts";
 import {
   FORM_BODIES,
   IMAGE_TEXTS,
@@ -35,14 +35,11 @@ const HOPELESS_MS = 1000;
 
 type Parser = (body: Buffer, contentType: string) => unknown;
 
-const readMessage = createMessageReader(GetFaceVecRequestSchema, {
-  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
-  "face.v1.BoundingBox": { fromText: boxFromText },
-});
+const readMessage = createMessageReader(GetFaceVecRequestSchema, TEXT_PARSERS);
 
 const readBody: Parser = async (body, contentType) => readMessage([], await parseBody(body, contentType));
 const readQuery: Parser = (query) => readMessage(parseForm(query.toString()), []);
-const readImage: Parser = (text) => imageFromText(text);
+const readImage: Parser = (text) => TEXT_PARSERS["face.v1.Image"].fromText(text);
 const readProtobuf: Parser = (bytes) => {
   checkProtobuf(bytes, GetImageAttrRequestSchema);
   fromBinary(GetImageAttrRequestSchema, bytes, { readUnknownFields: false });

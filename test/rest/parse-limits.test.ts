@@ -12,16 +12,11 @@ import { parseBody } from "../../src/rest/body.ts";
 import { parseForm } from "../../src/rest/form.ts";
 import { createMessageReader } from "../../src/rest/message-reader.ts";
 import { LONG_TEXT_BYTES, MAX_FIELDS, MAX_LIST_VALUES, MAX_TEXT_BYTES } from "../../src/rest/parse-limits.ts";
-import type { TextParsers } from "../../src/rest/text-parser.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../../src/service/text-parsers.ts";
+import { TEXT_PARSERS } from "../../src/service/text-parsers.ts";
 
-const parsers: TextParsers = {
-  "face.v1.Image": { fromText: imageFromText, fromBytes: imageFromBytes },
-  "face.v1.BoundingBox": { fromText: boxFromText },
-};
-const readAttr = createMessageReader(GetImageAttrRequestSchema, parsers);
-const readVec = createMessageReader(GetFaceVecRequestSchema, parsers);
-const readMatch = createMessageReader(MatchFacesRequestSchema, parsers);
+const readAttr = createMessageReader(GetImageAttrRequestSchema, TEXT_PARSERS);
+const readVec = createMessageReader(GetFaceVecRequestSchema, TEXT_PARSERS);
+const readMatch = createMessageReader(MatchFacesRequestSchema, TEXT_PARSERS);
 
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../src/service/service-error.ts";
-import { boxFromText, imageFromText } from "../../src/service/text-parsers.ts";
+import { TEXT_PARSERS } from "../../src/service/text-parsers.ts";
+
+const { fromText: imageFromText } = TEXT_PARSERS["face.v1.Image"];
+const { fromText: boxFromText } = TEXT_PARSERS["face.v1.BoundingBox"];
+const { fromText: typedBoxFromText } = TEXT_PARSERS["visage.v1.BoundingBox"];
 
 const BYTES = Buffer.from([0x0b, 0xef, 0xbe, 0xff, 0x00, 0x7f, 0x3e, 0x0f, 0xbe]);
 const BASE64 = BYTES.toString("base64");
@@ -34,6 +38,10 @@ describe("a bounding box in a text", () => {
     [" 1.4 , 2.6,3e1, -4", [1, 3, 30, -4]],
   ])("may be '%s'", (text, [x1, y1, x2, y2]) => {
     expect(boxFromText(text)).toMatchObject({ x1, y1, x2, y2 });
+  });
+
+  test("keeps its decimals in the typed API", () => {
+    expect(typedBoxFromText("1.5,2,3.25,4")).toMatchObject({ x1: 1.5, y1: 2, x2: 3.25, y2: 4 });
   });
 
   test.each(["", "1,2,3", "1,2,3,4,5", "1,2,three,4", "1,,3,4", "1,2,3,1e12", "NaN,1,2,3"])(

@@ -10,6 +10,7 @@ import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { startServer } from "../src/http/server.ts";
 import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
+import { readFalseMatchCurve } from "../src/service/false-match-curve.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { formatTable } from "../tools/support/format.ts";
@@ -31,7 +32,13 @@ const OPEN_AUTHENTICATOR: Authenticator = {
   accountsAvailable: true,
   admit: () => ({
     admitted: true,
-    caller: { fingerprint: "", maxImageBytes: undefined, limits: undefined, finish: () => {} },
+    caller: {
+      fingerprint: "",
+      maxImageBytes: undefined,
+      limits: undefined,
+      finish: () => {},
+      release: () => {},
+    },
   }),
   close: async () => {},
 };
@@ -50,6 +57,7 @@ const serve = (through: Authenticator) =>
     analyzer: pool,
     fetcher,
     authenticator: through,
+    curve: readFalseMatchCurve(),
     warmUpImage: createSyntheticFace(),
     log: createLog("off"),
     observers: [],

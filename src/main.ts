@@ -7,6 +7,7 @@ import { createListenError } from "./http/listen-error.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
 import { digestsFromManifest, readManifest } from "./model-manifest.ts";
+import { type FalseMatchCurve, readFalseMatchCurve } from "./service/false-match-curve.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
@@ -92,6 +93,7 @@ export async function startService(
         analyzer: pool,
         fetcher,
         authenticator,
+        curve: readCurveOf(pool),
         warmUpImage: createSyntheticFace(),
         log,
         observers: [
@@ -121,6 +123,16 @@ export async function startService(
     await resources.close();
     throw error;
   }
+}
+
+/** Reads the rates of false matches. Throws if they were measured with another model. */
+function readCurveOf({ identity }: Pool): FalseMatchCurve {
+  const curve = readFalseMatchCurve();
+  if (curve.model !== identity)
+    throw new Error(
+      `models/calibration.json was measured with ${curve.model}, but the networks are ${identity}.`,
+    );
+  return curve;
 }
 
 /** The parts of the service that have started. */

@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/core": [],
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],
-  "src/service": ["src/bytes", "src/core", "src/fetch", "src/workers"],
+  "src/service": ["src/bytes", "src/core", "src/fetch", "src/model-manifest.ts", "src/workers"],
   "src/http": ["src/accounts", "src/rest", "src/service", "src/telemetry", "src/web"],
   "src/config.ts": [
     "src/accounts",
@@ -35,6 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/fetch",
     "src/http",
     "src/model-manifest.ts",
+    "src/service",
     "src/telemetry",
     "src/workers",
   ],

@@ -44,6 +44,8 @@ export interface Caller {
    * call has an effect. The outcome is `ok` or the reason of an error.
    */
   finish(operation: string, outcome: string): void;
+  /** Ends the request without counting it: the items of a stream are counted instead. */
+  release(): void;
 }
 
 /** Why a request is not admitted. A disabled user gets the same kind as an unknown one. */
@@ -195,6 +197,11 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
         isFinished = true;
         usage.finish(outcome === SUCCESS_OUTCOME);
         usageCounter.add({ userId: user.id, month, operation, outcome }, keyHashes);
+      },
+      release: () => {
+        if (isFinished) return;
+        isFinished = true;
+        usage.finish(false);
       },
     };
     return { admitted: true, caller };

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Authenticator, AuthRequest, LimitStatus } from "../accounts/authenticator.ts";
+import type {
+  Authenticator,
+  AuthRequest,
+  Caller,
+  LimitStatus,
+  Rejection,
+  RejectionKind,
+} from "../accounts/authenticator.ts";
 import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -23,11 +30,24 @@ export interface AdmissionOptions {
   readonly isDraining: () => boolean;
 }
 
-/** Admits a request by its head alone. Throws ServiceError for a request that it rejects. */
-export type Admission = (context: RequestContext) => Promise<void>;
+/** Decides which requests are served. */
+export interface Admission {
+  /** Admits a request by its head alone. Throws ServiceError for a request that it rejects. */
+  admit(context: RequestContext): Promise<void>;
+  /**
+   * Admits an item of an admitted stream. Waits for the rate limit and for room in the queue instead of rejecting the
+   * item, so that a stream becomes slower and does not fail. Throws ServiceError, and the signal's reason.
+   */
+  admitItem(request: Request, signal: AbortSignal): Promise<Caller>;
+}
 
 /** Delay before rejecting a client that retries without backing off. */
 const REJECTION_DELAY_MS = 1_000;
+
+/** The kinds of rejection that end soon: items of a stream wait for it. */
+const SHORT_REJECTIONS: readonly RejectionKind[] = ["tooManyRequests", "accountsUnavailable"];
+/** How long an item of a stream waits for its admission. */
+const ITEM_WAIT_MS = 30_000;
 
 /**
  * Creates the admission stage: authentication, rate limit, quota, room in the queue and in the byte budget. It runs
@@ -38,7 +58,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const rejections = new TokenBuckets();
   const rejectionRate = { perSecond: options.rejectionsPerSecond, burst: options.rejectionsPerSecond };
 
-  return async (context) => {
+  async function admit(context: RequestContext): Promise<void> {
     if (isDraining()) throw new ServiceError("draining");
     const verdict = authenticator.admit(authRequestFrom(context.request, trustedProxies));
     const admission = verdict instanceof Promise ? await verdict : verdict;
@@ -47,11 +67,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     context.signal.throwIfAborted();
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     setLimitHeaders(context, limits);
-    if (!admission.admitted) {
-      const { kind, message, retryAfterSeconds } = admission;
-      const retryAfterMs = retryAfterSeconds && retryAfterSeconds * 1_000;
-      throw new ServiceError(kind, message, { retryAfterMs });
-    }
+    if (!admission.admitted) throw rejectionError(admission);
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
     const rejection = context.operation === NO_OPERATION ? undefined : rejectionFor(user);
@@ -59,7 +75,33 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const isExcessive = rejections.take(user, rejectionRate, performance.now());
     if (isExcessive) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
     throw new ServiceError("overloaded", undefined, rejection);
-  };
+  }
+
+  async function admitItem(request: Request, signal: AbortSignal): Promise<Caller> {
+    const endMs = performance.now() + ITEM_WAIT_MS;
+    for (;;) {
+      const admission = await authenticator.admit(authRequestFrom(request, trustedProxies));
+      const error = admission.admitted ? queueError(admission.caller) : rejectionError(admission);
+      if (admission.admitted && !error && !signal.aborted) return admission.caller;
+      if (admission.admitted) admission.caller.release();
+      signal.throwIfAborted();
+      const mayWait = admission.admitted || SHORT_REJECTIONS.includes(admission.kind);
+      if (!mayWait || performance.now() + error!.retryAfterMs > endMs) throw error;
+      await delay(error!.retryAfterMs, undefined, { signal });
+    }
+  }
+
+  function queueError({ fingerprint }: Caller): ServiceError | undefined {
+    const rejection = rejectionFor(fingerprint);
+    return rejection && new ServiceError("overloaded", undefined, rejection);
+  }
+
+  return { admit, admitItem };
+}
+
+function rejectionError({ kind, message, retryAfterSeconds }: Rejection): ServiceError {
+  const retryAfterMs = retryAfterSeconds && retryAfterSeconds * 1_000;
+  return new ServiceError(kind, message, { retryAfterMs });
 }
 
 function authRequestFrom(request: Request, trusted: TrustedProxies): AuthRequest {

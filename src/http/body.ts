@@ -1,5 +1,6 @@
 import { ServiceError } from "../service/service-error.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
+import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -77,15 +78,21 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
  * Yields the parts of a streaming body as they arrive. Throws ServiceError `requestTooSlow` if none arrives for too
  * long. Does not charge the byte budget, because parts are not kept.
  */
-export async function* readBodyParts(context: RequestContext): AsyncGenerator<Uint8Array> {
-  for (let part = await readPart(context); part; part = await readPart(context)) yield part;
+export async function* readBodyParts({ request, signal }: RequestContext): AsyncGenerator<Uint8Array> {
+  const read = () => readPart(request, signal, LIMITS.streamIdleMs);
+  for (let part = await read(); part; part = await read()) yield part;
 }
 
 /**
  * Reads the next part of a body; undefined at its end. Listens only while it waits, so that a body abandoned between
- * two parts has no listeners left and can be discarded.
+ * two parts has no listeners left and can be discarded. Rejects with ServiceError after the timeout, and with the
+ * signal's reason.
  */
-function readPart({ request, signal }: RequestContext): Promise<Uint8Array | undefined> {
+export function readPart(
+  request: Request,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
       clearTimeout(timer);
@@ -101,7 +108,7 @@ function readPart({ request, signal }: RequestContext): Promise<Uint8Array | und
     const onClose = () => finish(() => reject(incompleteError()));
     const onAbort = () => finish(() => reject(signal.reason));
     const onTimeout = () => finish(() => reject(new ServiceError("requestTooSlow")));
-    const timer = setTimeout(onTimeout, LIMITS.streamIdleMs);
+    const timer = setTimeout(onTimeout, timeoutMs);
     signal.addEventListener("abort", onAbort, { once: true });
     if (request.readableEnded) return onEnd();
     if (signal.aborted) return onAbort();
@@ -109,11 +116,13 @@ function readPart({ request, signal }: RequestContext): Promise<Uint8Array | und
   });
 }
 
-function incompleteError(): ServiceError {
+/** Makes the error of a body that ended too early. */
+export function incompleteError(): ServiceError {
   return new ServiceError("badRequest", "The request ended before its body did.");
 }
 
-function tooLargeError(maxBytes: number): ServiceError {
+/** Makes the error of a body or message that is too large. */
+export function tooLargeError(maxBytes: number): ServiceError {
   return new ServiceError("requestTooLarge", `The request body is larger than ${maxBytes} bytes.`);
 }
 
@@ -125,7 +134,7 @@ function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
  * Collects the chunks of a body. Small chunks are copied into segments: a list of one-byte chunks would need far more
  * memory than its bytes, and a small chunk may keep a much larger read buffer alive.
  */
-class BodyBytes {
+export class BodyBytes {
   readonly #parts: Buffer[] = [];
   #segment: Buffer | undefined;
   /** Bytes of the segment that are in use. */

@@ -1,6 +1,8 @@
+import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import { isTrustedProxy, type TrustedProxies } from "./client-address.ts";
+import type { Request } from "./exchange.ts";
 
 /** Limits on the number of open connections. */
 export interface ConnectionLimits {
@@ -90,13 +92,44 @@ export class Connections {
   }
 }
 
-/** The age at which a connection stops taking requests. Jitter keeps connections from closing together. */
-export function jitteredAgeMs({ maxConnectionAgeMs }: AgeLimits): number {
-  return maxConnectionAgeMs * (0.9 + 0.2 * Math.random());
+/** A connection as the version of HTTP sees it: the socket of HTTP/1.1, or the session of HTTP/2. */
+type HttpConnection = Socket | Http2Session;
+
+/** When each connection reaches its maximum age, by `performance.now()`. */
+const agesOutAtMs = new WeakMap<HttpConnection, number>();
+
+/** Chooses the age at which a connection stops taking requests. Jitter keeps connections from closing together. */
+export function chooseMaxAgeMs(connection: HttpConnection, { maxConnectionAgeMs }: AgeLimits): number {
+  const maxAgeMs = maxConnectionAgeMs * (0.9 + 0.2 * Math.random());
+  agesOutAtMs.set(connection, performance.now() + maxAgeMs);
+  return maxAgeMs;
+}
+
+/** How long a connection may still take requests. */
+export function remainingAgeMs(connection: HttpConnection | undefined): number {
+  const endMs = connection && agesOutAtMs.get(connection);
+  return endMs === undefined ? Number.POSITIVE_INFINITY : endMs - performance.now();
 }
 
 /** Destroys a connection that does not end by itself after its maximum age. */
 export function destroyAfterAge(socket: Socket, { maxConnectionAgeMs, ageGraceMs }: AgeLimits): void {
   const timer = setTimeout(() => socket.destroy(), 1.1 * maxConnectionAgeMs + ageGraceMs).unref();
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** The longest delay of a timer in Node. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls back when the service shuts down or the connection of a request reaches its maximum age, unless cancelled. */
+export function onLeaving(request: Request, draining: AbortSignal, callback: () => void): { cancel(): void } {
+  const leftMs = remainingAgeMs("stream" in request ? request.stream.session : request.socket);
+  const timer = setTimeout(callback, Math.min(MAX_TIMER_MS, Math.max(0, leftMs)));
+  draining.addEventListener("abort", callback, { once: true });
+  if (draining.aborted) callback();
+  return {
+    cancel: () => {
+      clearTimeout(timer);
+      draining.removeEventListener("abort", callback);
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-conn
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { headersForCaller } from "../rest/headers.ts";
 import { RestError } from "../rest/rest-error.ts";
-import { connectErrorFrom, httpErrorFrom } from "../service/error-responses.ts";
+import { connectErrorFrom, httpErrorFrom, statusJsonFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
 import { firstGenerationError, isFirstGeneration } from "../service/first-generation.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
@@ -40,7 +40,7 @@ export function createHeadRejection(fault: HeadFault): HeadRejection {
 
 /** Answers a request with an error in its own protocol, and records the outcome. */
 export function sendError(context: RequestContext, fault: unknown, options: ErrorOptions): void {
-  const error = fault instanceof RestError ? serviceErrorFromRest(fault) : serviceErrorFrom(fault);
+  const error = requestErrorFrom(fault);
   context.record.outcome = reasonFromKind(error.kind);
   // Errors of a method were logged by the interceptor that translated them.
   const isLogged = fault instanceof ConnectError || context.signal.aborted;
@@ -59,6 +59,9 @@ function responseFrom(
   const { protocol } = context;
   if (protocol === "rest") {
     const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
+    // An unknown path has the envelope, too.
+    if (context.route && !context.route.hasEnvelope)
+      return jsonResponse(plain.status, { ...metadata, ...headers }, statusJsonFrom(error));
     const hasNoEnvelope = isLegacy && isFirstGeneration(context.request.headers);
     const body = hasNoEnvelope ? firstGenerationError(error.kind) : plain.body;
     return jsonResponse(isLegacy ? 200 : plain.status, { ...metadata, ...headers }, body);
@@ -86,6 +89,9 @@ function logFault({ id, operation }: RequestContext, { cause, message }: Service
   log.error({ requestId: id, operation, reason: "INTERNAL", cause: stack });
 }
 
-function serviceErrorFromRest({ kind, message, field }: RestError): ServiceError {
+/** Converts anything that a stage has thrown to the error to report. */
+export function requestErrorFrom(fault: unknown): ServiceError {
+  if (!(fault instanceof RestError)) return serviceErrorFrom(fault);
+  const { kind, message, field } = fault;
   return new ServiceError(kind, message, { field });
 }

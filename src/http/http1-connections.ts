@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
-import { type AgeLimits, jitteredAgeMs } from "./connections.ts";
+import { type AgeLimits, chooseMaxAgeMs, remainingAgeMs } from "./connections.ts";
 import type { RequestListener } from "./exchange.ts";
 
 /** Why received bytes never became an HTTP/1.1 request. */
@@ -50,7 +50,6 @@ export function http1OptionsFrom({ headMs, headBytes, idleMs }: Http1Limits) {
 /** Tracks the HTTP/1.1 connections of a server, their age and their requests in flight. */
 export class Http1Connections {
   readonly #requestsInFlight = new Map<Socket, number>();
-  readonly #agesOutAtMs = new WeakMap<Socket, number>();
   readonly #limits: AgeLimits;
 
   /** Also answers the server's `clientError` events. */
@@ -63,7 +62,7 @@ export class Http1Connections {
 
   add(socket: Socket): void {
     this.#requestsInFlight.set(socket, 0);
-    this.#agesOutAtMs.set(socket, performance.now() + jitteredAgeMs(this.#limits));
+    chooseMaxAgeMs(socket, this.#limits);
     socket.once("close", () => this.#requestsInFlight.delete(socket));
     // Node ends its side too and answers nothing more.
     socket.once("end", () => destroySoon(socket));
@@ -84,8 +83,7 @@ export class Http1Connections {
   }
 
   #trackRequest({ socket }: IncomingMessage, response: ServerResponse): void {
-    const isAgedOut = performance.now() >= (this.#agesOutAtMs.get(socket) ?? Number.POSITIVE_INFINITY);
-    if (isAgedOut) response.setHeader("connection", "close");
+    if (remainingAgeMs(socket) <= 0) response.setHeader("connection", "close");
     if (!this.#requestsInFlight.has(socket)) return;
     this.#requestsInFlight.set(socket, this.#requestsInFlight.get(socket)! + 1);
     response.once("close", () => {

@@ -1,6 +1,6 @@
 import type { Http2Session, ServerHttp2Session } from "node:http2";
 import type { Server as NetServer } from "node:net";
-import { type AgeLimits, jitteredAgeMs } from "./connections.ts";
+import { type AgeLimits, chooseMaxAgeMs } from "./connections.ts";
 
 /** Limits of HTTP/2 connections. */
 export interface Http2Limits extends AgeLimits {
@@ -72,7 +72,7 @@ export class Http2Sessions {
       });
     });
     const stopPings = destroyWhenSilent(session, this.#limits);
-    const age = setTimeout(() => session.close(), jitteredAgeMs(this.#limits));
+    const age = setTimeout(() => session.close(), chooseMaxAgeMs(session, this.#limits));
     session.once("close", () => {
       this.#open.delete(session);
       for (const timer of [settings, idle, age]) clearTimeout(timer);

@@ -8,31 +8,37 @@
 //                                  |
 //   body       body.ts             readBody   deadline, size, byte budget, backpressure
 //                                  |
-//   service    rest/ or rpc.ts     rest.call or serveUnary, then sendResponse
+//   service    rest/ or rpc.ts     rest.call or serveUnary, then sendResponse; a stream: serveItems
 //                                  |    `---> thrown by any stage -> fail -> sendError, in the caller's protocol
 //   end        request-context.ts  onEnd      exactly once, also after a cancellation: frees the quota slot
 //                                             and the budget; then log line, metrics, trace
 
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
 import { isFirstGeneration } from "../service/first-generation.ts";
 import { contextValuesWith } from "../service/request-record.ts";
+import { ServiceError } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
 import { type Body, readBody } from "./body.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import { onLeaving } from "./connections.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { sendError } from "./errors.ts";
 import { destroy, type RequestListener, sendContinue } from "./exchange.ts";
 import { allowedMethods, readHead, type Target } from "./head.ts";
+import type { JsonLines } from "./json-lines.ts";
 import { LIMITS } from "./limits.ts";
 import { RequestContext } from "./request-context.ts";
+import { RequestItems } from "./request-items.ts";
 import { createRouter } from "./router.ts";
-import { clientTimeoutMs, createRpcHandlers, serveOpen, serveUnary } from "./rpc.ts";
+import { clientTimeoutMs, createRpcHandlers, serveOpen, serveStream, serveUnary } from "./rpc.ts";
 import { sendResponse } from "./send-response.ts";
+import { StreamBody } from "./stream-body.ts";
 import type { WatchLimiter } from "./watch-limiter.ts";
 
 /** What the edge serves, and its limits. */
@@ -40,6 +46,10 @@ export interface LifecycleOptions {
   readonly rest: RestHandler;
   /** Serves the same paths for programs of the first generation, if `isLegacy`. */
   readonly firstGenerationRest: RestHandler;
+  /** Serves the typed API, whose responses have no envelope. */
+  readonly typedRest: RestHandler;
+  /** Serves the stream of the typed API as lines of JSON. */
+  readonly jsonLines: JsonLines;
   readonly rpcRoutes: (router: ConnectRouter) => void;
   readonly openRpcRoutes: (router: ConnectRouter) => void;
   readonly interceptors: Interceptor[];
@@ -47,8 +57,10 @@ export interface LifecycleOptions {
   readonly pages: Pages | undefined;
   /** Whether the service is ready for requests. */
   readonly isReady: () => boolean;
-  /** Whether the service is shutting down. */
-  readonly isDraining: () => boolean;
+  /** Aborted when the service shuts down. */
+  readonly draining: AbortSignal;
+  /** How many items of one stream may be in progress at the same time. */
+  readonly streamWindow: number;
   readonly watchLimiter: WatchLimiter;
   readonly budget: ByteBudget;
   readonly maxRequestBytes: number;
@@ -62,8 +74,14 @@ export interface LifecycleOptions {
 
 /** The admission of a listener's requests, and the observers of their ends. */
 export interface ListenerOptions {
-  readonly admit: Admission;
+  readonly admission: Admission;
   readonly observers: readonly RequestObserver[];
+}
+
+/** What a listener needs for each request. */
+interface Listener {
+  readonly admission: Admission;
+  readonly observe: RequestObserver;
 }
 
 /** Serves requests from head to end. */
@@ -75,7 +93,7 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { rest, firstGenerationRest, pages, budget, log, watchLimiter } = options;
+  const { rest, firstGenerationRest, typedRest, pages, budget, log, watchLimiter } = options;
   const { handlers, openHandlers } = createRpcHandlers({
     routes: options.rpcRoutes,
     openRoutes: options.openRpcRoutes,
@@ -87,10 +105,12 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     rpcHandlers: handlers,
     openRpcHandlers: openHandlers,
     restRoutes: rest.routes,
+    typedRestRoutes: typedRest.routes,
+    jsonLinesMethod: FaceAnalysisService.method.analyzeImages,
   });
   let inFlight = 0;
 
-  async function serve(context: RequestContext, admit: Admission): Promise<void> {
+  async function serve(context: RequestContext, listener: Listener): Promise<void> {
     const { route, target, isOptions } = readHead(context, router, options.corsOrigins);
     if (isOptions) {
       const allow = allowedMethods(route).join(", ");
@@ -100,9 +120,49 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     if (route.kind === "page")
       return sendResponse(context, pages!.respond(route.path, context.request.headers));
     if (route.isOpen) return serveOpenRpc(context, openHandlers.get(route.path)!);
-    await admit(context);
-    if (route.kind === "rpc") await serveRpc(context, handlers.get(route.path)!);
-    else await serveRest(context, target);
+    await listener.admission.admit(context);
+    if (route.kind === "lines")
+      return serveItems(context, listener, (body, items) => options.jsonLines(context, body, items));
+    if (route.kind === "rest") return serveRest(context, target);
+    const handler = handlers.get(route.path)!;
+    if (handler.method.methodKind === "unary") return serveRpc(context, handler);
+    await serveItems(context, listener, (body, items) =>
+      serveStream(context, handler, body, items, options.maxRequestBytes),
+    );
+  }
+
+  /** Serves a stream. Its items are admitted and counted, not the stream itself. */
+  async function serveItems(
+    context: RequestContext,
+    { admission, observe }: Listener,
+    serveMessages: (body: StreamBody, items: RequestItems) => Promise<void>,
+  ): Promise<void> {
+    context.releaseQuota();
+    requireIdentityEncoding(context.request.headers);
+    sendContinue(context.request, context.response);
+    const body = new StreamBody(context, {
+      budget,
+      maxBytes: options.maxRequestBytes,
+      timeoutMs: options.timeoutMs,
+    });
+    const items = new RequestItems(context, {
+      window: options.streamWindow,
+      admitItem: admission.admitItem,
+      observe,
+    });
+    const leave = onLeaving(context.request, options.draining, () => body.stop(new ServiceError("draining")));
+    const timeoutMs = clientTimeoutMs(context.request.headers) ?? Number.POSITIVE_INFINITY;
+    const deadline = setTimeout(
+      () => body.stop(new ServiceError("deadlinePassed")),
+      Math.min(timeoutMs, LIMITS.clientDeadlineMs),
+    );
+    try {
+      await serveMessages(body, items);
+    } finally {
+      leave.cancel();
+      clearTimeout(deadline);
+      items.close();
+    }
   }
 
   function serveProbe(context: RequestContext, path: string): void {
@@ -136,7 +196,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     const { bytes, lease } = await receiveBody(context);
     lease.complete();
     context.expireAfter(options.timeoutMs);
-    const handler = options.isLegacy && isFirstGeneration(request.headers) ? firstGenerationRest : rest;
+    const handler = restHandlerFor(context);
     const result = await handler.call(handler.routes.get(path)!, {
       query,
       headers: request.headers,
@@ -150,6 +210,11 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       headers: { ...result.headers, "content-type": "application/json" },
       body: JSON.stringify(result.body),
     });
+  }
+
+  function restHandlerFor({ route, request }: RequestContext): RestHandler {
+    if (!route?.hasEnvelope) return typedRest;
+    return options.isLegacy && isFirstGeneration(request.headers) ? firstGenerationRest : rest;
   }
 
   function receiveBody(context: RequestContext): Promise<Body> {
@@ -177,31 +242,37 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     }
   }
 
-  function end(context: RequestContext, observers: readonly RequestObserver[]): void {
+  function end(context: RequestContext, observe: RequestObserver): void {
     inFlight--;
     // Probes, pages and health checks would flood the log.
-    if (context.route?.isOpen) return;
-    const summary = context.summary();
-    for (const observe of observers) {
-      try {
-        observe(summary);
-      } catch (error) {
-        log.error({ event: "observer failed", requestId: context.id, cause: stackOf(error) });
+    if (!context.route?.isOpen) observe(context.summary());
+  }
+
+  /** Combines observers. The failure of one affects neither the request nor the others. */
+  function combine(observers: readonly RequestObserver[]): RequestObserver {
+    return (summary) => {
+      for (const observe of observers) {
+        try {
+          observe(summary);
+        } catch (error) {
+          log.error({ event: "observer failed", requestId: summary.requestId, cause: stackOf(error) });
+        }
       }
-    }
+    };
   }
 
   return {
-    createListener:
-      ({ admit, observers }) =>
-      (request, response) => {
+    createListener: ({ admission, observers }) => {
+      const listener = { admission, observe: combine(observers) };
+      return (request, response) => {
         inFlight++;
         const context = new RequestContext(request, response, {
-          isDraining: options.isDraining,
-          onEnd: () => end(context, observers),
+          isDraining: () => options.draining.aborted,
+          onEnd: () => end(context, listener.observe),
         });
-        serve(context, admit).catch((error: unknown) => fail(context, error));
-      },
+        serve(context, listener).catch((error: unknown) => fail(context, error));
+      };
+    },
     get inFlight() {
       return inFlight;
     },

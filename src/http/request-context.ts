@@ -1,13 +1,10 @@
 import type { Caller as AdmittedCaller } from "../accounts/authenticator.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
-import { RequestRecord } from "../service/request-record.ts";
+import { CANCELED, RequestRecord } from "../service/request-record.ts";
 import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";
-
-/** The outcome of a request whose client left before the response. */
-const CANCELED = "CANCELED";
 
 /** Callbacks of a request context. */
 export interface RequestCallbacks {
@@ -76,6 +73,11 @@ export class RequestContext implements Exchange {
     this.#caller = caller;
     this.record.caller = caller;
     if (this.#isEnded) caller.finish(this.operation, CANCELED);
+  }
+
+  /** Releases the quota slot: the items of a stream have their own. */
+  releaseQuota(): void {
+    this.#caller?.release();
   }
 
   /** Takes over the lease of the body and releases it at the end of the request. */

@@ -22,41 +22,99 @@ export interface PreparedMessage {
   readonly isConverted: boolean;
 }
 
+/** What preparing a message needs to know of its request. */
+type MessageContext = Pick<RequestContext, "protocol" | "signal">;
+
 /**
  * Prepares the one message of a unary call for Connect: decompresses it, checks it against the parse limits, and
  * converts large JSON to binary. Changes `header` to match. Throws ServiceError or RestError for a message that is
  * malformed or beyond a limit.
  */
 export async function prepareMessage(
-  { protocol, signal }: Pick<RequestContext, "protocol" | "signal">,
+  { protocol, signal }: MessageContext,
   schema: DescMessage,
-  { bytes: body, lease }: Body,
+  body: Body,
   header: Headers,
   maxBytes: number,
 ): Promise<PreparedMessage> {
-  const isEnveloped = protocol !== "connect";
-  const encodingHeader = isEnveloped ? "grpc-encoding" : "content-encoding";
-  const encoding = header.get(encodingHeader) ?? "identity";
+  if (protocol !== "connect") {
+    const envelope = { encoding: takeEncoding(header, "grpc-encoding"), isJson: isJson(header), schema };
+    header.delete("content-length");
+    return { body: await prepareEnvelope(body, envelope, signal, maxBytes), isConverted: false };
+  }
+  const { bytes, lease } = body;
+  const isCompressed = takeEncoding(header, "content-encoding") === "gzip";
+  const content = isCompressed ? await decompress(bytes, lease, signal, maxBytes) : bytes;
+  lease.complete();
+  if (isCompressed) header.delete("content-length");
+  if (isJson(header) && content.length > LIMITS.plainJsonBytes) return convertJson(content, schema, header);
+  await checkContent(content, schema, isJson(header));
+  return { body: content, isConverted: false };
+}
+
+/**
+ * Prepares the messages of a stream for Connect like `prepareMessage`, one at a time. Calls `onMessage` with the lease
+ * of each message before Connect parses it.
+ */
+export async function* prepareMessages(
+  { protocol, signal }: MessageContext,
+  schema: DescMessage,
+  frames: AsyncIterable<Body>,
+  header: Headers,
+  { maxBytes, onMessage }: { readonly maxBytes: number; readonly onMessage: (lease: BodyLease) => void },
+): AsyncGenerator<Uint8Array> {
+  const encodingHeader = protocol === "connect" ? "connect-content-encoding" : "grpc-encoding";
+  const envelope = { encoding: takeEncoding(header, encodingHeader), isJson: isJson(header), schema };
+  for await (const frame of frames) {
+    onMessage(frame.lease);
+    yield await prepareEnvelope(frame, envelope, signal, maxBytes);
+  }
+}
+
+/** Removes the header with the encoding of the messages. Throws ServiceError for an encoding that is not supported. */
+function takeEncoding(header: Headers, name: string): "identity" | "gzip" {
+  const encoding = header.get(name) ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") throw new ServiceError("unsupportedEncoding");
-  header.delete(encodingHeader);
-  const message = isEnveloped ? openEnvelope(body) : { content: body, isCompressed: encoding === "gzip" };
+  header.delete(name);
+  return encoding;
+}
+
+function isJson(header: Headers): boolean {
+  return /json/.test(header.get("content-type") ?? "");
+}
+
+/** How the messages of a request are encoded. */
+interface EnvelopeFormat {
+  readonly encoding: "identity" | "gzip";
+  readonly isJson: boolean;
+  readonly schema: DescMessage;
+}
+
+/** Prepares a message in an envelope. Returns the envelope without compression. */
+async function prepareEnvelope(
+  { bytes, lease }: Body,
+  { encoding, isJson, schema }: EnvelopeFormat,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const message = openEnvelope(bytes);
   if (message.isCompressed && encoding !== "gzip")
     throw new ServiceError("badRequest", "The message is compressed in an encoding that is not named.");
   const content = message.isCompressed
     ? await decompress(message.content, lease, signal, maxBytes)
     : message.content;
   lease.complete();
-  const isJson = /json/.test(header.get("content-type") ?? "");
   if (isJson && content.length > LIMITS.plainJsonBytes) {
-    if (!isEnveloped) return convertJson(content, schema, header);
-    const message = `A JSON message is larger than ${LIMITS.plainJsonBytes} bytes.`;
-    throw new ServiceError("requestTooLarge", message);
+    const text = `A JSON message is larger than ${LIMITS.plainJsonBytes} bytes.`;
+    throw new ServiceError("requestTooLarge", text);
   }
+  await checkContent(content, schema, isJson);
+  return message.isCompressed ? encodeEnvelope(0, content) : bytes;
+}
+
+async function checkContent(content: Buffer, schema: DescMessage, isJson: boolean): Promise<void> {
   if (isJson) await checkJson(content);
   else checkProtobuf(content, schema);
-  if (!message.isCompressed) return { body, isConverted: false };
-  header.delete("content-length");
-  return { body: isEnveloped ? encodeEnvelope(0, content) : content, isConverted: false };
 }
 
 /** Reads the envelope of the one message in the body of a unary call. */

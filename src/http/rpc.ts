@@ -12,25 +12,30 @@ import {
   createAsyncIterable,
   readAllBytes,
   type UniversalHandler,
+  type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
 import { trailerFlag, trailerParse } from "@connectrpc/connect/protocol-grpc-web";
 import { compressionGzip } from "@connectrpc/connect-node";
-import { connectErrorFrom } from "../service/error-responses.ts";
+import { connectErrorFrom, ERROR_DETAILS } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
 import { contextValuesWith, setOutcome } from "../service/request-record.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
+import { STREAM_ITEMS } from "../service/stream-items.ts";
 import { type Body, readBodyParts } from "./body.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
+import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
-import { ENVELOPE_HEADER_BYTES, prepareMessage } from "./rpc-message.ts";
+import type { RequestItems } from "./request-items.ts";
+import { ENVELOPE_HEADER_BYTES, prepareMessage, prepareMessages } from "./rpc-message.ts";
 import { sendResponse } from "./send-response.ts";
 import { sendStream } from "./send-stream.ts";
+import type { StreamBody } from "./stream-body.ts";
 
 /** Options of the RPC handlers. */
 export interface RpcOptions {
-  /** Adds the services that need a user; all their methods are unary. */
+  /** Adds the services that need a user; their methods are unary or stream in both directions. */
   readonly routes: (router: ConnectRouter) => void;
   /** Adds the open services: anyone may call them. */
   readonly openRoutes: (router: ConnectRouter) => void;
@@ -52,6 +57,8 @@ export function createRpcHandlers({ routes, openRoutes, interceptors, maxRequest
   const router = createConnectRouter({
     interceptors,
     binaryOptions: BINARY_OPTIONS,
+    // The responses of a stream may have errors with details.
+    jsonOptions: { registry: ERROR_DETAILS },
     readMaxBytes: maxRequestBytes,
     // For responses: requests are decompressed before Connect sees them.
     acceptCompression: [compressionGzip],
@@ -103,9 +110,7 @@ export async function serveUnary(
   const message = await prepareMessage(context, handler.method.input, body, header, options.maxBytes);
   setTimeoutHeader(context, header, options.timeoutMs);
   const response = await handler({
-    httpVersion: request.httpVersion,
-    method: request.method ?? "POST",
-    url: absoluteUrl(request.url),
+    ...requestLineOf(request),
     header,
     body: createAsyncIterable([message.body]),
     signal: context.signal,
@@ -149,22 +154,57 @@ function jsonFromBinary(schema: DescMessage, bytes: Uint8Array): string {
 
 /** Serves an RPC of an open service, which may stream in either direction. */
 export async function serveOpen(context: RequestContext, handler: UniversalHandler): Promise<void> {
-  const { request, signal } = context;
-  const header = headersFrom(request.headers);
+  const header = headersFrom(context.request.headers);
   setTimeoutHeader(context, header, LIMITS.clientDeadlineMs);
-  const response = await handler({
-    httpVersion: request.httpVersion,
-    method: request.method ?? "POST",
-    url: absoluteUrl(request.url),
+  await callAndSend(context, handler, {
     header,
     body: readBodyParts(context),
-    signal,
     contextValues: contextValuesWith(undefined),
   });
+}
+
+/** Serves a stream of messages in both directions, each of which is limited and counted like a request. */
+export async function serveStream(
+  context: RequestContext,
+  handler: UniversalHandler,
+  body: StreamBody,
+  items: RequestItems,
+  maxBytes: number,
+): Promise<void> {
+  const { request, protocol } = context;
+  if (protocol === "grpc-web") throw new ServiceError("badRequest", "gRPC-Web cannot carry this method.");
+  const header = headersFrom(request.headers);
+  // The deadline stops the reading of messages, and Connect has nothing to stop.
+  for (const name of TIMEOUT_HEADERS) header.delete(name);
+  const { input } = handler.method;
+  const messages = prepareMessages(context, input, body.readEnvelopes(), header, {
+    maxBytes,
+    onMessage: (lease) => items.add(lease),
+  });
+  await callAndSend(context, handler, {
+    header,
+    body: messages,
+    contextValues: contextValuesWith(context.record).set(STREAM_ITEMS, items),
+  });
+}
+
+/** Calls a method and sends its response as a stream. */
+async function callAndSend(
+  context: RequestContext,
+  handler: UniversalHandler,
+  call: Pick<UniversalServerRequest, "header" | "body" | "contextValues">,
+): Promise<void> {
+  const { request, signal } = context;
+  const response = await handler({ ...requestLineOf(request), ...call, signal });
   throwIfUnsupported(response);
   const head = { status: response.status, headers: nodeHeadersFrom(response.header) };
-  const trailers = () => (response.trailer ? nodeHeadersFrom(response.trailer) : {});
-  await sendStream(context, head, response.body ?? createAsyncIterable([]), trailers, signal);
+  const trailers = () => nodeHeadersFrom(response.trailer);
+  await sendStream(context, head, response.body ?? createAsyncIterable([]), { trailers, signal });
+}
+
+/** The version, method and URL of a request, as Connect requires them. */
+function requestLineOf({ httpVersion, method = "POST", url }: Request) {
+  return { httpVersion, method, url: absoluteUrl(url) };
 }
 
 /** Connect answers unsupported requests with a bare status; these errors have a body. */
@@ -182,6 +222,7 @@ export function clientTimeoutMs(headers: IncomingHttpHeaders): number | undefine
   return connect ? Number(connect[0]) : undefined;
 }
 
+const TIMEOUT_HEADERS = ["grpc-timeout", "connect-timeout-ms"];
 const UNIT_MS = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
 /**
@@ -192,7 +233,7 @@ function setTimeoutHeader({ request, startMs }: RequestContext, header: Headers,
   const timeoutMs = clientTimeoutMs(request.headers);
   if (timeoutMs === undefined) return;
   const leftMs = Math.max(0, Math.ceil(startMs + timeoutMs - performance.now()));
-  for (const name of ["grpc-timeout", "connect-timeout-ms"]) {
+  for (const name of TIMEOUT_HEADERS) {
     if (!header.has(name)) continue;
     if (leftMs >= maxMs) header.delete(name);
     else header.set(name, name === "grpc-timeout" ? `${leftMs}m` : String(leftMs));

@@ -125,7 +125,7 @@ function isDiscardable({ headers }: IncomingMessage): boolean {
  * complete. Beyond the byte limit an HTTP/1.1 client is held back by flow control until the time is over: closing the
  * socket while the client writes would reset it, and the response would be lost.
  */
-function discardBody(request: Request, onEnd: (isComplete: boolean) => void): void {
+export function discardBody(request: Request, onEnd: (isComplete: boolean) => void): void {
   let bytes = 0;
   const drop = (chunk: Buffer) => {
     bytes += chunk.length;

@@ -1,8 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
+import type { FalseMatchCurve } from "../service/false-match-curve.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
@@ -62,6 +64,8 @@ export interface ServerOptions {
   readonly analyzer: ServerAnalyzer;
   readonly fetcher: FaceServiceOptions["fetcher"];
   readonly authenticator: Authenticator;
+  /** The rate of false matches of the analyzer's model. */
+  readonly curve: FalseMatchCurve;
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;
@@ -98,11 +102,15 @@ export interface RunningServer {
 /** A few times what a worker serves in a second: rejecting as many takes about a fortieth of a core. */
 const REJECTIONS_PER_WORKER = 100;
 
+/** Items of one stream in progress: enough to keep every worker busy while results are sent, and few in memory. */
+const STREAM_ITEMS_PER_WORKER = 2;
+const MAX_STREAM_WINDOW = 16;
+
 /** Serves the operations over gRPC, gRPC-Web, Connect and REST on one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, analyzer, fetcher, authenticator, log } = options;
-  let isDraining = false;
-  const health = createHealth([FaceService.typeName]);
+  const draining = new AbortController();
+  const health = createHealth([FaceService.typeName, FaceAnalysisService.typeName]);
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
     maxWaitMs: config.maxQueueWaitMs,
@@ -111,6 +119,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...createServices({
       analyzer,
       fetcher,
+      curve: options.curve,
       health,
       timeoutMs: config.requestTimeoutMs,
       isLegacy: config.legacy,
@@ -119,7 +128,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     }),
     pages: config.web ? openPages(config) : undefined,
     isReady: () => health.serving,
-    isDraining: () => isDraining,
+    draining: draining.signal,
+    streamWindow: Math.min(MAX_STREAM_WINDOW, STREAM_ITEMS_PER_WORKER * analyzer.size),
     watchLimiter: new WatchLimiter(),
     budget,
     maxRequestBytes: config.maxRequestBytes,
@@ -131,13 +141,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const createListener = (listenerAuthenticator: Authenticator, observers: readonly RequestObserver[]) =>
     lifecycle.createListener({
       observers,
-      admit: createAdmission({
+      admission: createAdmission({
         authenticator: listenerAuthenticator,
         trustedProxies: config.trustedProxies,
         budget,
         rejectionFor: (user) => analyzer.rejectionFor(user),
         rejectionsPerSecond: REJECTIONS_PER_WORKER * analyzer.size,
-        isDraining: () => isDraining,
+        isDraining: () => draining.signal.aborted,
       }),
     });
 
@@ -171,10 +181,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     drain: async (noticeMs) => {
       health.setServing(false);
       await sleep(noticeMs);
-      isDraining = true;
+      draining.abort();
     },
     close: async () => {
-      isDraining = true;
+      draining.abort();
       health.close();
       await port.close(config.requestTimeoutMs);
     },

@@ -3,10 +3,17 @@ import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts"
 import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
+import {
+  FaceAnalysisService,
+  file_visage_v1_face_analysis,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { createRestHandler, type RestOptions } from "../rest/handler.ts";
 import { RestError } from "../rest/rest-error.ts";
+import type { TextParsers } from "../rest/text-parser.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
+import { createFaceAnalysisService, createItemAnalyzer } from "../service/face-analysis-service.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
+import type { FalseMatchCurve } from "../service/false-match-curve.ts";
 import {
   createFirstGenerationWriter,
   FIRST_GENERATION_CONFIDENCE_DECIMALS,
@@ -14,13 +21,15 @@ import {
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
 import { ServiceError } from "../service/service-error.ts";
-import { boxFromText, imageFromBytes, imageFromText } from "../service/text-parsers.ts";
+import { TEXT_PARSERS } from "../service/text-parsers.ts";
 import type { Health } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createJsonLines } from "./json-lines.ts";
 import type { LifecycleOptions } from "./lifecycle.ts";
 
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
+  readonly curve: FalseMatchCurve;
   readonly health: Health;
   /** The longest that an operation may take. */
   readonly timeoutMs: number;
@@ -31,24 +40,23 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
   readonly log: Log;
 }
 
-/** The parsers of text and files over REST. */
-const TEXT_PARSERS = {
-  "face.v1.Image": {
-    fromText: (text: string | Uint8Array) => imageFromText(text).catch(throwRestError),
-    fromBytes: imageFromBytes,
-  },
-  "face.v1.BoundingBox": {
-    fromText: (text: string) => {
-      try {
-        return boxFromText(text);
-      } catch (fault) {
-        return throwRestError(fault);
-      }
-    },
-  },
-};
+/** The parsers of text and files over REST. They throw RestError, to which the REST handler adds the field. */
+const REST_PARSERS = Object.fromEntries(
+  Object.entries<TextParsers[string]>(TEXT_PARSERS).map(([type, parser]) => [
+    type,
+    { ...parser, fromText: (text: never) => orRestError(() => parser.fromText(text)) },
+  ]),
+) as TextParsers;
 
-/** Throws the error of a text parser as a RestError, to which the REST handler adds the field. */
+function orRestError<T>(parse: () => T | Promise<T>): T | Promise<T> {
+  try {
+    const message = parse();
+    return message instanceof Promise ? message.catch(throwRestError) : message;
+  } catch (fault) {
+    return throwRestError(fault);
+  }
+}
+
 function throwRestError(fault: unknown): never {
   if (!(fault instanceof ServiceError)) throw fault;
   const { kind, message } = fault;
@@ -62,8 +70,11 @@ const CONFIDENCE_DECIMALS = 4;
 /** Creates the operations, as RPCs and over REST, and the open services: health and reflection. */
 export function createServices(
   options: ServicesOptions,
-): Pick<LifecycleOptions, "interceptors" | "rest" | "firstGenerationRest" | "rpcRoutes" | "openRpcRoutes"> {
-  const { analyzer, fetcher, health, timeoutMs, isLegacy, log } = options;
+): Pick<
+  LifecycleOptions,
+  "interceptors" | "rest" | "firstGenerationRest" | "typedRest" | "jsonLines" | "rpcRoutes" | "openRpcRoutes"
+> {
+  const { analyzer, fetcher, curve, health, timeoutMs, isLegacy, log } = options;
   const interceptors = [recordOutcome, translateErrors(log)];
   const createFaces = (confidenceDecimals: number) =>
     createFaceService({
@@ -77,12 +88,16 @@ export function createServices(
     createRestHandler({
       service: FaceService,
       transport: createDirectTransport(FaceService, service, interceptors),
-      textParsers: TEXT_PARSERS,
+      textParsers: REST_PARSERS,
       createWriter,
     });
   const faces = createFaces(CONFIDENCE_DECIMALS);
+  const analysisOptions = { analyzer, fetcher, timeoutMs, curve };
+  const analyzeItem = createItemAnalyzer(analysisOptions, log);
+  const faceAnalysis = createFaceAnalysisService(analysisOptions, analyzeItem);
   const reflection = createReflection([
     file_face_v1_face,
+    file_visage_v1_face_analysis,
     file_google_rpc_error_details,
     file_grpc_health_v1_health,
     file_grpc_reflection_v1_reflection,
@@ -94,8 +109,15 @@ export function createServices(
       createFaces(FIRST_GENERATION_CONFIDENCE_DECIMALS),
       createFirstGenerationWriter,
     ),
+    typedRest: createRestHandler({
+      service: FaceAnalysisService,
+      transport: createDirectTransport(FaceAnalysisService, faceAnalysis, interceptors),
+      textParsers: REST_PARSERS,
+    }),
+    jsonLines: createJsonLines(analyzeItem, REST_PARSERS),
     rpcRoutes: (router: ConnectRouter) => {
       router.service(FaceService, faces);
+      router.service(FaceAnalysisService, faceAnalysis);
     },
     openRpcRoutes: (router: ConnectRouter) => {
       health.routes(router);

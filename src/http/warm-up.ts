@@ -30,7 +30,13 @@ const PROBES_TIMEOUT_MS = 500;
 const WARM_UP_AUTHENTICATOR: Authenticator = {
   admit: async () => ({
     admitted: true,
-    caller: { fingerprint: NAME, maxImageBytes: undefined, limits: undefined, finish: () => {} },
+    caller: {
+      fingerprint: NAME,
+      maxImageBytes: undefined,
+      limits: undefined,
+      finish: () => {},
+      release: () => {},
+    },
   }),
   accountsAvailable: true,
   close: async () => {},

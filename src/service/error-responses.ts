@@ -1,10 +1,14 @@
+import { create, createRegistry, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { type Any, anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
+  file_google_rpc_error_details,
   QuotaFailureSchema,
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { type Status, StatusSchema } from "../../gen/ts/google/rpc/status_pb.ts";
 import { ERRORS, reasonFromKind } from "./error-table.ts";
 import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
 
@@ -21,6 +25,9 @@ export interface HttpError {
     readonly data: { readonly reason: string; readonly retryable: boolean };
   };
 }
+
+/** The types of error details, which the JSON form of google.rpc.Status needs. */
+export const ERROR_DETAILS = createRegistry(file_google_rpc_error_details);
 
 /** `google.rpc.ErrorInfo.domain`: with the reason it identifies an error among all services. */
 const DOMAIN = "visage.dev";
@@ -73,6 +80,32 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
     ],
     error.cause,
   );
+}
+
+/** Converts an error to google.rpc.Status, with its details. */
+export function statusFrom(error: ServiceError): Status {
+  const { code, rawMessage: message, details } = connectErrorFrom(error);
+  return create(StatusSchema, { code, message, details: details.map(packDetail) });
+}
+
+function packDetail(detail: ConnectError["details"][number]): Any {
+  if (!("desc" in detail)) throw new TypeError("Details of own errors are not serialized yet.");
+  return anyPack(detail.desc, create(detail.desc, detail.value));
+}
+
+/** Converts an error to the JSON form of google.rpc.Status. */
+export function statusJsonFrom(error: ServiceError): JsonObject {
+  return jsonFromStatus(statusFrom(error));
+}
+
+/** Converts a status to JSON. Its reason and whether to retry are repeated at the top level. */
+export function jsonFromStatus(status: Status): JsonObject {
+  const [info] = status.details.flatMap((detail) => anyUnpack(detail, ErrorInfoSchema) ?? []);
+  return {
+    ...(toJson(StatusSchema, status, { registry: ERROR_DETAILS }) as JsonObject),
+    reason: info?.reason ?? "",
+    retryable: info?.metadata.retryable === "true",
+  };
 }
 
 function pushbackFrom(retryable: boolean, retryAfterMs: number): string {

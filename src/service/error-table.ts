@@ -59,6 +59,7 @@ export const ERRORS = {
     415,
     "The content encoding of the request body is not supported.",
   ),
+  modelMismatch: row("2013", Code.FailedPrecondition, 422, "The embedding was made by another model."),
   noFace: row("3001", Code.FailedPrecondition, 422, "No face was found in the image.", { stage: "find" }),
   noFaceInBox: row("3002", Code.FailedPrecondition, 422, "No face was found in the bounding box.", {
     stage: "find",

@@ -1,12 +1,21 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { BoundingBox, DetailSchema, Image, MatchFacesRequest } from "../../gen/ts/face/v1/face_pb.ts";
-import { type Analysis, distanceOf, type Embedding, type FaceBasics, type Stage } from "../core/index.ts";
+import type { DetailSchema, MatchFacesRequest } from "../../gen/ts/face/v1/face_pb.ts";
+import {
+  type Analysis,
+  type AnalyzeOptions,
+  type Box,
+  distanceOf,
+  type Embedding,
+  type FaceBasics,
+  type Selection,
+  type Stage,
+} from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
 import type { QueuedAnalyzer } from "../workers/pool.ts";
 import { signalWithTimeout } from "./deadline.ts";
 import { detailFromImage, type ImageFaces } from "./face-messages.ts";
-import { loadImage } from "./image-source.ts";
+import { type ImageMessage, loadImage } from "./image-source.ts";
 import { type RequestRecord, recordFrom } from "./request-record.ts";
 import { serviceErrorFrom } from "./service-error.ts";
 
@@ -18,8 +27,28 @@ export interface FaceCallOptions {
   readonly timeoutMs: number;
 }
 
+/** The request on whose behalf a call is made. */
+export interface CallScope {
+  readonly signal: AbortSignal;
+  /** What is left of the client's timeout; infinite if it set none. */
+  readonly timeoutMs: number;
+  readonly record: RequestRecord | undefined;
+}
+
+/** The scope of a unary call. */
+export function scopeFrom(context: HandlerContext): CallScope {
+  return {
+    signal: context.signal,
+    timeoutMs: context.timeoutMs() ?? Number.POSITIVE_INFINITY,
+    record: recordFrom(context.values),
+  };
+}
+
 /** The fields that the operations on two images share. */
 export type PairRequest = Pick<MatchFacesRequest, "img1" | "img2" | "bboxes1" | "bboxes2" | "faceDet">;
+
+/** Options of the work on one image that are not the call's own. */
+type ImageOptions = Omit<AnalyzeOptions, "signal" | "onStage">;
 
 /** The work of one request on its images. It fills the request's record and collects what `detail` reports. */
 export class FaceCall {
@@ -28,28 +57,22 @@ export class FaceCall {
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
   readonly #record: RequestRecord | undefined;
-  readonly #trailer: Headers;
   readonly #milliseconds: Partial<Record<Stage | "fetch", number>> = {};
   readonly #images = new Map<string, ImageFaces>();
 
-  constructor({ analyzer, fetcher, timeoutMs }: FaceCallOptions, context: HandlerContext) {
+  constructor({ analyzer, fetcher, timeoutMs }: FaceCallOptions, scope: CallScope) {
     this.#analyzer = analyzer;
     this.#fetcher = fetcher;
-    this.#record = recordFrom(context.values);
-    const callerTimeoutMs = context.timeoutMs() ?? Number.POSITIVE_INFINITY;
-    this.#signal =
-      callerTimeoutMs > timeoutMs ? signalWithTimeout(context.signal, timeoutMs) : context.signal;
-    this.#deadlineMs = performance.now() + Math.min(timeoutMs, callerTimeoutMs);
-    // gRPC sends trailers; over REST they are sent as headers.
-    this.#trailer = context.responseTrailer;
-    this.#trailer.set("x-visage-model", analyzer.identity);
+    this.#record = scope.record;
+    this.#signal = scope.timeoutMs > timeoutMs ? signalWithTimeout(scope.signal, timeoutMs) : scope.signal;
+    this.#deadlineMs = performance.now() + Math.min(timeoutMs, scope.timeoutMs);
   }
 
   /** Returns the distance of the two faces with 4 decimals. If both images fail, throws the error of the first. */
   async scorePair({ img1, img2, bboxes1, bboxes2, faceDet }: PairRequest): Promise<string> {
     const [one, other] = await Promise.allSettled([
-      this.embed("img_1", img1, bboxes1, faceDet),
-      this.embed("img_2", img2, bboxes2, faceDet),
+      this.embed("img_1", img1, { boxes: optionalBox(bboxes1), detect: faceDet }),
+      this.embed("img_2", img2, { boxes: optionalBox(bboxes2), detect: faceDet }),
     ]);
     if (one.status === "rejected") throw one.reason;
     if (other.status === "rejected") throw other.reason;
@@ -57,29 +80,21 @@ export class FaceCall {
   }
 
   /** Computes the vector of the face in an image. */
-  embed(field: string, image: Image | undefined, box?: BoundingBox, detect?: boolean): Promise<Embedding> {
+  embed(field: string, image: ImageMessage | undefined, selection: Selection): Promise<Embedding> {
     return withField(field, async () => {
       const bytes = await this.#load(field, image);
-      const embedding = await this.#analyzer.embed(bytes, this.#options(field, box ? [box] : [], detect));
+      const embedding = await this.#analyzer.embed(bytes, this.#options(field, selection));
       this.#addImage(field, embedding.facesFound, [embedding]);
       return embedding;
     });
   }
 
   /** Measures all faces in an image. */
-  analyze(
-    field: string,
-    image: Image | undefined,
-    boxes: readonly BoundingBox[],
-    detect?: boolean,
-  ): Promise<Analysis> {
+  analyze(field: string, image: ImageMessage | undefined, options: ImageOptions): Promise<Analysis> {
     return withField(field, async () => {
       const bytes = await this.#load(field, image);
-      const analysis = await this.#analyzer.analyze(bytes, this.#options(field, boxes, detect));
-      const { facesFound, faces } = analysis;
-      this.#addImage(field, facesFound, faces);
-      // The envelope has no field for it, and a client must be able to detect that faces are missing.
-      if (facesFound > faces.length) this.#trailer.set("x-visage-faces-found", String(facesFound));
+      const analysis = await this.#analyzer.analyze(bytes, this.#options(field, options));
+      this.#addImage(field, analysis.facesFound, analysis.faces);
       return analysis;
     });
   }
@@ -94,11 +109,11 @@ export class FaceCall {
     };
   }
 
-  #options(field: string, boxes: readonly BoundingBox[], detect: boolean | undefined) {
+  #options(field: string, { boxes = [], ...options }: ImageOptions) {
     return {
+      ...options,
       // Plain objects, because messages have more properties than a worker needs.
       boxes: boxes.map(({ x1, y1, x2, y2 }) => ({ x1, y1, x2, y2 })),
-      detect,
       signal: this.#signal,
       deadlineMs: this.#deadlineMs,
       caller: this.#record?.caller?.fingerprint,
@@ -106,7 +121,7 @@ export class FaceCall {
     };
   }
 
-  async #load(field: string, image: Image | undefined): Promise<Uint8Array> {
+  async #load(field: string, image: ImageMessage | undefined): Promise<Uint8Array> {
     const bytes = await loadImage(field, image, {
       fetcher: this.#fetcher,
       caller: this.#record?.caller,
@@ -126,6 +141,11 @@ export class FaceCall {
     this.#images.set(field, { facesFound, faces });
     this.#record?.faces.push(facesFound);
   }
+}
+
+/** The boxes of a request that selects at most one face. */
+export function optionalBox(box: Box | undefined): readonly Box[] {
+  return box ? [box] : [];
 }
 
 /** Adds the field of the image to an error. */

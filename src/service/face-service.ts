@@ -1,7 +1,7 @@
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { confidenceOf, MATCH_DISTANCE } from "../core/index.ts";
-import { FaceCall, type FaceCallOptions } from "./face-call.ts";
+import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import { messageFromFace } from "./face-messages.ts";
 import { requireQuality } from "./quality.ts";
 
@@ -20,9 +20,14 @@ const COMPARE_DEPRECATED = "@1767225600";
 
 /** Creates the four operations. */
 export function createFaceService(options: FaceServiceOptions): ServiceImpl<typeof FaceService> {
+  const openCall = (context: HandlerContext) => {
+    // gRPC sends trailers; over REST they are sent as headers.
+    context.responseTrailer.set("x-visage-model", options.analyzer.identity);
+    return new FaceCall(options, scopeFrom(context));
+  };
   return {
     async matchFaces(request, context) {
-      const call = new FaceCall(options, context);
+      const call = openCall(context);
       const score = await call.scorePair(request);
       return {
         ...SUCCESS,
@@ -38,7 +43,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     async compareFaces(request, context) {
       context.responseHeader.set("deprecation", COMPARE_DEPRECATED);
       context.responseHeader.set("link", '</match_faces>; rel="successor-version"');
-      const call = new FaceCall(options, context);
+      const call = openCall(context);
       const score = await call.scorePair(request);
       return {
         ...SUCCESS,
@@ -51,9 +56,12 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     },
 
     async getImageAttr(request, context) {
-      const call = new FaceCall(options, context);
+      const call = openCall(context);
       const { imageAttr, bboxes, faceDet } = request;
-      const { width, height, faces } = await call.analyze("image_attr", imageAttr, bboxes, faceDet);
+      const options = { boxes: bboxes, detect: faceDet };
+      const { width, height, faces, facesFound } = await call.analyze("image_attr", imageAttr, options);
+      // The envelope has no field for it, and a client must be able to detect that faces are missing.
+      if (facesFound > faces.length) context.responseTrailer.set("x-visage-faces-found", String(facesFound));
       return {
         ...SUCCESS,
         message: "Fetched attributes.",
@@ -68,8 +76,9 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     },
 
     async getFaceVec(request, context) {
-      const call = new FaceCall(options, context);
-      const face = await call.embed("img", request.img, request.bboxes, request.faceDet);
+      const call = openCall(context);
+      const selection = { boxes: optionalBox(request.bboxes), detect: request.faceDet };
+      const face = await call.embed("img", request.img, selection);
       if (request.quality) requireQuality(face, "img");
       return {
         ...SUCCESS,

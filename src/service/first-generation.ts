@@ -34,6 +34,7 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   requestTooLarge: TEXTS.image,
   headersTooLarge: TEXTS.details,
   unsupportedEncoding: TEXTS.details,
+  modelMismatch: TEXTS.process,
   noFace: TEXTS.process,
   noFaceInBox: TEXTS.process,
   // The spec fixes these texts (section 7).

@@ -1,7 +1,11 @@
 import type { Image } from "../../gen/ts/face/v1/face_pb.ts";
+import type { Image as TypedImage } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
 import type { Caller } from "./request-record.ts";
 import { ServiceError } from "./service-error.ts";
+
+/** An image of any of the APIs. */
+export type ImageMessage = Image | TypedImage;
 
 /** How to load an image. */
 export interface LoadOptions {
@@ -20,7 +24,7 @@ export interface LoadOptions {
  */
 export async function loadImage(
   field: string,
-  image: Image | undefined,
+  image: ImageMessage | undefined,
   options: LoadOptions,
 ): Promise<Uint8Array> {
   switch (image?.source.case) {

@@ -9,7 +9,7 @@ import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
 /** The header with the id of a request, which the log also states. */
 export const REQUEST_ID = "x-request-id";
 /** The outcome of a successful request; the outcome of others is the reason of an error. */
-const SUCCESS = "ok";
+export const SUCCESS = "ok";
 const VALID_ID = /^[\w.:-]{1,64}$/;
 
 /** Returns the client's request id if it is valid, otherwise a new one. */
@@ -23,18 +23,36 @@ export interface RequestLog {
   error(line: Readonly<Record<string, unknown>>): void;
 }
 
-/** Records the outcome of each request. */
+/** Records the outcome of each request, and of each stream at its end. */
 export const recordOutcome: Interceptor = (next) => async (request) => {
-  try {
-    const response = await next(request);
-    setOutcome(request.contextValues, SUCCESS);
-    return response;
-  } catch (fault) {
+  const { contextValues } = request;
+  const recordError = (fault: unknown): never => {
     const [info] = ConnectError.from(fault).findDetails(ErrorInfoSchema);
-    setOutcome(request.contextValues, info?.reason ?? Code[ConnectError.from(fault).code]);
+    setOutcome(contextValues, info?.reason ?? Code[ConnectError.from(fault).code]);
     throw fault;
+  };
+  const response = await next(request).catch(recordError);
+  if (!response.stream) {
+    setOutcome(contextValues, SUCCESS);
+    return response;
   }
+  const onEnd = () => setOutcome(contextValues, SUCCESS);
+  return { ...response, message: watchMessages(response.message, recordError, onEnd) };
 };
+
+/** Passes messages on, with callbacks for an error and for the end. */
+async function* watchMessages<T>(
+  messages: AsyncIterable<T>,
+  onError: (fault: unknown) => never,
+  onEnd: () => void = () => {},
+): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } catch (fault) {
+    onError(fault);
+  }
+  onEnd();
+}
 
 /** Kinds whose cause is hidden from the caller and logged. */
 const LOGGED_KINDS: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
@@ -45,26 +63,30 @@ const LOGGED_KINDS: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTo
  */
 export function translateErrors(log: RequestLog): Interceptor {
   return (next) => async (request) => {
-    try {
-      return await next(request);
-    } catch (fault) {
+    const translate = (fault: unknown): never => {
       const requestId = request.header.get(REQUEST_ID)!;
       if (fault instanceof ConnectError && fault.cause === undefined) throw withId(fault, requestId);
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
       // A cancellation may interrupt the work anywhere and is not an error of the service.
-      if (LOGGED_KINDS.includes(error.kind) && !isCancelled(request.signal)) {
-        const line = {
-          requestId,
-          operation: request.method.name,
-          reason: reasonFromKind(error.kind),
-          cause: causeText(error),
-        };
-        if (error.kind === "internal") log.error(line);
-        else log.info(line);
-      }
+      if (!isCancelled(request.signal))
+        logHiddenCause(log, error, { requestId, operation: request.method.name });
       throw withId(connectErrorFrom(error), requestId);
-    }
+    };
+    const response = await next(request).catch(translate);
+    return response.stream ? { ...response, message: watchMessages(response.message, translate) } : response;
   };
+}
+
+/** Logs the cause of an error if it is hidden from the caller. */
+export function logHiddenCause(
+  log: RequestLog,
+  error: ServiceError,
+  request: { readonly requestId?: string; readonly operation: string },
+): void {
+  if (!LOGGED_KINDS.includes(error.kind)) return;
+  const line = { ...request, reason: reasonFromKind(error.kind), cause: causeText(error) };
+  if (error.kind === "internal") log.error(line);
+  else log.info(line);
 }
 
 function withId(error: ConnectError, requestId: string): ConnectError {

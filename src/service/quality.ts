@@ -1,5 +1,5 @@
-import type { Embedding } from "../core/index.ts";
-import { ERRORS, type ErrorKind, reasonFromKind } from "./error-table.ts";
+import type { FaceBasics } from "../core/index.ts";
+import { ERRORS, reasonFromKind } from "./error-table.ts";
 import { sizeFromBox } from "./face-messages.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -8,19 +8,28 @@ const MIN_FACE_SIDE = 60;
 const MIN_LIGHT = 70;
 const MAX_YAW_DEGREES = 50;
 
+/** The errors of the quality check. */
+export type QualityIssueKind = "faceTooSmall" | "lowIllumination" | "incorrectPose";
+
+/** Lists what makes a face unsuited for recognition: too small, too dark or turned too far. */
+export function qualityIssues({ box, light, pose }: FaceBasics): QualityIssueKind[] {
+  const issues: QualityIssueKind[] = [];
+  if (sizeFromBox(box).some((side) => side < MIN_FACE_SIDE)) issues.push("faceTooSmall");
+  if (light < MIN_LIGHT) issues.push("lowIllumination");
+  if (Math.abs(pose.yawDegrees) > MAX_YAW_DEGREES) issues.push("incorrectPose");
+  return issues;
+}
+
 /**
- * Throws ServiceError if a face is too small, too dark or turned too far. Its kind is the first reason, and its
- * metadata lists all reasons.
+ * Throws ServiceError if a face is unsuited for recognition. Its kind is the first reason, and its metadata lists all
+ * reasons.
  */
-export function requireQuality(face: Embedding, field: string): void {
-  const failed: ErrorKind[] = [];
-  if (sizeFromBox(face.box).some((side) => side < MIN_FACE_SIDE)) failed.push("faceTooSmall");
-  if (face.light < MIN_LIGHT) failed.push("lowIllumination");
-  if (Math.abs(face.pose.yawDegrees) > MAX_YAW_DEGREES) failed.push("incorrectPose");
-  const [first] = failed;
+export function requireQuality(face: FaceBasics, field: string): void {
+  const issues = qualityIssues(face);
+  const [first] = issues;
   if (!first) return;
   throw new ServiceError(first, ERRORS[first].text, {
     field,
-    metadata: { reasons: failed.map(reasonFromKind).join(",") },
+    metadata: { reasons: issues.map(reasonFromKind).join(",") },
   });
 }

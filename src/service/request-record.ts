@@ -1,5 +1,8 @@
 import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
 
+/** The outcome of a request whose client left before the response. */
+export const CANCELED = "CANCELED";
+
 /** The user on whose behalf a request is made. */
 export interface Caller {
   /** Identifies the user in the log. */

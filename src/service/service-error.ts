@@ -81,15 +81,21 @@ const BOX_FIELDS: Readonly<Record<string, string>> = {
   img_2: "bboxes_2",
   img: "bboxes",
   image_attr: "bboxes",
+  image: "boxes",
+  source: "source.box",
+  target: "target.box",
 };
+
+/** The images for which a request may have several boxes. */
+const IMAGES_WITH_BOXES = ["image_attr", "image"];
 
 function serviceErrorFromFace(error: FaceError, field?: string): ServiceError {
   const { kind, message, box, boxIndex } = error;
   const boxes = field === undefined ? undefined : BOX_FIELDS[field];
   if ((kind !== "badBox" && kind !== "noFaceInBox") || boxes === undefined)
     return new ServiceError(kind, message, { field, cause: error });
-  // Only get_image_attr takes several boxes.
-  const boxField = field === "image_attr" && boxIndex !== undefined ? `${boxes}[${boxIndex}]` : boxes;
+  const hasBoxes = IMAGES_WITH_BOXES.includes(field!) && boxIndex !== undefined;
+  const boxField = hasBoxes ? `${boxes}[${boxIndex}]` : boxes;
   return new ServiceError(kind, message.replace(/\.$/, ` (${boxField}).`), {
     field,
     boxField,

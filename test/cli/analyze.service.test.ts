@@ -152,6 +152,7 @@ describe("visage analyze", () => {
           pose: { yawDegrees: number, pitchDegrees: number, rollDegrees: number },
           light: number,
           age: expect.toBeOneOf([...AGE_RANGES]),
+          ageConfidence: number,
           gender: expect.toBeOneOf(["male", "female"]),
           genderConfidence: number,
           vector: Array(128).fill(number),

@@ -13,6 +13,7 @@ describe("drawFaces", () => {
     pose: { yawDegrees: 0, pitchDegrees: 0, rollDegrees: 0 },
     light: 128,
     age: "20-40",
+    ageConfidence: 0.8,
     gender: "female",
     genderConfidence: 0.9,
     landmarks: [],

@@ -11,6 +11,7 @@ const FACE: Face = {
   pose: { yawDegrees: -10.55549, pitchDegrees: 2, rollDegrees: 0.5 },
   light: 120.123456,
   age: "20-40",
+  ageConfidence: 0.8,
   gender: "female",
   genderConfidence: 0.98765,
   landmarks: [{ x: 1.4, y: 2.6 }],

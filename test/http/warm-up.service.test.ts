@@ -12,6 +12,7 @@ import type { RequestListener } from "../../src/http/exchange.ts";
 import { createServices } from "../../src/http/services.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { readFalseMatchCurve } from "../../src/service/false-match-curve.ts";
 import { createHealth } from "../../src/telemetry/health.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { freePort } from "../../tools/support/free-port.ts";
@@ -38,6 +39,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
   const services = createServices({
     analyzer,
     fetcher: createImageFetcher({ allow: parseAllowList(""), timeoutMs: 1000, maxBytes: 1000 }),
+    curve: readFalseMatchCurve(),
     health: createHealth([]),
     timeoutMs: 10_000,
     isLegacy: false,
@@ -55,7 +57,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     authenticator,
     createListener: (warmUpAuthenticator) =>
       lifecycle.createListener({
-        admit: createAdmission({
+        admission: createAdmission({
           authenticator: warmUpAuthenticator,
           trustedProxies: [],
           budget: new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 }),

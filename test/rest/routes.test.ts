@@ -15,7 +15,8 @@ import { describe, expect, test } from "vitest";
 import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts";
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
-import { readRoutes } from "../../src/rest/routes.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { readPath, readRoutes } from "../../src/rest/routes.ts";
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 
@@ -63,7 +64,6 @@ describe("routes", () => {
 
   test.each<[string, Partial<MethodDescriptorProto>, RegExp]>([
     ["no rule", { options: create(MethodOptionsSchema) }, /GetFaceVec .* no http rule/],
-    ["a stream", { serverStreaming: true }, /not unary/],
     ["a path with a variable", withRule({ pattern: post("/a/{id}"), body: "*" }), /\/a\/{id}/],
     ["a path without a leading slash", withRule({ pattern: post("a"), body: "*" }), /template a/],
     ["no pattern", withRule({ body: "*" }), /no known HTTP method/],
@@ -72,5 +72,10 @@ describe("routes", () => {
     ["the path of another rule", withRule({ pattern: post("/match_faces"), body: "*" }), /\/match_faces/],
   ])("cannot be read with %s", (_, change, reason) => {
     expect(() => readRoutes(serviceWith(change))).toThrow(reason);
+  });
+
+  test("of methods that stream are left out", () => {
+    expect([...readRoutes(FaceAnalysisService).keys()]).toEqual(["/v1/images:analyze", "/v1/faces:compare"]);
+    expect(readPath(FaceAnalysisService.method.analyzeImages)).toBe("/v1/images:analyzeStream");
   });
 });

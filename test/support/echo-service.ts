@@ -93,7 +93,7 @@ export interface EchoOptions {
   readonly corsOrigins?: CorsOrigins;
   readonly maxRequestBytes?: number;
   /** Everyone is admitted by default. */
-  readonly admit?: Admission;
+  readonly admit?: Admission["admit"];
   /** Serves the operations as RPCs as well. */
   readonly rpc?: Partial<ServiceImpl<typeof FaceService>>;
 }
@@ -108,7 +108,10 @@ export function createTestLifecycle(
     interceptors: [],
     pages: undefined,
     isReady: () => true,
-    isDraining: () => false,
+    draining: new AbortController().signal,
+    streamWindow: 2,
+    typedRest: { routes: new Map(), call: () => Promise.reject(new Error("no typed API")) },
+    jsonLines: () => Promise.reject(new Error("no JSON lines")),
     watchLimiter: new WatchLimiter(),
     budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: 1024 ** 2,
@@ -185,7 +188,13 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
     log,
   });
   const port = createClearPort({
-    onRequest: lifecycle.createListener({ admit: options.admit ?? (async () => {}), observers: [] }),
+    onRequest: lifecycle.createListener({
+      admission: {
+        admit: options.admit ?? (async () => {}),
+        admitItem: () => Promise.reject(new Error("no streams")),
+      },
+      observers: [],
+    }),
     rejectHead: createHeadRejection,
     onSessionError: () => {},
     connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),

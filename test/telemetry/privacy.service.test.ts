@@ -94,6 +94,8 @@ async function causeErrors(): Promise<void> {
     { img: { content: photo } },
     { path: "/face.v1.FaceService/GetFaceVec", "content-encoding": "zstd" },
   );
+  const stored = { embedding: { values: Array(128).fill(0.04), model: SECRETS.query } };
+  await post({ source: stored, target: photo }, { path: "/v1/faces:compare" });
   const blank = sharp({ create: { width: 300, height: 300, channels: 3, background: "grey" } });
   await post({ img: textOf(await blank.png().toBuffer()) });
 

@@ -1,0 +1,118 @@
+import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Status } from "../../gen/ts/google/rpc/status_pb.ts";
+import {
+  AnalyzeImageResponseSchema,
+  type AnalyzeImagesRequest,
+  AnalyzeImagesRequestSchema,
+  type AnalyzeImagesResponseSchema,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { parseBody } from "../rest/body.ts";
+import { createJsonWriter } from "../rest/json-writer.ts";
+import { createMessageReader } from "../rest/message-reader.ts";
+import type { TextParsers } from "../rest/text-parser.ts";
+import { jsonFromStatus, statusJsonFrom } from "../service/error-responses.ts";
+import { reasonFromKind } from "../service/error-table.ts";
+import type { ItemAnalyzer } from "../service/face-analysis-service.ts";
+import { SUCCESS } from "../service/interceptors.ts";
+import { mapUnordered } from "../service/map-unordered.ts";
+import { ServiceError } from "../service/service-error.ts";
+import { requestErrorFrom } from "./errors.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { RequestItems } from "./request-items.ts";
+import { sendStream } from "./send-stream.ts";
+import type { StreamBody } from "./stream-body.ts";
+
+/** Serves a stream as lines of JSON: one request in each line of the body, one response in each line of the response. */
+export type JsonLines = (context: RequestContext, body: StreamBody, items: RequestItems) => Promise<void>;
+
+type Response = MessageInitShape<typeof AnalyzeImagesResponseSchema>;
+
+/** A line that is not blank. */
+interface Line {
+  readonly bytes: Buffer;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** Longer lines are not checked for being blank. */
+const MAX_BLANK_BYTES = 64;
+
+/** Creates the JSON lines of AnalyzeImages. */
+export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers): JsonLines {
+  const readMessage = createMessageReader(AnalyzeImagesRequestSchema, parsers);
+  const writeResponse = createJsonWriter(AnalyzeImageResponseSchema);
+
+  /** Answers a line. A line that is not a request has no key and fails alone. */
+  async function answerLine({ bytes, number }: Line, items: RequestItems): Promise<JsonObject> {
+    const item = items.take();
+    let request: AnalyzeImagesRequest;
+    try {
+      const entries = await parseBody(bytes, "application/json");
+      request = (await readMessage([], entries)) as AnalyzeImagesRequest;
+    } catch (fault) {
+      const { kind, message, field } = requestErrorFrom(fault);
+      item.end(reasonFromKind(kind));
+      const error = new ServiceError(kind, `Line ${number}: ${message}`, { field, cause: fault });
+      return { key: "", error: statusJsonFrom(error) };
+    }
+    return jsonFromResponse(await analyzeItem(request, item));
+  }
+
+  function jsonFromResponse({ key = "", result }: Response): JsonObject {
+    if (result?.case === "response")
+      return { key, response: writeResponse(create(AnalyzeImageResponseSchema, result.value)) };
+    return { key, error: jsonFromStatus(result!.value as Status) };
+  }
+
+  return async (context, body, items) => {
+    const lines = mapUnordered(readLines(body, items), items.window, (line) => answerLine(line, items));
+    const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
+    await sendStream(context, head, encodeLines(context, lines), {
+      signal: context.signal,
+      isHeadFirst: true,
+      onSlowClient: (error) => encodeError(context, error),
+    });
+  };
+}
+
+/** Reads the lines that are not blank. */
+async function* readLines(body: StreamBody, items: RequestItems): AsyncGenerator<Line> {
+  let number = 0;
+  for await (const { bytes, lease } of body.readLines()) {
+    number++;
+    lease.complete();
+    if (isBlank(bytes)) lease.release();
+    else {
+      items.add(lease);
+      yield { bytes, number };
+    }
+  }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length <= MAX_BLANK_BYTES && line.toString().trim() === "";
+}
+
+/** Encodes lines. An error of the stream itself is the last line; it has no key. */
+async function* encodeLines(
+  context: RequestContext,
+  lines: AsyncIterable<JsonObject>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const line of lines) yield encodeLine(line);
+    context.record.outcome = SUCCESS;
+  } catch (fault) {
+    if (context.signal.aborted) throw fault;
+    yield encodeError(context, fault);
+  }
+}
+
+function encodeError(context: RequestContext, fault: unknown): Uint8Array {
+  const error = requestErrorFrom(fault);
+  context.record.outcome = reasonFromKind(error.kind);
+  return encodeLine({ error: statusJsonFrom(error) });
+}
+
+function encodeLine(line: JsonObject): Uint8Array {
+  return Buffer.from(`${JSON.stringify(line)}\n`);
+}

@@ -1,0 +1,151 @@
+import { ServiceError } from "../service/service-error.ts";
+import { BodyBytes, incompleteError, readPart, tooLargeError } from "./body.ts";
+import type { BodyLease, ByteBudget } from "./byte-budget.ts";
+import { LIMITS } from "./limits.ts";
+import type { RequestContext } from "./request-context.ts";
+import { ENVELOPE_HEADER_BYTES } from "./rpc-message.ts";
+
+/** Options of a streaming body. */
+export interface StreamBodyOptions {
+  readonly budget: ByteBudget;
+  /** The limit of one message. */
+  readonly maxBytes: number;
+  /** From the first to the last byte of one message. */
+  readonly timeoutMs: number;
+}
+
+/** The bytes of one message, and their lease of the byte budget. */
+export interface Frame {
+  readonly bytes: Buffer;
+  readonly lease: BodyLease;
+}
+
+/** Returns where a frame ends in this part; undefined if it goes on. `before` bytes of the frame came earlier. */
+type FindEnd = (part: Buffer, before: number) => number | undefined;
+
+const LINE_FEED = 0x0a;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Reads a streaming body message by message, each only when it is asked for. The bytes of a message are charged to the
+ * byte budget until its lease is released. Throws ServiceError if a message is too large, too slow or incomplete, if it
+ * finds no room, and if no message comes for too long.
+ */
+export class StreamBody {
+  readonly #context: RequestContext;
+  readonly #options: StreamBodyOptions;
+  readonly #stop = new AbortController();
+  /** Bytes of the next message that came with the last one. */
+  #rest: Buffer = NOTHING;
+
+  constructor(context: RequestContext, options: StreamBodyOptions) {
+    this.#context = context;
+    this.#options = options;
+    context.signal.addEventListener("abort", () => this.stop(context.signal.reason), { once: true });
+    if (context.signal.aborted) this.stop(context.signal.reason);
+  }
+
+  /** Makes the current and every later read throw this error. */
+  stop(error: unknown): void {
+    this.#stop.abort(error);
+  }
+
+  /** Reads the messages of gRPC and of Connect's streams, each with its envelope. */
+  async *readEnvelopes(): AsyncGenerator<Frame> {
+    const { maxBytes } = this.#options;
+    for (;;) {
+      const { frame, isComplete } = await this.#read(envelopeEnd(maxBytes), maxBytes + ENVELOPE_HEADER_BYTES);
+      if (!frame) return;
+      if (!isComplete) {
+        frame.lease.release();
+        throw incompleteError();
+      }
+      yield frame;
+    }
+  }
+
+  /** Reads lines, each without its line feed. The last one may have none. */
+  async *readLines(): AsyncGenerator<Frame> {
+    const { maxBytes } = this.#options;
+    const findEnd: FindEnd = (part) => {
+      const found = part.indexOf(LINE_FEED);
+      return found < 0 ? undefined : found + 1;
+    };
+    for (;;) {
+      const { frame, isComplete } = await this.#read(findEnd, maxBytes);
+      if (!frame) return;
+      yield isComplete ? { ...frame, bytes: frame.bytes.subarray(0, -1) } : frame;
+    }
+  }
+
+  /** Reads up to the end of a frame, or of the body. No frame is left at the end of the body. */
+  async #read(
+    findEnd: FindEnd,
+    maxBytes: number,
+  ): Promise<{ readonly frame?: Frame; readonly isComplete: boolean }> {
+    const first = await this.#readPart(LIMITS.streamIdleMs);
+    if (!first) return { isComplete: false };
+    const deadlineMs = performance.now() + this.#options.timeoutMs;
+    const lease = this.#options.budget.open(this.#context.record.caller?.fingerprint ?? "", (error) =>
+      this.stop(error),
+    );
+    try {
+      const bytes = new BodyBytes();
+      for (
+        let part: Buffer | undefined = first;
+        part;
+        part = await this.#readPart(deadlineMs - performance.now())
+      ) {
+        const end = findEnd(part, bytes.length);
+        const taken = end === undefined ? part : part.subarray(0, end);
+        if (bytes.length + taken.length > maxBytes) throw tooLargeError(maxBytes);
+        bytes.add(taken);
+        await this.#charge(lease, taken.length);
+        if (end === undefined) continue;
+        this.#rest = part.subarray(end);
+        return { frame: { bytes: bytes.concat(), lease }, isComplete: true };
+      }
+      return { frame: { bytes: bytes.concat(), lease }, isComplete: false };
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  }
+
+  async #readPart(timeoutMs: number): Promise<Buffer | undefined> {
+    this.#stop.signal.throwIfAborted();
+    const rest = this.#rest;
+    this.#rest = NOTHING;
+    if (rest.length > 0) return rest;
+    return readPart(this.#context.request, this.#stop.signal, Math.max(0, timeoutMs));
+  }
+
+  /** Charges the byte budget. A stream waits longer for room than a request does, because it only becomes slower. */
+  async #charge(lease: BodyLease, bytes: number): Promise<void> {
+    const endMs = performance.now() + LIMITS.streamIdleMs;
+    for (;;) {
+      try {
+        const charged = lease.charge(bytes, this.#stop.signal);
+        if (charged !== true) await charged;
+        return;
+      } catch (error) {
+        this.#stop.signal.throwIfAborted();
+        if (!(error instanceof ServiceError) || performance.now() > endMs) throw error;
+      }
+    }
+  }
+}
+
+/** Finds the end of an envelope, whose first five bytes state its length. Throws for a message that is too large. */
+function envelopeEnd(maxBytes: number): FindEnd {
+  let head = NOTHING;
+  return (part, before) => {
+    const missing = ENVELOPE_HEADER_BYTES - head.length;
+    if (missing > 0) head = Buffer.concat([head, part.subarray(0, missing)]);
+    if (head.length < ENVELOPE_HEADER_BYTES) return undefined;
+    const length = head.readUInt32BE(1);
+    if (length > maxBytes) throw tooLargeError(maxBytes);
+    const end = ENVELOPE_HEADER_BYTES + length - before;
+    return end <= part.length ? end : undefined;
+  };
+}

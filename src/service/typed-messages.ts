@@ -1,0 +1,120 @@
+// Conversion of the core's results to the messages of visage.v1.
+//
+// Numbers are rounded to single precision here, so that they are the same in JSON as in Protobuf.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  AgeRange,
+  type AgeSchema,
+  type AnalyzeImageResponseSchema,
+  type BoundingBoxSchema,
+  type FaceSchema,
+  Feature,
+  Gender,
+  type Point as PointMessage,
+  PointSchema,
+  QualityIssue,
+  type QualitySchema,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import {
+  type Analysis,
+  type Attributes,
+  attributesOf,
+  type Box,
+  type AgeRange as CoreAgeRange,
+  type Face,
+  type Point,
+} from "../core/index.ts";
+import { sizeFromBox } from "./face-messages.ts";
+import { type QualityIssueKind, qualityIssues } from "./quality.ts";
+
+const AGE_RANGES: Readonly<Record<CoreAgeRange, AgeRange>> = {
+  "0-10": AgeRange.FROM_0_TO_10,
+  "10-20": AgeRange.FROM_10_TO_20,
+  "20-40": AgeRange.FROM_20_TO_40,
+  "40-60": AgeRange.FROM_40_TO_60,
+  "60-100": AgeRange.FROM_60_TO_100,
+};
+
+const GENDERS: Readonly<Record<Attributes["gender"], Gender>> = {
+  female: Gender.FEMALE,
+  male: Gender.MALE,
+};
+
+const QUALITY_ISSUES: Readonly<Record<QualityIssueKind, QualityIssue>> = {
+  faceTooSmall: QualityIssue.TOO_SMALL,
+  lowIllumination: QualityIssue.LOW_ILLUMINATION,
+  incorrectPose: QualityIssue.INCORRECT_POSE,
+};
+
+/** Converts the faces of an image, with the features that were asked for. */
+export function responseFromAnalysis(
+  { width, height, faces, facesFound }: Analysis,
+  features: ReadonlySet<Feature>,
+  model: string,
+): MessageInitShape<typeof AnalyzeImageResponseSchema> {
+  return {
+    imageSize: { width, height },
+    faces: faces.map((face) => messageFromFace(face, features, model)),
+    facesFound,
+  };
+}
+
+function messageFromFace(
+  face: Face,
+  features: ReadonlySet<Feature>,
+  model: string,
+): MessageInitShape<typeof FaceSchema> {
+  const { score, presence, prominence, pose, landmarks, vector } = face;
+  return {
+    box: messageFromBox(face.box),
+    ...(score !== undefined && { detectionScore: Math.fround(score) }),
+    presence: Math.fround(presence),
+    ...(prominence !== undefined && { prominence: Math.fround(prominence) }),
+    pose: {
+      yaw: Math.fround(pose.yawDegrees),
+      pitch: Math.fround(pose.pitchDegrees),
+      roll: Math.fround(pose.rollDegrees),
+    },
+    ...(features.has(Feature.LANDMARKS) && { landmarks: landmarks.map(messageFromPoint) }),
+    ...(features.has(Feature.QUALITY) && { quality: qualityOf(face) }),
+    ...(features.has(Feature.ATTRIBUTES) && messagesFromAttributes(attributesOf(face))),
+    ...(vector && { embedding: { values: [...vector], model } }),
+  };
+}
+
+/** Converts a bounding box. */
+export function messageFromBox({ x1, y1, x2, y2 }: Box): MessageInitShape<typeof BoundingBoxSchema> {
+  return { x1: Math.fround(x1), y1: Math.fround(y1), x2: Math.fround(x2), y2: Math.fround(y2) };
+}
+
+/** Creates a complete message, because protobuf-es is slow to convert 68 partial ones. */
+function messageFromPoint({ x, y }: Point): PointMessage {
+  return { $typeName: PointSchema.typeName, x: Math.fround(x), y: Math.fround(y) };
+}
+
+function qualityOf(face: Face): MessageInitShape<typeof QualitySchema> {
+  const issues = qualityIssues(face);
+  return {
+    size: Math.min(...sizeFromBox(face.box)),
+    brightness: Math.fround(face.light),
+    issues: issues.map((issue) => QUALITY_ISSUES[issue]),
+    usable: issues.length === 0,
+  };
+}
+
+function messagesFromAttributes({ age, ageConfidence, gender, genderConfidence }: Attributes) {
+  return {
+    age: messageFromAge(age, ageConfidence),
+    gender: { value: GENDERS[gender], confidence: Math.fround(genderConfidence) },
+  };
+}
+
+function messageFromAge(age: CoreAgeRange, confidence: number): MessageInitShape<typeof AgeSchema> {
+  const [minYears, maxYears] = age.split("-").map(Number);
+  return {
+    range: AGE_RANGES[age],
+    minYears: minYears!,
+    maxYears: maxYears!,
+    confidence: Math.fround(confidence),
+  };
+}

@@ -1,9 +1,8 @@
 // Measures the cost of account checks: `npm run bench:accounts`. Two servers share the same workers and take turns:
 // one has accounts in SQLite, the other admits everyone. Writes bench/results/accounts.md.
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { type Authenticator, createAuthenticator } from "../src/accounts/authenticator.ts";
-import { openSqliteStore } from "../src/accounts/sqlite-store.ts";
+import { openAccountStore } from "../src/accounts/open-account-store.ts";
 import { ensureTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
 import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
@@ -45,7 +44,7 @@ const OPEN_AUTHENTICATOR: Authenticator = {
 
 const folder = createTempDir("visage-accounts-");
 const photo = (await createPhotos(folder)).oneFace("640x480");
-const store = await openSqliteStore(join(folder, "accounts.db"));
+const store = await openAccountStore({ databaseUrl: undefined, dataDir: folder });
 await ensureTrialUser({ store, key: USER, dataDir: undefined });
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });

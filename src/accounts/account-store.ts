@@ -1,3 +1,5 @@
+import { DatabaseError } from "../database/database-error.ts";
+
 /** The limits of a plan. A limit that is undefined does not apply. */
 export interface Plan {
   readonly name: string;
@@ -81,15 +83,8 @@ export interface KeyUse {
 export const SUCCESS_OUTCOME = "ok";
 
 /** A change that conflicts with the stored accounts. The message is for the administrator. */
-export class AccountError extends Error {
+export class AccountError extends DatabaseError {
   override readonly name = "AccountError";
-}
-
-/** There is no account database, and it was not to be created. */
-export class MissingDatabaseError extends AccountError {
-  constructor() {
-    super("There is no account database");
-  }
 }
 
 /** The fields of a user that can be changed. A field that is not given keeps its value. */

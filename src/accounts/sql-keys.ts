@@ -1,6 +1,11 @@
+import {
+  dateFromColumn,
+  optionalDateFromColumn,
+  type Row,
+  type TransactionScript,
+} from "../database/sql-database.ts";
 import { AccountError, type Key, type KeyUse, MAX_LIVE_KEYS } from "./account-store.ts";
 import { fingerprintOf } from "./key.ts";
-import { dateFromColumn, optionalDateFromColumn, type Row, type TransactionScript } from "./sql-database.ts";
 
 /** Inserts a key. Throws AccountError if it is taken. */
 export function* insertKey(userId: string, keyHash: string): TransactionScript<void> {

@@ -1,4 +1,12 @@
 import {
+  dateFromColumn,
+  optionalDateFromColumn,
+  type Row,
+  type SqlDatabase,
+  type SqlValue,
+  type TransactionScript,
+} from "../database/sql-database.ts";
+import {
   AccountError,
   type AccountStore,
   type KeyUse,
@@ -10,14 +18,6 @@ import {
   type UserSelector,
 } from "./account-store.ts";
 import { FINGERPRINT_LENGTH, fingerprintOf } from "./key.ts";
-import {
-  dateFromColumn,
-  optionalDateFromColumn,
-  type Row,
-  type SqlDatabase,
-  type SqlValue,
-  type TransactionScript,
-} from "./sql-database.ts";
 import { insertKey, keyFromRow, rotateKey, updateKeyUses } from "./sql-keys.ts";
 
 /** How long batch ids are kept. A batch is retried within minutes. */

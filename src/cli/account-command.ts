@@ -1,12 +1,10 @@
-import {
-  AccountError,
-  type AccountStore,
-  MissingDatabaseError,
-  type User,
-} from "../accounts/account-store.ts";
+import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
 import { hashKey } from "../accounts/key.ts";
-import { nameDatabase, type OpenStoreOptions, openAccountStore } from "../accounts/open-account-store.ts";
+import { openAccountStore } from "../accounts/open-account-store.ts";
 import { readConfig } from "../config.ts";
+import { MissingDatabaseError } from "../database/database-error.ts";
+import { nameDatabase } from "../database/open-database.ts";
+import type { OpenOptions } from "../database/sql-database.ts";
 import type { CommandContext } from "./command.ts";
 
 /** Help text on the settings that every account command reads. */
@@ -21,7 +19,7 @@ export const STORE_HELP = `  VISAGE_DATA_DIR       data folder with the accounts
 export async function withStore<T>(
   { env, stderr }: CommandContext,
   work: (store: AccountStore) => Promise<T>,
-  options: OpenStoreOptions = { mustExist: true },
+  options: OpenOptions = { mustExist: true },
 ): Promise<T> {
   const config = readConfig(env);
   const database = nameDatabase(config);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { addTestUser, storedCount } from "../support/accounts.ts";
 import { hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)("a database outage under load", () => {
   afterAll(() => postgres?.remove());
 
   beforeEach(async () => {
-    store = await openPostgresStore(await postgres.createDatabase());
+    store = await openAccountStore({ databaseUrl: await postgres.createDatabase(), dataDir: "" });
     for (const user of [...USERS, "late"]) await addTestUser(store, user, { requestsPerMonth: 1_000_000 });
     // Only the age of cached accounts uses fake time.
     vi.useFakeTimers({ toFake: ["performance"] });

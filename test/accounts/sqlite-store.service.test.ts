@@ -18,10 +18,10 @@ import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { createAuthenticator } from "../../src/accounts/authenticator.ts";
-import { migrate } from "../../src/accounts/migrations.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
-import { openSqliteStore, SqliteDatabase } from "../../src/accounts/sqlite-store.ts";
+import { migrate } from "../../src/database/migrations.ts";
+import { openSqliteDatabase, SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
 import { describeMigrationContract } from "../support/migration-contract.ts";
 import {
@@ -143,7 +143,7 @@ describe("the error for an account file that cannot be opened names the file and
 
   test("a file with damaged pages", async () => {
     const message = await errorAfter(async (path) => {
-      await (await openSqliteStore(path)).close();
+      await (await openSqliteDatabase(path)).close();
       executeInFile(dirname(path), "pragma wal_checkpoint(truncate)");
       const file = await openFile(path, "r+");
       // Overwrite the schema, which follows the header.

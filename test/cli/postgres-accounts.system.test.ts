@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { hashKey } from "../../src/accounts/key.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
@@ -37,7 +37,7 @@ test.skipIf(!hasPostgres)("the account commands work on PostgreSQL as they do on
   const [{ fingerprint }] = await json("users", "list");
   await visage("users", "set-plan", fingerprint, "slow");
   await visage("users", "renew", ID, "--until", "2031-01-01");
-  const store = await openPostgresStore(postgres.url);
+  const store = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
   const [user] = await store.findUsers(hashKey(ID));
   await store.addUsage("1", [
     { userId: user!.id, month: "2026-03", operation: "match_faces", outcome: "ok", count: 5 },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { createVisageClient } from "../../src/client/visage-client.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { type ServiceProcess, startServiceProcess, USER } from "../../tools/support/service-process.ts";
@@ -103,7 +103,7 @@ test.skipIf(!wanted || !hasPostgres)(
 
     // Both replicas count for the same user. The killed one may lose the counts of less than a second.
     await Promise.all(replicas.map((replica) => replica.stop()));
-    const store = await openPostgresStore(postgres.url);
+    const store = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
     const stored = await storedCount(store);
     await store.close();
     expect(stored).toBeGreaterThan(successes / 2);

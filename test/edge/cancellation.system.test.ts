@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GetImageAttrRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
-import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import {
   data,
   envelope,
@@ -163,7 +161,7 @@ const STORES: Readonly<Record<string, Store>> = {
     start: async () => {},
     stop: async () => {},
     settings: () => ({}),
-    open: (dataDir) => openSqliteStore(join(dataDir, "accounts.db")),
+    open: (dataDir) => openAccountStore({ databaseUrl: undefined, dataDir: dataDir }),
     // Lookups in SQLite are synchronous and cannot be blocked.
     hold: async () => async () => {},
     isHeld: async () => true,
@@ -174,7 +172,7 @@ const STORES: Readonly<Record<string, Store>> = {
     },
     stop: () => postgres.remove(),
     settings: () => ({ VISAGE_DATABASE_URL: postgres.url }),
-    open: () => openPostgresStore(postgres.url),
+    open: () => openAccountStore({ databaseUrl: postgres.url, dataDir: "" }),
     hold: () => lockTables(postgres.url, "users"),
     isHeld: async () => {
       const waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock'";

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
 import { storedCount } from "../support/accounts.ts";
 import { hasPostgres, lockTables, startPostgres } from "../support/postgres.ts";
 import { requestFaceVector, startTestService } from "../support/service.ts";
@@ -84,7 +83,7 @@ test.skipIf(!hasPostgres)(
     expect((await probe("/metrics")).text).toContain("visage_accounts_available 1");
     expect(await requestFaceVector(service)).toBe(200);
     await service.close();
-    const store = await openPostgresStore(postgres.url);
+    const store = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
     expect(await storedCount(store)).toBe(statuses.length + 2);
     await store.close();
   },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { openPostgresStore } from "../../src/accounts/postgres-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
   test("what one replica serves counts against the quota at the other", async () => {
     const other = await startTestService({ VISAGE_DATABASE_URL: postgres.url });
     onTestFinished(() => other.close());
-    const accounts = await openPostgresStore(postgres.url);
+    const accounts = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
     await addTestUser(accounts, "frugal", { requestsPerMonth: 2 });
     await accounts.close();
     const ask = async ({ port }: RunningService) => {

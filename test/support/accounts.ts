@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
 import { createUserId, fingerprintOf, hashKey } from "../../src/accounts/key.ts";
-import { openSqliteStore } from "../../src/accounts/sqlite-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 
 /** Opens an SQLite store in a temporary folder that is removed after the test. */
 export async function openTestStore(): Promise<AccountStore> {
   const folder = await mkdtemp(join(tmpdir(), "visage-accounts-"));
-  const store = await openSqliteStore(join(folder, "accounts.db"));
+  const store = await openAccountStore({ databaseUrl: undefined, dataDir: folder });
   onTestFinished(async () => {
     await store.close();
     await rm(folder, { recursive: true });

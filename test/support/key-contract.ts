@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AccountError, type AccountStore } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
-import type { StoreLocation } from "../../src/accounts/open-account-store.ts";
+import type { DatabaseLocation } from "../../src/database/open-database.ts";
 import {
   addUser,
   createUsage,
@@ -18,7 +18,7 @@ const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
 /** The behaviour of keys and certificates that every account store shares, as tests. */
 export function describeKeyContract(kind: string, { createLocation }: StoreKind): void {
   describe(`the keys of users on ${kind}`, () => {
-    let location: StoreLocation;
+    let location: DatabaseLocation;
     let store: AccountStore;
     const ann = createUser("ann", { certificateSubject: "ann.example" });
     const bob = createUser("bob");

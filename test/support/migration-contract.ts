@@ -1,14 +1,15 @@
 import { mkdir } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
-import { openAccountStore, type StoreLocation } from "../../src/accounts/open-account-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import type { DatabaseLocation } from "../../src/database/open-database.ts";
 import { addUsageIn01, readAccountIn01, STATEMENTS_0_1 } from "./schema-0.1.ts";
 import { MONTH, openAt, type StoreKind } from "./store-contract.ts";
 
 /** The migration of a database of version 0.1, as tests for every account store. */
 export function describeMigrationContract(kind: string, { createLocation, executeAt }: StoreKind): void {
   describe(`a database of version 0.1 on ${kind}`, () => {
-    let location: StoreLocation;
+    let location: DatabaseLocation;
     const [ANN, BOB] = [hashKey("id-of-ann"), hashKey("id-of-bob")];
 
     beforeEach(async () => {

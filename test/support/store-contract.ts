@@ -5,12 +5,13 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   AccountError,
   type AccountStore,
-  MissingDatabaseError,
   type UsageCount,
   type User,
 } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
-import { openAccountStore, type StoreLocation } from "../../src/accounts/open-account-store.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { DatabaseError, MissingDatabaseError } from "../../src/database/database-error.ts";
+import type { DatabaseLocation } from "../../src/database/open-database.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 
 export const MONTH = "2026-03";
@@ -18,13 +19,13 @@ export const MONTH = "2026-03";
 /** How the contract reaches databases of one kind. */
 export interface StoreKind {
   /** Returns the location of a new, empty database. */
-  createLocation(): Promise<StoreLocation>;
+  createLocation(): Promise<DatabaseLocation>;
   /** Runs SQL past the store and returns the rows. */
-  executeAt(location: StoreLocation, sql: string): Promise<Record<string, unknown>[]>;
+  executeAt(location: DatabaseLocation, sql: string): Promise<Record<string, unknown>[]>;
 }
 
 /** Opens a store that is closed after the test. */
-export async function openAt(location: StoreLocation): Promise<AccountStore> {
+export async function openAt(location: DatabaseLocation): Promise<AccountStore> {
   const store = await openAccountStore(location);
   onTestFinished(() => store.close());
   return store;
@@ -77,7 +78,7 @@ export function spawnModule(code: string, values: Record<string, unknown>) {
 /** The behaviour that every account store shares, as tests. */
 export function describeStoreContract(kind: string, { createLocation, executeAt }: StoreKind): void {
   describe(`the account store on ${kind}`, () => {
-    let location: StoreLocation;
+    let location: DatabaseLocation;
     let store: AccountStore;
     const ann = createUser("ann");
     const bob = createUser("bob", { plan: "pro", endsAt: new Date("2027-01-01T00:00:00Z"), enabled: false });
@@ -405,7 +406,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
     test("rejects a database with a newer schema", async () => {
       await executeAt(location, "update schema_version set version = 99");
       const opening = openAccountStore(location);
-      await expect(opening).rejects.toThrow(AccountError);
+      await expect(opening).rejects.toThrow(DatabaseError);
       await expect(opening).rejects.toThrow(
         "has schema version 99, but this version of Visage supports up to 2",
       );

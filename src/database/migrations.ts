@@ -1,4 +1,4 @@
-import { AccountError } from "./account-store.ts";
+import { DatabaseError } from "./database-error.ts";
 import type { TransactionScript } from "./sql-database.ts";
 
 /**
@@ -62,7 +62,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Applies the missing migrations. The caller must hold a lock: only one migration may run at a time. Throws AccountError
+ * Applies the missing migrations. The caller must hold a lock: only one migration may run at a time. Throws DatabaseError
  * if a newer version of Visage has migrated the database.
  */
 export function* migrate(): TransactionScript<void> {
@@ -70,7 +70,7 @@ export function* migrate(): TransactionScript<void> {
   const [row] = yield { sql: "select version from schema_version" };
   const version = row ? Number(row.version) : 0;
   if (version > MIGRATIONS.length)
-    throw new AccountError(
+    throw new DatabaseError(
       `The account database has schema version ${version}, but this version of Visage supports up to ${MIGRATIONS.length}. Use a newer version of Visage`,
     );
   if (version === MIGRATIONS.length) return;

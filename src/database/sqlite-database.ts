@@ -2,29 +2,28 @@ import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
-import { AccountError, type AccountStore, MissingDatabaseError } from "./account-store.ts";
+import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
-import type { OpenStoreOptions } from "./open-account-store.ts";
-import type { Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
-import { createSqlStore } from "./sql-store.ts";
+import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
 /** Other processes lock the file for milliseconds. The event loop is blocked while SQLite waits for the lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Opens the account store in an SQLite file. A missing or empty file is created, readable by its owner only, unless it
- * must exist. Several processes on one machine may share the file. Changes are durable: they survive a crash of the process or the machine.
+ * Opens an SQLite file and migrates its schema. A missing or empty file is created, readable by its owner only, unless
+ * it must exist. Several processes on one machine may share the file. Changes are durable: they survive a crash of the
+ * process or the machine.
  */
-export async function openSqliteStore(
+export async function openSqliteDatabase(
   path: string,
-  { mustExist = false }: OpenStoreOptions = {},
-): Promise<AccountStore> {
+  { mustExist = false }: OpenOptions = {},
+): Promise<SqlDatabase> {
   try {
     await (mustExist ? requireFile(path) : createFile(path));
-    return createSqlStore(await openDatabase(path));
+    return await openFile(path);
   } catch (error) {
-    throw error instanceof AccountError ? error : createOpenError(path, error);
+    throw error instanceof DatabaseError ? error : createOpenError(path, error);
   }
 }
 
@@ -40,7 +39,7 @@ async function createFile(path: string): Promise<void> {
   await (await open(path, "a+", 0o600)).close();
 }
 
-async function openDatabase(path: string): Promise<SqliteDatabase> {
+async function openFile(path: string): Promise<SqliteDatabase> {
   const file = new Database(path);
   const database = new SqliteDatabase(file);
   try {

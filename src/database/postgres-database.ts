@@ -1,9 +1,8 @@
 import { Pool, type PoolClient } from "pg";
-import { AccountError, type AccountStore, MissingDatabaseError } from "./account-store.ts";
+import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
-import { type OpenStoreOptions, withoutSecrets } from "./open-account-store.ts";
-import type { Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
-import { createSqlStore } from "./sql-store.ts";
+import { withoutSecrets } from "./open-database.ts";
+import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
 const MAX_CONNECTIONS = 4;
 /** Account queries are small: a database that needs longer than this counts as unavailable. */
@@ -15,18 +14,18 @@ const MIGRATION_TIMEOUT_MS = 600_000;
 const MIGRATION_LOCK = 8_647_424_301;
 
 /**
- * Opens the account store in a PostgreSQL database, which replicas may share. Missing tables are created, unless they
- * must exist. Throws if the database cannot be reached.
+ * Opens a PostgreSQL database, which replicas may share, and migrates its schema. Missing tables are created, unless
+ * they must exist. Throws if the database cannot be reached.
  */
-export async function openPostgresStore(
+export async function openPostgresDatabase(
   url: string,
-  { mustExist = false }: OpenStoreOptions = {},
-): Promise<AccountStore> {
-  const migration = openDatabase(url, MIGRATION_TIMEOUT_MS);
+  { mustExist = false }: OpenOptions = {},
+): Promise<SqlDatabase> {
+  const migration = openPool(url, MIGRATION_TIMEOUT_MS);
   try {
     await migration.runTransaction(migrateUnderLock(mustExist));
   } catch (error) {
-    if (error instanceof AccountError) throw error;
+    if (error instanceof DatabaseError) throw error;
     const { message } = error as Error;
     throw new Error(`The account database ${withoutSecrets(url)} cannot be opened (${message})`, {
       cause: error,
@@ -34,7 +33,7 @@ export async function openPostgresStore(
   } finally {
     await migration.close();
   }
-  return createSqlStore(openDatabase(url, QUERY_TIMEOUT_MS));
+  return openPool(url, QUERY_TIMEOUT_MS);
 }
 
 function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
@@ -48,7 +47,7 @@ function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
   yield* migrate();
 }
 
-function openDatabase(url: string, timeoutMs: number): SqlDatabase {
+function openPool(url: string, timeoutMs: number): SqlDatabase {
   const pool = new Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,

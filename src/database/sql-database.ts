@@ -1,5 +1,5 @@
 /** A parameter of a statement. Booleans are passed as 1 and 0, which both databases accept. */
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Uint8Array | null;
 
 /** A row by column name. The types of the values depend on the database. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -16,7 +16,13 @@ export interface Statement {
  */
 export type TransactionScript<T> = Generator<Statement, T, readonly Row[]>;
 
-/** The database operations that the account store needs. */
+/** How to open a database. */
+export interface OpenOptions {
+  /** Throws MissingDatabaseError if the database does not exist, instead of creating it. False by default. */
+  readonly mustExist?: boolean;
+}
+
+/** The database operations that the stores need. */
 export interface SqlDatabase {
   /** Runs a read-only statement. */
   query(statement: Statement): Promise<readonly Row[]>;

@@ -15,8 +15,10 @@ import { join, resolve } from "node:path";
 
 const CACHE = resolve("node_modules/.cache/sdk-tools");
 
-const SERVICE_PROTO = "face/v1/face.proto";
-const PROTOS = [SERVICE_PROTO, "rest/v1/options.proto"];
+const FACE_PROTO = "face/v1/face.proto";
+const TYPED_PROTO = "visage/v1/face_analysis.proto";
+const OPTIONS_PROTO = "rest/v1/options.proto";
+const PROTOS = [FACE_PROTO, TYPED_PROTO, OPTIONS_PROTO];
 
 const PYTHON_PINS = "sdks/python/requirements-dev.txt";
 /** A module of its own, so that users of the SDK do not depend on its generators. */
@@ -48,10 +50,13 @@ const JAVA_TOOLS = [
   },
 ];
 
-/** By language: the text that pins its generators, how to install them, and how to generate into a folder. */
+/**
+ * By language: the folders of the generated code, the text that pins its generators, how to install them, and how to
+ * generate into a folder.
+ */
 const SDKS = {
   python: {
-    sources: "src/visage",
+    folders: ["src/visage/face", "src/visage/rest", "src/visage/v1"],
     pins: () => readFileSync(PYTHON_PINS, "utf8"),
     install: (tools) => {
       run("python3", "-m", "venv", tools);
@@ -60,7 +65,7 @@ const SDKS = {
     generate: generatePython,
   },
   go: {
-    sources: ".",
+    folders: ["face", "rest", "visage"],
     pins: () => readFileSync(join(GO_TOOLS, "go.mod"), "utf8"),
     install: (tools) => run("env", `GOBIN=${tools}`, "go", "install", "-C", GO_TOOLS, "tool"),
     generate: (out) =>
@@ -74,7 +79,7 @@ const SDKS = {
       ),
   },
   java: {
-    sources: "src/generated/java/visage",
+    folders: ["src/generated/java"],
     pins: () => JSON.stringify(JAVA_TOOLS),
     install: (tools) => {
       for (const tool of JAVA_TOOLS) download(tool, tools);
@@ -95,7 +100,7 @@ export const LANGUAGES = Object.keys(SDKS);
 
 /** The folders below `sdks` that contain only generated files. */
 export const GENERATED = LANGUAGES.flatMap((language) =>
-  ["face", "rest"].map((name) => join(language, SDKS[language].sources, name)),
+  SDKS[language].folders.map((folder) => join(language, folder)),
 );
 
 /** Whether the pinned generators of every language are installed. */
@@ -125,22 +130,26 @@ export function generateSdks(folder) {
 
 /** Generates modules below the package `visage`, and stubs with their types. */
 function generatePython(out) {
-  const sources = join(out, SDKS.python.sources);
+  // `visage/v1` is below the package by its own path; the others are put there.
+  compilePython(join(out, "src"), [TYPED_PROTO], [TYPED_PROTO]);
+  compilePython(join(out, "src/visage"), [FACE_PROTO, OPTIONS_PROTO], [FACE_PROTO]);
+  // protoc can only import by the path of a proto, such as `face.v1`.
+  const movedImport = /^(from|import) (?=(?:face|rest)\.)/gm;
+  for (const folder of SDKS.python.folders.map((name) => join(out, name)))
+    for (const path of ["", ...readdirSync(folder, { recursive: true })].map((name) => join(folder, name)))
+      if (statSync(path).isDirectory()) writeFileSync(join(path, "__init__.py"), "");
+      else writeFileSync(path, readFileSync(path, "utf8").replaceAll(movedImport, "$1 visage."));
+}
+
+function compilePython(sources, protos, services) {
   const plugin = (name) => `--plugin=protoc-gen-${name}=${join(CACHE, `python/bin/protoc-gen-${name}`)}`;
-  pythonProtoc(PROTOS, plugin("mypy"), `--python_out=${sources}`, `--mypy_out=quiet:${sources}`);
+  pythonProtoc(protos, plugin("mypy"), `--python_out=${sources}`, `--mypy_out=quiet:${sources}`);
   pythonProtoc(
-    [SERVICE_PROTO],
+    services,
     plugin("mypy_grpc"),
     `--grpc_python_out=${sources}`,
     `--mypy_grpc_out=quiet:${sources}`,
   );
-  const folders = [...new Set(PROTOS.map((path) => path.split("/")[0]))];
-  // protoc can only import by the path of a proto, such as `face.v1`.
-  const ownImport = new RegExp(`^(from|import) (?=(?:${folders.join("|")})\\.)`, "gm");
-  for (const folder of folders.map((name) => join(sources, name)))
-    for (const path of ["", ...readdirSync(folder, { recursive: true })].map((name) => join(folder, name)))
-      if (statSync(path).isDirectory()) writeFileSync(join(path, "__init__.py"), "");
-      else writeFileSync(path, readFileSync(path, "utf8").replaceAll(ownImport, "$1 visage."));
 }
 
 function pythonProtoc(protos, ...args) {

@@ -38,7 +38,8 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
     const classes = listing.split("\n").filter((path) => path.endsWith(".class"));
     expect(classes).toContain("visage/VisageClient.class");
     expect(classes).toContain("visage/face/v1/FaceServiceGrpc.class");
-    expect(classes.filter((path) => !path.startsWith("visage/") || /example/i.test(path))).toEqual([]);
+    expect(classes).toContain("dev/visage/v1/FaceAnalysisServiceGrpc.class");
+    expect(classes.filter((path) => !/^(dev\/)?visage\//.test(path) || /example/i.test(path))).toEqual([]);
   });
 
   test("calls the service", async () => {

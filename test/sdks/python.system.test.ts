@@ -51,6 +51,8 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
         "visage/py.typed",
         "visage/face/v1/face_pb2.pyi",
         "visage/face/v1/face_pb2_grpc.pyi",
+        "visage/v1/face_analysis_pb2.pyi",
+        "visage/v1/face_analysis_pb2_grpc.pyi",
       ]),
     );
   });

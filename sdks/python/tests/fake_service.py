@@ -12,7 +12,7 @@ from typing import Callable, Optional
 import grpc
 from google.protobuf.any_pb2 import Any
 from google.protobuf.message import Message
-from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
+from google.rpc import error_details_pb2, status_pb2
 
 from visage.face.v1 import face_pb2, face_pb2_grpc
 

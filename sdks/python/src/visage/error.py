@@ -7,7 +7,7 @@ from typing import Optional, Protocol, Union, cast
 
 import grpc
 from google.protobuf.message import DecodeError
-from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
+from google.rpc import error_details_pb2, status_pb2
 
 # Trailing metadata of an error: its google.rpc.Status, and the delay before a retry (gRFC A6).
 _DETAILS = "grpc-status-details-bin"

@@ -78,7 +78,12 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
         await run(".", join(target, "bin/pip"), "install", "--quiet", "-r", requirements);
       });
       python = join(venv, "bin/python");
-      await writeFile(join(folder, "python/config.yaml"), "post_hooks: []\n");
+      // Without the override it does not generate the stream, and warns.
+      const config = {
+        post_hooks: [],
+        content_type_overrides: { "application/x-ndjson": "application/json" },
+      };
+      await writeFile(join(folder, "python/config.yaml"), JSON.stringify(config));
       await run(
         "python",
         join(venv, "bin/openapi-python-client"),

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { readRoutes } from "../../src/rest/routes.ts";
 import { photograph } from "../support/images.ts";
@@ -23,13 +24,15 @@ interface OpenApi {
 
 const text = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
 const document = JSON.parse(text) as OpenApi;
-const routes = [...readRoutes(FaceService).values()];
+const routes = [FaceService, FaceAnalysisService].flatMap((service) => [...readRoutes(service).values()]);
+const STREAM = "/v1/images:analyzeStream";
 
 describe("the responses of the service", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, "openapi.json");
   const photo = photograph(1).toString("base64");
   const other = photograph(3).toString("base64");
+  const ALL_FEATURES = ["LANDMARKS", "ATTRIBUTES", "EMBEDDING", "QUALITY"].map((name) => `FEATURE_${name}`);
 
   let service: RunningService;
   beforeAll(async () => {
@@ -47,6 +50,16 @@ describe("the responses of the service", () => {
     ["/get_face_vec?bboxes=1,2,3", { img: photo }, 400],
     ["/get_image_attr", { image_attr: "R0lGODlhAQABAAAAACw=" }, 415],
     ["/get_face_vec?bboxes=0,0,90,90", { img: photo }, 422],
+    ["/v1/images:analyze", { image: { content: photo }, features: ALL_FEATURES, maxFaces: 2 }, 200],
+    ["/v1/images:analyze", { image: photo, boxes: [{ x1: 1487, y1: 263, x2: 1642, y2: 419 }] }, 200],
+    ["/v1/images:analyze", {}, 400],
+    ["/v1/images:analyze?boxes=0,0,90,90", { image: { content: photo } }, 422],
+    [
+      "/v1/faces:compare",
+      { source: { image: { content: photo } }, target: { image: { content: other } } },
+      200,
+    ],
+    ["/v1/faces:compare", { source: { image: { url: "http://127.0.0.1/" } }, target: {} }, 400],
   ])("%s conforms to the document", async (path, body, status) => {
     const response = await post(path, body);
     expect(response.status).toBe(status);
@@ -60,15 +73,35 @@ describe("the responses of the service", () => {
     const body = (await response.json()) as object;
     expectSimilar(body, responses[200]!.content!["application/json"].example);
     const schema = {
-      $ref: `openapi.json#/paths/~1${path.slice(1)}/post/responses/200/content/application~1json/schema`,
+      $ref: `openapi.json#/paths/${path.replaceAll("/", "~1")}/post/responses/200/content/application~1json/schema`,
     };
     expect(ajv.validate(schema, body), ajv.errorsText()).toBe(true);
   });
 
+  test.each<[string, object | string, string]>([
+    ["a response", { key: "a", request: { image: { content: photo } } }, "response"],
+    ["the error of an image", { key: "b", request: { image: { content: "R0lGODlhAQABAAAAACw=" } } }, "error"],
+    ["the error of a line", "{", "error"],
+  ])("a line of the stream with %s conforms to the document", async (_name, line, member) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${STREAM}`, {
+      method: "POST",
+      headers: { user_id: USER, "content-type": "application/x-ndjson" },
+      body: `${typeof line === "string" ? line : JSON.stringify(line)}\n`,
+    });
+    const text = await response.text();
+    expect(text).toMatch(/^[^\n]+\n$/);
+    const body = JSON.parse(text) as object;
+    expect(body).toHaveProperty(member);
+    const schema = { $ref: "openapi.json#/components/schemas/V1AnalyzeImagesResponse" };
+    expect(ajv.validate(schema, body), ajv.errorsText()).toBe(true);
+  });
+
   test("a request without a user id conforms to the document", async () => {
-    const response = await post("/get_face_vec", {}, {});
-    expect(response.status).toBe(401);
-    await expectConformance("/get_face_vec", response);
+    for (const path of ["/get_face_vec", "/v1/faces:compare", STREAM]) {
+      const response = await post(path, {}, {});
+      expect(response.status).toBe(401);
+      await expectConformance(path, response);
+    }
   });
 
   test.each(["/healthz", "/readyz"])(

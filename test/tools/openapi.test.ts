@@ -2,12 +2,16 @@ import { readFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { readRoutes } from "../../src/rest/routes.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
-import { describeService } from "../../tools/openapi/document.ts";
+import { createDocument } from "../../tools/openapi/document.ts";
+import { documentMetadata } from "../../tools/openapi/document-metadata.ts";
 import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
+import { typedMetadata } from "../../tools/openapi/typed-metadata.ts";
 
 interface Operation {
+  readonly operationId: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody: { readonly content: Readonly<Record<string, { readonly schema: { $ref: string } }>> };
@@ -17,7 +21,9 @@ interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly properties?: object }>>;
+    readonly schemas: Readonly<
+      Record<string, { readonly required?: readonly string[]; readonly properties?: object }>
+    >;
     readonly responses: Readonly<
       Record<string, { readonly content: { readonly "application/json": { readonly examples: object } } }>
     >;
@@ -26,27 +32,77 @@ interface OpenApi {
 
 const text = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
 const document = JSON.parse(text) as OpenApi;
-const routes = [...readRoutes(FaceService).values()];
+const faceRoutes = [...readRoutes(FaceService).values()];
+const typedRoutes = [...readRoutes(FaceAnalysisService).values()];
+const routes = [...faceRoutes, ...typedRoutes];
 const errors = Object.entries(ERRORS).map(([kind, row]) => ({
   ...row,
   reason: reasonFromKind(kind as ErrorKind),
 }));
 
 describe("the OpenAPI document", () => {
-  test.each(routes)("describes $path with files and with text", ({ path, method }) => {
+  test.each(routes)("describes $path with files and with JSON", ({ path, method }) => {
     const { requestBody, deprecated = false } = document.paths[path]!.post;
     // Generators that support only one media type take the first.
     expect(Object.keys(requestBody.content)).toEqual(["multipart/form-data", "application/json"]);
     expect(deprecated).toBe(method.deprecated);
   });
 
-  test.each(routes)("has each field of $path in one place only", ({ path, method }) => {
+  test.each(faceRoutes)("has each field of $path in one place only", ({ path, method }) => {
     const { parameters, requestBody } = document.paths[path]!.post;
     for (const { schema } of Object.values(requestBody.content)) {
-      const { properties } = document.components.schemas[schema.$ref.split("/").at(-1)!]!;
-      const names = [...Object.keys(properties!), ...parameters.map(({ name }) => name)];
+      const names = [...propertiesOf(schema), ...parameters.map(({ name }) => name)];
       expect(names).toEqual(method.input.fields.map(({ name }) => name));
     }
+  });
+
+  test.each(typedRoutes)(
+    "has each field of $path once with files, and in a JSON body",
+    ({ path, method }) => {
+      const { parameters, requestBody } = document.paths[path]!.post;
+      const fields = method.input.fields.map(({ jsonName }) => jsonName);
+      const files = propertiesOf(requestBody.content["multipart/form-data"]!.schema);
+      expect([...files, ...parameters.map(({ name }) => name)]).toEqual(fields);
+      expect(propertiesOf(requestBody.content["application/json"]!.schema)).toEqual(fields);
+    },
+  );
+
+  test("describes a line of the stream, and the errors before the first line", () => {
+    const { requestBody, responses } =
+      document.paths[readPath(FaceAnalysisService.method.analyzeImages)]!.post;
+    expect(requestBody.content).toMatchObject({
+      "application/x-ndjson": { schema: { $ref: "#/components/schemas/V1AnalyzeImagesRequest" } },
+    });
+    expect(responses[200]).toMatchObject({
+      content: {
+        "application/x-ndjson": { schema: { $ref: "#/components/schemas/V1AnalyzeImagesResponse" } },
+      },
+    });
+    // An image without a face is an error in a line, not of the stream.
+    expect(Object.keys(responses)).not.toContain("422");
+  });
+
+  test("requires the fields that the proto declares as required, and those that responses always have", () => {
+    const required = (name: string) => document.components.schemas[name]!.required;
+    expect(required("V1AnalyzeImageRequest")).toEqual(["image"]);
+    expect(required("V1CompareFacesRequest")).toEqual(["source", "target"]);
+    expect(required("V1AnalyzeImagesRequest")).toEqual(["request"]);
+    expect(required("V1AnalyzeImagesResponse")).toBeUndefined();
+    expect(required("V1Face")).toEqual(["box", "landmarks", "pose", "presence"]);
+  });
+
+  test("has the names of enum values, without the unspecified one", () => {
+    expect(document.components.schemas.V1Gender).toMatchObject({
+      type: "string",
+      enum: ["GENDER_FEMALE", "GENDER_MALE"],
+    });
+  });
+
+  test("has operations with different names", () => {
+    const ids = Object.values(document.paths).flatMap(({ post }) => (post ? [post.operationId] : []));
+    expect(ids).toContain("compareFaces");
+    expect(ids).toContain("v1CompareFaces");
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test.each(routes)("lists the statuses of $path", ({ path }) => {
@@ -55,14 +111,12 @@ describe("the OpenAPI document", () => {
     expect(new Set(Object.keys(document.paths[path]!.post.responses))).toEqual(expected);
   });
 
-  test("has an example of every error, at its status", () => {
-    const examples = Object.entries(document.paths["/match_faces"]!.post.responses).flatMap(
-      ([status, { $ref }]) => {
-        const response = document.components.responses[$ref?.split("/").at(-1) ?? ""];
-        const names = Object.keys(response?.content["application/json"].examples ?? {});
-        return names.map((reason) => `${status} ${reason}`);
-      },
-    );
+  test.each(["/match_faces", "/v1/images:analyze"])("has an example of every error of %s", (path) => {
+    const examples = Object.entries(document.paths[path]!.post.responses).flatMap(([status, { $ref }]) => {
+      const response = document.components.responses[$ref?.split("/").at(-1) ?? ""];
+      const names = Object.keys(response?.content["application/json"].examples ?? {});
+      return names.map((reason) => `${status} ${reason}`);
+    });
     const expected = errors.map(({ http, reason }) => `${http} ${reason}`);
     expect(new Set(examples)).toEqual(new Set(expected.filter((error) => !/^40[45]/.test(error))));
   });
@@ -84,12 +138,25 @@ describe("the OpenAPI document", () => {
   });
 
   test("rejects metadata about unknown fields", () => {
-    const metadata = { ...faceMetadata("1"), required: ["face.v1.Face.name"] };
-    expect(() => describeService(FaceService, metadata)).toThrow(
+    const metadata = { ...faceMetadata(), required: ["face.v1.Face.name"] };
+    expect(() => createDocument([{ service: FaceService, metadata }], documentMetadata("1"))).toThrow(
       "face.v1.FaceService has no face.v1.Face.name.",
     );
   });
+
+  test("rejects services with schemas of the same name", () => {
+    const services = [
+      { service: FaceService, metadata: faceMetadata() },
+      { service: FaceAnalysisService, metadata: { ...typedMetadata(), prefix: "" } },
+    ];
+    expect(() => createDocument(services, documentMetadata("1"))).toThrow("two entries");
+  });
 });
+
+/** Returns the names of the properties of a referenced schema. */
+function propertiesOf({ $ref }: { $ref: string }): string[] {
+  return Object.keys(document.components.schemas[$ref.split("/").at(-1)!]!.properties!);
+}
 
 /** Returns the paths of keywords that code generators do not support. */
 function findFaults(value: JsonValue, path: readonly string[] = []): string[] {

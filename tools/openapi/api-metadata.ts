@@ -1,31 +1,48 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 
-/**
- * What the OpenAPI document says about an API that its Protobuf descriptors cannot express. Messages and fields are
- * identified by their full names, such as `face.v1.Face.age`; unknown names are rejected.
- */
-export interface ApiMetadata {
-  /** The Info Object. Its description is the comment at the top of the proto file. */
+/** What the OpenAPI document has besides its services. */
+export interface DocumentMetadata {
+  /** The Info Object. */
   readonly info: JsonObject;
   /** The Security Scheme Objects. Every operation accepts any one of them. */
   readonly securitySchemes: JsonObject;
+  /** Path Item Objects of endpoints that are not methods of a service, and the Tag Objects that they use. */
+  readonly otherPaths: JsonObject;
+  readonly otherTags: readonly JsonObject[];
+}
+
+/**
+ * What the OpenAPI document says about a service that its Protobuf descriptors cannot express. Messages and fields are
+ * identified by their full names, such as `face.v1.Face.age`; unknown names are rejected.
+ */
+export interface ServiceMetadata {
+  /** The start of the names of its schemas, responses and operations, which must be unique in the document. */
+  readonly prefix: string;
+  /**
+   * Whether a JSON body is the request message. Otherwise it has the images as text, and all other fields are in the
+   * query only.
+   */
+  readonly hasMessageBodies: boolean;
   /** Messages that requests write in a format of their own, such as a box as `x1,y1,x2,y2`. */
   readonly formats: Readonly<Record<string, RequestFormat>>;
   /** Schema keywords of a field beyond its type. */
   readonly fields: Readonly<Record<string, JsonObject>>;
-  /** Fields with presence that every request, or every response, must contain. */
+  /** Fields with presence, and without google.api.field_behavior, that every request or response must contain. */
   readonly required: readonly string[];
-  /** A JSON request of each method and the response to it, by the name of the method. */
+  /** Fields without presence that a response may lack nevertheless. */
+  readonly optional: readonly string[];
+  /** A JSON request of each method and the response to it, by the full name of the method. */
   readonly examples: Readonly<Record<string, ExampleCall>>;
-  /** The schema of every error response. */
-  readonly errorEnvelope: JsonObject;
+  /** The schema of every error response, and its name without the prefix. */
+  readonly errorSchema: JsonObject;
+  readonly errorSchemaName: string;
   /** Creates the response to a request that failed with this error. */
   readonly errorExample: (error: ErrorDescription) => JsonObject;
   readonly errors: readonly ErrorDescription[];
+  /** The statuses of errors that end a stream before its first response. */
+  readonly streamErrorStatuses: readonly number[];
+  /** Must be equal for services that have the same header. */
   readonly headers: readonly HeaderDescription[];
-  /** Path Item Objects of endpoints that are not methods of the service, and the Tag Objects that they use. */
-  readonly otherPaths: JsonObject;
-  readonly otherTags: readonly JsonObject[];
 }
 
 /** How requests write a message. */

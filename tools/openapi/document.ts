@@ -1,69 +1,123 @@
-import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
-import { type Route, readRoutes } from "../../src/rest/routes.ts";
-import type { ApiMetadata } from "./api-metadata.ts";
+import type { DescMethod, DescMethodUnary, DescService, JsonObject } from "@bufbuild/protobuf";
+import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import type { DocumentMetadata, ServiceMetadata } from "./api-metadata.ts";
 import { firstSentence, readComment, readDescription } from "./comments.ts";
 import { fullName, messageSchemas } from "./messages.ts";
-import { bodySchemas, queryParameters, requestBody } from "./requests.ts";
-import { errorResponses, errorSchema, headerComponents, methodResponses } from "./responses.ts";
+import { bodySchemas, queryParameters, requestBody, streamRequestBody } from "./requests.ts";
+import {
+  errorResponses,
+  errorSchemas,
+  headerComponents,
+  methodResponses,
+  streamResponses,
+} from "./responses.ts";
+
+/** A service, and what its descriptors cannot express. */
+export interface DescribedService {
+  readonly service: DescService;
+  readonly metadata: ServiceMetadata;
+}
 
 /**
- * Creates the OpenAPI document of a service as `src/rest` serves it. Comments become descriptions if the descriptors
- * have them. The version is 3.0, because many code generators do not support 3.1.
+ * Creates the OpenAPI document of services as they are served over plain HTTP. Comments become descriptions if the
+ * descriptors have them. The version is 3.0, because many code generators do not support 3.1.
  *
- * Throws if an http rule is not supported or the metadata names something that the service does not have.
+ * Throws if an http rule is not supported, if the metadata names something that its service does not have, and if two
+ * services have a path, schema or response of the same name.
  */
-export function describeService(service: DescService, metadata: ApiMetadata): JsonObject {
-  const routes = [...readRoutes(service).values()];
-  const requests = service.methods.map(({ input }) => input);
-  const responses = service.methods.map(({ output }) => output);
-  rejectUnknownNames(service, metadata);
+export function createDocument(
+  services: readonly DescribedService[],
+  metadata: DocumentMetadata,
+): JsonObject {
+  services.forEach(rejectUnknownNames);
   return {
     openapi: "3.0.3",
-    info: { ...metadata.info, ...readDescription(service.file) },
+    info: metadata.info,
     servers: [{ url: "/" }],
     security: Object.keys(metadata.securitySchemes).map((name) => ({ [name]: [] })),
-    tags: [{ name: service.name, ...readDescription(service) }, ...metadata.otherTags],
-    paths: {
-      ...Object.fromEntries(routes.map((route) => [route.path, pathItem(route, metadata)])),
-      ...metadata.otherPaths,
-    },
+    tags: [...services.map(tag), ...metadata.otherTags],
+    paths: merge(...services.map(paths), metadata.otherPaths),
     components: {
       securitySchemes: metadata.securitySchemes,
-      schemas: {
-        ...bodySchemas(requests, metadata),
-        ...messageSchemas(responses, metadata),
-        ErrorResponse: errorSchema(metadata),
-      },
-      headers: headerComponents(metadata),
-      responses: errorResponses(metadata),
+      schemas: merge(...services.map(schemas)),
+      headers: Object.assign({}, ...services.map((described) => headerComponents(described.metadata))),
+      responses: merge(...services.map((described) => errorResponses(described.metadata))),
     },
   };
 }
 
-function pathItem({ verb, method }: Route, metadata: ApiMetadata): JsonObject {
-  return { [verb.toLowerCase()]: operation(method, metadata) };
+function tag({ service }: DescribedService): JsonObject {
+  return {
+    name: service.name,
+    description: `${readComment(service.file)}\n\n${readComment(service)}`.trim(),
+  };
 }
 
-function operation(method: DescMethod, metadata: ApiMetadata): JsonObject {
+function paths({ service, metadata }: DescribedService): JsonObject {
+  const unary = [...readRoutes(service).values()].map(
+    ({ path, verb, method }) => [path, { [verb.toLowerCase()]: operation(method, metadata) }] as const,
+  );
+  const streams = service.methods
+    .filter((method) => method.methodKind === "bidi_streaming")
+    .map((method) => [readPath(method), { post: streamOperation(method, metadata) }] as const);
+  return Object.fromEntries([...unary, ...streams]);
+}
+
+function schemas({ service, metadata }: DescribedService): JsonObject {
+  const isUnary = (method: DescMethod) => method.methodKind === "unary";
+  const unaryRequests = service.methods.filter(isUnary).map(({ input }) => input);
+  const streamRequests = service.methods.filter((method) => !isUnary(method)).map(({ input }) => input);
+  const responses = service.methods.map(({ output }) => output);
+  const jsonRequests = metadata.hasMessageBodies ? [...unaryRequests, ...streamRequests] : [];
+  return merge(
+    bodySchemas(unaryRequests, metadata),
+    messageSchemas([...jsonRequests, ...responses], metadata),
+    errorSchemas(metadata),
+  );
+}
+
+function operation(method: DescMethodUnary, metadata: ServiceMetadata): JsonObject {
   return {
-    operationId: method.localName,
-    summary: firstSentence(readComment(method)),
-    ...readDescription(method),
-    tags: [method.parent.name],
-    ...(method.deprecated && { deprecated: true }),
+    ...operationHead(method, metadata),
     parameters: queryParameters(method, metadata),
     requestBody: requestBody(method, metadata),
     responses: methodResponses(method, metadata),
   };
 }
 
+function streamOperation(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+  return {
+    ...operationHead(method, metadata),
+    requestBody: streamRequestBody(method, metadata),
+    responses: streamResponses(method, metadata),
+  };
+}
+
+function operationHead(method: DescMethod, { prefix }: ServiceMetadata): JsonObject {
+  return {
+    operationId: prefix ? `${prefix.toLowerCase()}${method.name}` : method.localName,
+    summary: firstSentence(readComment(method)),
+    ...readDescription(method),
+    tags: [method.parent.name],
+    ...(method.deprecated && { deprecated: true }),
+  };
+}
+
+/** Merges objects. Throws if two have a member of the same name. */
+function merge(...objects: readonly JsonObject[]): JsonObject {
+  const names = objects.flatMap(Object.keys);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new Error(`The document would have two entries "${duplicate}".`);
+  return Object.assign({}, ...objects);
+}
+
 /** Otherwise the metadata of a renamed field would be lost without notice. */
-function rejectUnknownNames(
-  { file, typeName }: DescService,
-  { formats, fields, required }: ApiMetadata,
-): void {
+function rejectUnknownNames({
+  service: { file, typeName },
+  metadata: { formats, fields, required, optional },
+}: DescribedService): void {
   const names = new Set(file.messages.flatMap(({ typeName, fields }) => [typeName, ...fields.map(fullName)]));
-  const unknown = [...Object.keys(formats), ...Object.keys(fields), ...required].filter(
+  const unknown = [...Object.keys(formats), ...Object.keys(fields), ...required, ...optional].filter(
     (name) => !names.has(name),
   );
   if (unknown.length > 0) throw new Error(`${typeName} has no ${unknown.join(", ")}.`);

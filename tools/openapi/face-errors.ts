@@ -1,20 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import type { ErrorDescription } from "./api-metadata.ts";
-
-/** Every error of the face service, in the order of the codes. */
-export const ERROR_DESCRIPTIONS: readonly ErrorDescription[] = Object.entries(ERRORS).map(
-  ([kind, { code, http, retryable, text }]) => ({
-    reason: reasonFromKind(kind as ErrorKind),
-    code,
-    http,
-    retryable,
-    text,
-  }),
-);
 
 /** The schema of error responses. Codes and reasons are no enums: generated clients would reject new values. */
 export const ERROR_ENVELOPE: JsonObject = {
+  description: "Every error response, also for paths that do not exist.",
   type: "object",
   required: ["status", "code", "success", "message", "data"],
   properties: {

@@ -1,7 +1,16 @@
-import { type DescField, type DescMessage, getOption, type JsonObject, ScalarType } from "@bufbuild/protobuf";
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type JsonObject,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
+import { FieldBehavior, field_behavior } from "../../gen/ts/google/api/field_behavior_pb.ts";
+import { StatusSchema } from "../../gen/ts/google/rpc/status_pb.ts";
 import { flatten } from "../../gen/ts/rest/v1/options_pb.ts";
-import type { ApiMetadata } from "./api-metadata.ts";
+import type { ServiceMetadata } from "./api-metadata.ts";
 import { readComment, readDescription } from "./comments.ts";
 
 const WIDE_INTEGER = { type: "string", pattern: "^-?[0-9]+$" };
@@ -24,35 +33,42 @@ const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.BYTES]: { type: "string", format: "byte" },
 };
 
-type FieldMetadata = Pick<ApiMetadata, "fields" | "required">;
+type FieldMetadata = Pick<ServiceMetadata, "prefix" | "fields" | "required" | "optional" | "errorSchemaName">;
 
-/** Creates a reference to the schema of a message. */
-export function schemaRef({ name }: DescMessage): JsonObject {
-  return { $ref: `#/components/schemas/${name}` };
+/** Creates a reference to the schema of a message or enum. A status is written as error responses are. */
+export function schemaRef(
+  { name, typeName }: DescMessage | DescEnum,
+  { prefix, errorSchemaName }: FieldMetadata,
+): JsonObject {
+  const schemaName = typeName === StatusSchema.typeName ? errorSchemaName : name;
+  return { $ref: `#/components/schemas/${prefix}${schemaName}` };
 }
 
-/** Creates the response schemas of messages and of all messages inside them, by name. */
+/** Creates the schemas of messages and of all messages and enums inside them, by name. */
 export function messageSchemas(
   messages: readonly DescMessage[],
   metadata: FieldMetadata,
 ): Record<string, JsonObject> {
   const schemas: Record<string, JsonObject> = {};
   const add = (message: DescMessage) => {
-    if (message.name in schemas) return;
+    if (metadata.prefix + message.name in schemas || message.typeName === StatusSchema.typeName) return;
     Object.assign(schemas, messageSchema(message, metadata));
-    for (const field of message.fields) if (field.message) add(field.message);
+    for (const field of message.fields) {
+      if (field.message) add(field.message);
+      if (field.enum) schemas[metadata.prefix + field.enum.name] = enumSchema(field.enum);
+    }
   };
   messages.forEach(add);
   return schemas;
 }
 
 /**
- * Creates the schema of a field with its description. A single message is a reference, which has no description: in
- * OpenAPI 3.0 a reference has no other keywords. Well-known types are not supported.
+ * Creates the schema of a field with its description. A single message or enum is a reference, which has no
+ * description: in OpenAPI 3.0 a reference has no other keywords. Well-known types are not supported.
  */
 export function fieldSchema(field: DescField, metadata: FieldMetadata): JsonObject {
-  if (field.fieldKind === "message") return schemaRef(field.message);
-  return { ...fieldType(field), ...metadata.fields[fullName(field)], ...readDescription(field) };
+  if (field.fieldKind === "message" || field.fieldKind === "enum") return elementType(field, metadata);
+  return { ...fieldType(field, metadata), ...metadata.fields[fullName(field)], ...readDescription(field) };
 }
 
 /** Returns the name by which the metadata identifies a field. */
@@ -64,11 +80,9 @@ export function fullName({ parent, name }: DescField): string {
 function messageSchema(message: DescMessage, metadata: FieldMetadata): Record<string, JsonObject> {
   const flattened = message.fields.find((field) => getOption(field, flatten));
   if (flattened) return flattenedSchema(message, flattened, metadata);
-  const required = message.fields.filter(
-    (field) => field.presence === Presence.IMPLICIT || metadata.required.includes(fullName(field)),
-  );
+  const required = message.fields.filter((field) => isRequired(field, metadata));
   return {
-    [message.name]: {
+    [metadata.prefix + message.name]: {
       type: "object",
       ...readDescription(message),
       ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
@@ -76,6 +90,25 @@ function messageSchema(message: DescMessage, metadata: FieldMetadata): Record<st
         message.fields.map((field) => [field.jsonName, fieldSchema(field, metadata)]),
       ),
     },
+  };
+}
+
+/** Whether every request or response has a field. Responses have all fields without presence. */
+export function isRequired(field: DescField, metadata: FieldMetadata): boolean {
+  const behavior = getOption(field, field_behavior);
+  if (behavior.length > 0) return behavior.includes(FieldBehavior.REQUIRED);
+  if (metadata.optional.includes(fullName(field))) return false;
+  return field.presence === Presence.IMPLICIT || metadata.required.includes(fullName(field));
+}
+
+/** Creates the schema of an enum. Its first value means that there is none, and is never written. */
+function enumSchema(desc: DescEnum): JsonObject {
+  const values = desc.values.slice(1);
+  const list = values.map((value) => `- \`${value.name}\`: ${readComment(value)}`).join("\n");
+  return {
+    type: "string",
+    description: `${readComment(desc)}\n\n${list}`,
+    enum: values.map(({ name }) => name),
   };
 }
 
@@ -89,35 +122,37 @@ function flattenedSchema(
   metadata: FieldMetadata,
 ): Record<string, JsonObject> {
   const others = message.fields.filter((field) => field !== flattened);
-  const valueName = `${message.name}Value`;
+  const name = metadata.prefix + message.name;
+  const valueName = `${name}Value`;
   const comments = [
     readComment(message),
     readComment(flattened),
     ...others.map((field) => `\`${field.jsonName}\`: ${readComment(field)}`),
   ];
   return {
-    [message.name]: {
+    [name]: {
       type: "object",
       description: comments.filter(Boolean).join("\n\n"),
       additionalProperties: { $ref: `#/components/schemas/${valueName}` },
     },
-    [valueName]: { oneOf: [elementType(flattened), ...others.map((field) => fieldSchema(field, metadata))] },
+    [valueName]: {
+      oneOf: [elementType(flattened, metadata), ...others.map((field) => fieldSchema(field, metadata))],
+    },
   };
 }
 
-function fieldType(field: DescField): JsonObject {
+function fieldType(field: DescField, metadata: FieldMetadata): JsonObject {
   switch (field.fieldKind) {
     case "list":
-      return { type: "array", items: elementType(field) };
+      return { type: "array", items: elementType(field, metadata) };
     case "map":
-      return { type: "object", additionalProperties: elementType(field) };
+      return { type: "object", additionalProperties: elementType(field, metadata) };
     default:
-      return elementType(field);
+      return elementType(field, metadata);
   }
 }
 
-function elementType(field: DescField): JsonObject {
-  if (field.message) return schemaRef(field.message);
-  if (field.enum) return { type: "string", enum: field.enum.values.map(({ name }) => name) };
-  return SCALARS[field.scalar!];
+function elementType(field: DescField, metadata: FieldMetadata): JsonObject {
+  const type = field.message ?? field.enum;
+  return type ? schemaRef(type, metadata) : SCALARS[field.scalar!];
 }

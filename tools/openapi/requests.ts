@@ -1,24 +1,32 @@
 import type { DescField, DescMessage, DescMethod, JsonObject } from "@bufbuild/protobuf";
-import type { ApiMetadata, RequestFormat } from "./api-metadata.ts";
+import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { readDescription } from "./comments.ts";
-import { fieldSchema, fullName } from "./messages.ts";
+import { exampleOf } from "./examples.ts";
+import { fieldSchema, isRequired, schemaRef } from "./messages.ts";
 
 /*
- * The service accepts every field in the query and in the body, and more media types. The document has one place for
- * each field, because generators would turn the same name in two places into two parameters: images are in the body,
- * everything else is in the query. Multipart is the first of the two media types, because generators that support
- * only one take the first, and files are what most callers have.
+ * The service accepts every field in the query and in the body, and more media types. A multipart body is described
+ * with the images only and everything else in the query, because generators would turn the same name in two places into
+ * two parameters, and each of them writes lists in multipart bodies in another way. A JSON body that is the request
+ * message has all fields. Multipart is the first of the two media types, because generators that support only one take
+ * the first, and files are what most callers have.
  */
 
+const IN_BODY_TOO = "A JSON body may have it instead; the query wins.";
+
+/** The media type of a stream: a message in each line. */
+export const JSON_LINES = "application/x-ndjson";
+
 /** Describes the query parameters: every field that cannot be a file. */
-export function queryParameters({ input }: DescMethod, metadata: ApiMetadata): JsonObject[] {
+export function queryParameters({ input }: DescMethod, metadata: ServiceMetadata): JsonObject[] {
   return input.fields
     .filter((field) => !isFile(field, metadata))
     .map((field) => {
-      const { description, ...schema } = fieldSchema(field, metadata);
+      const { description: comment, ...schema } = fieldSchema(field, metadata);
       const format = requestFormat(field, metadata);
+      const description = [comment, metadata.hasMessageBodies && IN_BODY_TOO].filter(Boolean).join(" ");
       return {
-        name: field.name,
+        name: field.jsonName,
         in: "query",
         ...(description && { description }),
         ...(format ? formattedParameter(field, format) : { schema }),
@@ -26,55 +34,77 @@ export function queryParameters({ input }: DescMethod, metadata: ApiMetadata): J
     });
 }
 
-/** Describes the request body: the images as files or as text. */
-export function requestBody({ name, input }: DescMethod, metadata: ApiMetadata): JsonObject {
-  const schema = (schemaName: string) => ({ $ref: `#/components/schemas/${schemaName}` });
+/** Describes the request body: the images as files, or JSON. */
+export function requestBody(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+  const { input } = method;
   return {
     required: true,
     content: {
       "multipart/form-data": {
-        schema: schema(filesName(input)),
+        schema: { $ref: `#/components/schemas/${filesName(input, metadata)}` },
         encoding: Object.fromEntries(
           input.fields
             .filter((field) => isFile(field, metadata))
-            .map((field) => [field.name, { contentType: requestFormat(field, metadata)!.file!.join(", ") }]),
+            .map((field) => [
+              field.jsonName,
+              { contentType: requestFormat(field, metadata)!.file!.join(", ") },
+            ]),
         ),
       },
-      "application/json": { schema: schema(input.name), example: metadata.examples[name]!.request },
+      "application/json": {
+        schema: schemaRef(input, metadata),
+        example: exampleOf(method, metadata).request,
+      },
     },
   };
 }
 
-/** Creates the schemas of the request bodies, by name. */
+/** Describes the request body of a stream. Its schema is that of one line, since OpenAPI has no lines. */
+export function streamRequestBody(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+  return {
+    required: true,
+    description: "Lines of JSON. Each line has this schema.",
+    content: {
+      [JSON_LINES]: {
+        schema: schemaRef(method.input, metadata),
+        example: exampleOf(method, metadata).request,
+      },
+    },
+  };
+}
+
+/** Creates the schemas of the request bodies that are not messages, by name. */
 export function bodySchemas(
   requests: readonly DescMessage[],
-  metadata: ApiMetadata,
+  metadata: ServiceMetadata,
 ): Record<string, JsonObject> {
   return Object.fromEntries(
     requests.flatMap((request) => [
-      [filesName(request), bodySchema(request, metadata, fileSchema)],
-      [request.name, bodySchema(request, metadata, textSchema)],
+      [filesName(request, metadata), bodySchema(request, metadata, fileSchema)],
+      ...(metadata.hasMessageBodies
+        ? []
+        : [[metadata.prefix + request.name, bodySchema(request, metadata, textSchema)]]),
     ]),
   );
 }
 
 /** Names the multipart form of a request, such as `MatchFacesFiles`. */
-function filesName({ name }: DescMessage): string {
-  return name.replace(/Request$/, "Files");
+function filesName({ name }: DescMessage, { prefix }: ServiceMetadata): string {
+  return prefix + name.replace(/Request$/, "Files");
 }
 
 function bodySchema(
   request: DescMessage,
-  metadata: ApiMetadata,
+  metadata: ServiceMetadata,
   createSchema: (field: DescField, format: RequestFormat) => JsonObject,
 ): JsonObject {
   const images = request.fields.filter((field) => isFile(field, metadata));
-  const required = images.filter((field) => metadata.required.includes(fullName(field)));
+  const required = images.filter((field) => isRequired(field, metadata));
   return {
     type: "object",
-    ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+    ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
     properties: Object.fromEntries(
-      images.map((field) => [field.name, createSchema(field, requestFormat(field, metadata)!)]),
+      images.map((field) => [field.jsonName, createSchema(field, requestFormat(field, metadata)!)]),
     ),
   };
 }
@@ -101,13 +131,13 @@ function formattedParameter({ fieldKind }: DescField, { text, examples = [] }: R
   };
 }
 
-function isFile(field: DescField, metadata: ApiMetadata): boolean {
+function isFile(field: DescField, metadata: ServiceMetadata): boolean {
   return requestFormat(field, metadata)?.file !== undefined;
 }
 
 function requestFormat(
   { message, fieldKind }: DescField,
-  { formats }: ApiMetadata,
+  { formats }: ServiceMetadata,
 ): RequestFormat | undefined {
   return message && fieldKind !== "map" ? formats[message.typeName] : undefined;
 }

@@ -1,35 +1,57 @@
 import { STATUS_CODES } from "node:http";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import type { ApiMetadata, ErrorDescription } from "./api-metadata.ts";
+import type { ErrorDescription, ServiceMetadata } from "./api-metadata.ts";
+import { exampleOf } from "./examples.ts";
 import { schemaRef } from "./messages.ts";
+import { JSON_LINES } from "./requests.ts";
 
 /** Errors of requests that reach no operation. */
 const STATUSES_WITHOUT_OPERATION: readonly number[] = [404, 405];
 
 /** Describes the responses of a method, by status. */
-export function methodResponses(method: DescMethod, metadata: ApiMetadata): JsonObject {
+export function methodResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
   return {
-    200: {
-      description: "Success.",
-      headers: headerRefs(metadata, 200, method),
-      content: {
-        "application/json": {
-          schema: schemaRef(method.output),
-          example: metadata.examples[method.name]!.response,
-        },
-      },
-    },
-    ...Object.fromEntries(
-      errorStatuses(metadata).map((status) => [
-        status,
-        { $ref: `#/components/responses/${responseName(status)}` },
-      ]),
-    ),
+    200: successResponse(method, metadata, "application/json", "Success."),
+    ...errorRefs(errorStatuses(metadata), metadata),
   };
 }
 
-/** Describes the error responses, which all methods share, by name. */
-export function errorResponses(metadata: ApiMetadata): JsonObject {
+/** Describes the responses of a stream, by status. The schema of success is that of one line. */
+export function streamResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+  const description =
+    "Lines of JSON, in the order in which the images are done. Each line has this schema. An error of the stream itself is the last line; it has `error` and no `key`.";
+  return {
+    200: successResponse(method, metadata, JSON_LINES, description),
+    ...errorRefs(metadata.streamErrorStatuses, metadata),
+  };
+}
+
+function successResponse(
+  method: DescMethod,
+  metadata: ServiceMetadata,
+  mediaType: string,
+  description: string,
+): JsonObject {
+  return {
+    description,
+    headers: headerRefs(metadata, 200, method),
+    content: {
+      [mediaType]: {
+        schema: schemaRef(method.output, metadata),
+        example: exampleOf(method, metadata).response,
+      },
+    },
+  };
+}
+
+function errorRefs(statuses: readonly number[], metadata: ServiceMetadata): JsonObject {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${responseName(status, metadata)}` }]),
+  );
+}
+
+/** Describes the error responses, which all methods of a service share, by name. */
+export function errorResponses(metadata: ServiceMetadata): JsonObject {
   return Object.fromEntries(
     errorStatuses(metadata).map((status) => {
       const errors = metadata.errors.filter(({ http }) => http === status);
@@ -38,13 +60,13 @@ export function errorResponses(metadata: ApiMetadata): JsonObject {
         { summary: error.text, value: metadata.errorExample(error) },
       ]);
       return [
-        responseName(status),
+        responseName(status, metadata),
         {
           description: `${STATUS_CODES[status]}.\n\n${errorTable(errors)}`,
           headers: headerRefs(metadata, status),
           content: {
             "application/json": {
-              schema: { $ref: "#/components/schemas/ErrorResponse" },
+              schema: { $ref: `#/components/schemas/${errorSchemaName(metadata)}` },
               examples: Object.fromEntries(examples),
             },
           },
@@ -54,14 +76,23 @@ export function errorResponses(metadata: ApiMetadata): JsonObject {
   );
 }
 
-/** Creates the schema of all error responses. Its description has a table of the errors. */
-export function errorSchema({ errors, errorEnvelope }: ApiMetadata): JsonObject {
-  const description = `Every error response, also for other paths and methods.\n\n${errorTable(errors)}`;
-  return { description, ...errorEnvelope };
+/** Creates the schema of all error responses, by name. Its description has a table of the errors. */
+export function errorSchemas(metadata: ServiceMetadata): JsonObject {
+  const { description, ...schema } = metadata.errorSchema;
+  return {
+    [errorSchemaName(metadata)]: {
+      description: `${description}\n\n${errorTable(metadata.errors)}`,
+      ...schema,
+    },
+  };
+}
+
+function errorSchemaName({ prefix, errorSchemaName }: ServiceMetadata): string {
+  return prefix + errorSchemaName;
 }
 
 /** Describes the response headers, by name. */
-export function headerComponents({ headers }: ApiMetadata): JsonObject {
+export function headerComponents({ headers }: ServiceMetadata): JsonObject {
   return Object.fromEntries(
     headers.map(({ name, description, schema, always }) => [
       name,
@@ -70,7 +101,7 @@ export function headerComponents({ headers }: ApiMetadata): JsonObject {
   );
 }
 
-function headerRefs({ headers }: ApiMetadata, status: number, method?: DescMethod): JsonObject {
+function headerRefs({ headers }: ServiceMetadata, status: number, method?: DescMethod): JsonObject {
   return Object.fromEntries(
     headers
       .filter(({ appliesTo }) => appliesTo(status, method))
@@ -78,7 +109,7 @@ function headerRefs({ headers }: ApiMetadata, status: number, method?: DescMetho
   );
 }
 
-function errorStatuses({ errors }: ApiMetadata): number[] {
+function errorStatuses({ errors }: ServiceMetadata): number[] {
   const statuses = errors
     .map(({ http }) => http)
     .filter((status) => !STATUSES_WITHOUT_OPERATION.includes(status));
@@ -86,8 +117,8 @@ function errorStatuses({ errors }: ApiMetadata): number[] {
 }
 
 /** Names the response of a status, such as `TooManyRequests` for 429. */
-function responseName(status: number): string {
-  return STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
+function responseName(status: number, { prefix }: ServiceMetadata): string {
+  return prefix + STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
 }
 
 function errorTable(errors: readonly ErrorDescription[]): string {

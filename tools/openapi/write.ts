@@ -1,24 +1,42 @@
-// Writes the OpenAPI document of the face service to a file. `npm run generate` runs it.
+// Writes the OpenAPI document to a file. `npm run generate` runs it.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { describeService } from "./document.ts";
+import { createDocument } from "./document.ts";
+import { documentMetadata } from "./document-metadata.ts";
 import { faceMetadata } from "./face-metadata.ts";
+import { typedMetadata } from "./typed-metadata.ts";
 
 const [target] = process.argv.slice(2);
 if (!target) throw new Error("Usage: node dist/tools/openapi/write.js FILE");
 
 // Generated code has no comments, so build the descriptors from the proto files.
 const buf = join(PACKAGE_ROOT, "node_modules/.bin/buf");
-const args = ["build", "proto", "--path", "proto/face", "--as-file-descriptor-set", "--output", "-"];
+const args = [
+  "build",
+  "proto",
+  "--path",
+  "proto/face",
+  "--path",
+  "proto/visage",
+  "--as-file-descriptor-set",
+  "--output",
+  "-",
+];
 const descriptors = fromBinary(FileDescriptorSetSchema, execFileSync(buf, args, { cwd: PACKAGE_ROOT }));
-const service = createFileRegistry(descriptors).getService(FaceService.typeName)!;
+const registry = createFileRegistry(descriptors);
+const services = [
+  { service: registry.getService(FaceService.typeName)!, metadata: faceMetadata() },
+  { service: registry.getService(FaceAnalysisService.typeName)!, metadata: typedMetadata() },
+];
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {
   version: string;
 };
-writeFileSync(target, `${JSON.stringify(describeService(service, faceMetadata(version)), undefined, 2)}\n`);
+const document = createDocument(services, documentMetadata(version));
+writeFileSync(target, `${JSON.stringify(document, undefined, 2)}\n`);

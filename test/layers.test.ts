@@ -16,6 +16,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/web": [],
   "src/model-manifest.ts": [],
   "src/search": [],
+  "src/galleries": ["src/database", "src/search"],
   "src/core": [],
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],

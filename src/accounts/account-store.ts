@@ -110,7 +110,7 @@ export interface AccountStore {
   addUser(user: User, keyHash: string): Promise<void>;
   /** Returns the updated user. Throws AccountError if the user or the plan does not exist, or the subject is taken. */
   updateUser(userId: string, changes: UserChanges): Promise<User>;
-  /** Removes a user, its keys and its usage. */
+  /** Removes a user with its keys, usage and galleries. Resolves when their templates are erased. */
   removeUser(userId: string): Promise<void>;
 
   /** Lists the keys of a user, expired ones too, by the time of their creation. */

@@ -70,7 +70,9 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     updateUser: (userId, changes) =>
       database.runTransaction(updateUser(userId, changes, database.rowLockClause)),
 
-    removeUser: (userId) => database.runTransaction(runOne("delete from users where id_hash = $1", [userId])),
+    async removeUser(userId) {
+      if (await database.runTransaction(deleteUser(userId))) await database.eraseDeleted();
+    },
 
     async listKeys(userId) {
       const rows = await database.query({
@@ -195,6 +197,13 @@ function* updateUser(userId: string, changes: UserChanges, rowLockClause: string
   };
   if (!row) throw new AccountError("The user does not exist");
   return userFromRow(row);
+}
+
+/** Deletes a user with everything that it has. Returns whether it had galleries. */
+function* deleteUser(userId: string): TransactionScript<boolean> {
+  const [gallery] = yield { sql: "select key from galleries where user_id = $1 limit 1", values: [userId] };
+  yield { sql: "delete from users where id_hash = $1", values: [userId] };
+  return gallery !== undefined;
 }
 
 /** Throws AccountError if another user has the subject. */

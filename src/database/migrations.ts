@@ -59,6 +59,52 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `create unique index users_by_certificate_subject on users (certificate_subject)
       where certificate_subject is not null`,
   ],
+  // A gallery without an id is being deleted: its rows are removed in small transactions.
+  [
+    `create table galleries (
+      key text not null primary key,
+      user_id text not null references users (id_hash) on delete cascade,
+      id text,
+      display_name text not null,
+      model text not null,
+      max_distance double precision,
+      people bigint not null,
+      faces bigint not null,
+      revision bigint not null,
+      created_at timestamptz not null,
+      unique (user_id, id)
+    )`,
+    `create table gallery_people (
+      gallery_key text not null references galleries (key) on delete cascade,
+      id text not null,
+      display_name text not null,
+      created_at timestamptz not null,
+      primary key (gallery_key, id)
+    )`,
+    `create table gallery_faces (
+      gallery_key text not null,
+      person_id text not null,
+      id text not null,
+      template bytea not null,
+      revision bigint not null,
+      created_at timestamptz not null,
+      primary key (gallery_key, person_id, id),
+      foreign key (gallery_key, person_id) references gallery_people (gallery_key, id) on delete cascade
+    )`,
+    "create index gallery_faces_by_revision on gallery_faces (gallery_key, revision)",
+    `create table gallery_removals (
+      gallery_key text not null references galleries (key) on delete cascade,
+      revision bigint not null,
+      person_id text not null,
+      face_id text,
+      primary key (gallery_key, revision)
+    )`,
+    "alter table plans add column max_galleries bigint",
+    "alter table plans add column max_gallery_faces bigint",
+    `update plans set max_galleries = 3, max_gallery_faces = 1000 where name = 'trial'`,
+    `update plans set max_galleries = 20, max_gallery_faces = 10000 where name = 'basic'`,
+    `update plans set max_galleries = 200, max_gallery_faces = 1000000 where name = 'pro'`,
+  ],
 ];
 
 /**

@@ -32,6 +32,11 @@ export interface SqlDatabase {
   readonly rowLockClause: string;
   /** Clause after a select that waits for the locks of `rowLockClause` and keeps others from taking one. */
   readonly exclusiveRowLockClause: string;
+  /**
+   * Erases deleted rows from the files, as far as the database can do that at once. PostgreSQL keeps them until its
+   * next vacuum.
+   */
+  eraseDeleted(): Promise<void>;
   close(): Promise<void>;
 }
 

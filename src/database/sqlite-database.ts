@@ -84,6 +84,8 @@ async function configure(file: Database.Database): Promise<void> {
   while (!tryExec(file, "pragma journal_mode = wal", Date.now() < deadline)) await sleep(RETRY_PAUSE_MS);
   file.exec("pragma synchronous = full");
   file.exec("pragma foreign_keys = on");
+  // Overwrites deleted rows with zeros.
+  file.exec("pragma secure_delete = on");
 }
 
 /** Returns false if the file is locked by another process and the caller may retry. */
@@ -138,6 +140,18 @@ export class SqliteDatabase implements SqlDatabase {
     }
     await this.#writeAheadLog?.datasync();
     return value;
+  }
+
+  /** Moves all changes into the file, because the write-ahead log has the rows as they were inserted. */
+  async eraseDeleted(): Promise<void> {
+    const deadline = Date.now() + BUSY_TIMEOUT_MS;
+    for (;;) {
+      const [result] = this.#file.prepare("pragma wal_checkpoint(truncate)").all() as { busy: number }[];
+      if (result?.busy === 0) return;
+      if (Date.now() > deadline)
+        throw new Error("Other processes keep the deleted rows in the write-ahead log.");
+      await sleep(RETRY_PAUSE_MS);
+    }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,156 @@
+/** A collection of people who can be identified. It belongs to one user. */
+export interface Gallery {
+  /** Random. A gallery that is created anew with the same id has another key. */
+  readonly key: string;
+  /** Chosen by the user; unique among its galleries. */
+  readonly id: string;
+  readonly displayName: string;
+  /** The model of all its templates. */
+  readonly model: string;
+  /** The user's own threshold, if it has one. */
+  readonly maxDistance: number | undefined;
+  readonly people: number;
+  readonly faces: number;
+  /** Increases with every change of people and faces. */
+  readonly revision: number;
+  readonly createdAt: Date;
+}
+
+/** The parts of a gallery that its user chooses. */
+export type NewGallery = Pick<Gallery, "id" | "displayName" | "model" | "maxDistance">;
+
+/** The parts of a gallery that can be changed. A field that is not given keeps its value. */
+export type GalleryUpdate = Partial<Pick<Gallery, "displayName" | "maxDistance">>;
+
+/** An enrolled person. */
+export interface Person {
+  /** Chosen by the user; unique in the gallery. */
+  readonly id: string;
+  readonly displayName: string;
+  readonly createdAt: Date;
+  readonly faces: readonly EnrolledFace[];
+}
+
+/** A face of a person, without its template. */
+export interface EnrolledFace {
+  /** Unique among the faces of the person. */
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/** A template with the ids of its person and face. */
+export interface Template {
+  readonly personId: string;
+  readonly faceId: string;
+  readonly vector: Float32Array;
+}
+
+/** A face to enrol. */
+export interface NewFace extends Template {
+  /** Names the person; an earlier name stays if this is undefined. */
+  readonly displayName?: string | undefined;
+}
+
+/** A template as it is exported. */
+export interface ExportedFace extends NewFace {
+  readonly displayName: string;
+  readonly createdAt: Date;
+}
+
+/** The limits of a user's plan. A limit that is undefined does not apply. */
+export interface GalleryLimits {
+  readonly maxGalleries: number | undefined;
+  readonly maxGalleryFaces: number | undefined;
+}
+
+/** Maximum number of faces of one person, whatever the plan is. */
+export const MAX_FACES_PER_PERSON = 20;
+
+/** What changed in a gallery after a revision. */
+export interface GalleryChanges {
+  /** Removed people and faces; without a face id, all faces of the person. They were removed before `added`. */
+  readonly removed: readonly { readonly personId: string; readonly faceId: string | undefined }[];
+  readonly added: readonly Template[];
+  /** The revision up to which these are all changes. */
+  readonly until: number;
+}
+
+/** Maximum number of faces that are enrolled at once. */
+export const MAX_ENROLMENT_BATCH = 500;
+
+/** Why a gallery cannot be used or changed as asked. */
+export type GalleryErrorKind =
+  | "galleryNotFound"
+  | "personNotFound"
+  | "faceNotFound"
+  | "galleryExists"
+  | "tooManyGalleries"
+  | "tooManyFaces"
+  | "tooManyFacesOfPerson"
+  | "modelMismatch";
+
+/** A request that conflicts with what is stored. Any other error of a store means that it could not be reached. */
+export class GalleryError extends Error {
+  override readonly name = "GalleryError";
+  readonly kind: GalleryErrorKind;
+
+  constructor(kind: GalleryErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** A page of a list. */
+export interface Page {
+  /** The id after which the page starts; undefined for the first page. */
+  readonly after?: string | undefined;
+  readonly size: number;
+}
+
+/**
+ * Stores galleries, people and templates. Every method takes the id of the user and reaches only what belongs to it. All
+ * methods may throw GalleryError. Replicas may share one store.
+ */
+export interface GalleryStore {
+  createGallery(userId: string, gallery: NewGallery, limits: GalleryLimits): Promise<Gallery>;
+  getGallery(userId: string, galleryId: string): Promise<Gallery>;
+  /** Lists galleries by id. */
+  listGalleries(userId: string, page: Page): Promise<Gallery[]>;
+  updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
+  /** Deletes a gallery with all its templates. Resolves when they are erased. */
+  deleteGallery(userId: string, galleryId: string): Promise<void>;
+
+  /**
+   * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
+   * it. Returns the gallery.
+   */
+  enrolFaces(
+    userId: string,
+    galleryId: string,
+    model: string,
+    faces: readonly NewFace[],
+    limits: GalleryLimits,
+  ): Promise<Gallery>;
+  getPerson(userId: string, galleryId: string, personId: string): Promise<Person>;
+  /** Lists people by id. */
+  listPeople(userId: string, galleryId: string, page: Page): Promise<Person[]>;
+  renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
+  /** Deletes a person with all templates. Resolves when they are erased. */
+  deletePerson(userId: string, galleryId: string, personId: string): Promise<void>;
+  /** Deletes a face. Resolves when its template is erased. */
+  deleteFace(userId: string, galleryId: string, personId: string, faceId: string): Promise<void>;
+
+  /** Reads templates by the ids of their people and faces, starting after those of `after`. */
+  readFaces(
+    galleryKey: string,
+    page: { readonly after?: Pick<Template, "personId" | "faceId"> | undefined; readonly size: number },
+  ): Promise<ExportedFace[]>;
+  /**
+   * Reads what changed after a revision, at least up to the next one. Returns undefined if removals that old are no
+   * longer known, so that all faces have to be read.
+   */
+  readChanges(gallery: Pick<Gallery, "key" | "revision">, since: number): Promise<GalleryChanges | undefined>;
+
+  /** Finishes deletions that were interrupted. */
+  finishDeletions(): Promise<void>;
+}

@@ -1,0 +1,73 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
+import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
+import { addUser, createUser } from "../support/store-contract.ts";
+
+let folder: string;
+let folders = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "visage-galleries-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const createLocation = async () => ({ databaseUrl: undefined, dataDir: join(folder, `${++folders}`) });
+
+describeGalleryContract("SQLite", {
+  createLocation,
+  executeAt: async ({ dataDir }, sql) => {
+    const file = new Database(join(dataDir, "accounts.db"));
+    file.exec("pragma busy_timeout = 5000");
+    const rows = file.prepare(sql).all([]) as Record<string, unknown>[];
+    file.close();
+    return rows;
+  },
+});
+
+describe("a deletion leaves no trace of a template in any file", () => {
+  const ann = createUser("ann");
+  const faces = Array.from({ length: 200 }, (_, i) => newFace(`p${i % 20}`, `${i}`));
+  const DELETIONS: Readonly<Record<string, (store: GalleryStore) => Promise<void>>> = {
+    "of its face": async (store) => {
+      for (const { personId, faceId } of faces) await store.deleteFace(ann.id, "g", personId, faceId);
+    },
+    "of its person": async (store) => {
+      for (const personId of new Set(faces.map((face) => face.personId)))
+        await store.deletePerson(ann.id, "g", personId);
+    },
+    "of its gallery": (store) => store.deleteGallery(ann.id, "g"),
+  };
+
+  test.each([...Object.entries(DELETIONS), ["of its user", undefined] as const])("%s", async (_, remove) => {
+    const location = await createLocation();
+    const accounts = await openAccountStore(location);
+    await addUser(accounts, ann);
+    const database = await openDatabase(location);
+    const store = createSqlGalleryStore(database);
+    const gallery = { id: "g", displayName: "", model: MODEL, maxDistance: undefined };
+    await store.createGallery(ann.id, gallery, NO_LIMITS);
+    await store.enrolFaces(ann.id, "g", MODEL, faces, NO_LIMITS);
+    expect(await countTraces(location.dataDir)).toBe(faces.length);
+    if (remove) await remove(store);
+    else await accounts.removeUser(ann.id);
+    expect(await countTraces(location.dataDir)).toBe(0);
+    await database.close();
+    await accounts.close();
+  });
+
+  /** Counts the templates of which a file of the folder has the first 64 bytes. */
+  async function countTraces(dataDir: string): Promise<number> {
+    const files = await Promise.all((await readdir(dataDir)).map((name) => readFile(join(dataDir, name))));
+    return faces.filter(({ vector }) => {
+      const start = Buffer.from(vector.buffer, vector.byteOffset, 64);
+      return files.some((file) => file.includes(start));
+    }).length;
+  }
+});

@@ -1,0 +1,301 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import {
+  GalleryError,
+  type GalleryErrorKind,
+  type GalleryLimits,
+  type GalleryStore,
+  MAX_FACES_PER_PERSON,
+  type NewFace,
+} from "../../src/galleries/gallery-store.ts";
+import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { addUser, createUser, type StoreKind } from "./store-contract.ts";
+
+export const MODEL = "sface-000000000000";
+export const NO_LIMITS: GalleryLimits = { maxGalleries: undefined, maxGalleryFaces: undefined };
+const [ANN, BOB] = [createUser("ann"), createUser("bob")];
+
+/** A random template. */
+export function randomVector(): Float32Array {
+  const bytes = new Uint8Array(randomBytes(512));
+  // Small exponents, so that every number is finite.
+  for (let i = 3; i < bytes.length; i += 4) bytes[i] = 0x3d;
+  return new Float32Array(bytes.buffer);
+}
+
+export function newFace(personId: string, faceId = "1", changes: Partial<NewFace> = {}): NewFace {
+  return { personId, faceId, vector: randomVector(), ...changes };
+}
+
+/** Expects that a promise rejects with a GalleryError of this kind. */
+async function expectError(promise: Promise<unknown>, kind: GalleryErrorKind): Promise<void> {
+  const error = await promise.then(() => undefined).catch((fault: unknown) => fault);
+  expect(error).toBeInstanceOf(GalleryError);
+  expect((error as GalleryError).kind).toBe(kind);
+}
+
+/** The behaviour that every gallery store shares, as tests. */
+export function describeGalleryContract(kind: string, { createLocation, executeAt }: StoreKind): void {
+  describe(`the gallery store on ${kind}`, () => {
+    let location: Awaited<ReturnType<typeof createLocation>>;
+    let store: GalleryStore;
+
+    beforeEach(async () => {
+      location = await createLocation();
+      const accounts = await openAccountStore(location);
+      await addUser(accounts, ANN);
+      await addUser(accounts, BOB);
+      await accounts.close();
+      store = await openStore();
+    });
+
+    async function openStore(): Promise<GalleryStore> {
+      const database = await openDatabase(location);
+      onTestFinished(() => database.close());
+      return createSqlGalleryStore(database);
+    }
+
+    const createGallery = (id: string, userId = ANN.id) =>
+      store.createGallery(userId, { id, displayName: "", model: MODEL, maxDistance: undefined }, NO_LIMITS);
+    const enrol = (faces: readonly NewFace[], galleryId = "g", limits = NO_LIMITS) =>
+      store.enrolFaces(ANN.id, galleryId, MODEL, faces, limits);
+    const readAll = async (galleryId = "g") => {
+      const { key } = await store.getGallery(ANN.id, galleryId);
+      return store.readFaces(key, { size: 1000 });
+    };
+
+    describe("galleries", () => {
+      test("are created, changed, listed and deleted", async () => {
+        const created = await store.createGallery(
+          ANN.id,
+          { id: "staff", displayName: "The staff", model: MODEL, maxDistance: 0.4 },
+          NO_LIMITS,
+        );
+        expect(created).toMatchObject({
+          id: "staff",
+          displayName: "The staff",
+          model: MODEL,
+          maxDistance: 0.4,
+          people: 0,
+          faces: 0,
+          revision: 0,
+        });
+        expect(Math.abs(created.createdAt.getTime() - Date.now())).toBeLessThan(60_000);
+        expect(await store.getGallery(ANN.id, "staff")).toEqual(created);
+        expect(await store.updateGallery(ANN.id, "staff", { displayName: "Staff" })).toMatchObject({
+          displayName: "Staff",
+          maxDistance: 0.4,
+        });
+        expect(await store.updateGallery(ANN.id, "staff", { maxDistance: undefined })).toMatchObject({
+          displayName: "Staff",
+          maxDistance: undefined,
+        });
+        for (const id of ["c", "a", "b"]) await createGallery(id);
+        const list = async (after?: string) =>
+          (await store.listGalleries(ANN.id, { after, size: 2 })).map(({ id }) => id);
+        expect([await list(), await list("b"), await list("staff")]).toEqual([
+          ["a", "b"],
+          ["c", "staff"],
+          [],
+        ]);
+        await store.deleteGallery(ANN.id, "a");
+        await expectError(store.getGallery(ANN.id, "a"), "galleryNotFound");
+        await expectError(store.deleteGallery(ANN.id, "a"), "galleryNotFound");
+        expect(await list()).toEqual(["b", "c"]);
+      });
+
+      test("have unique ids for each user, and another key when they are created again", async () => {
+        const { key } = await createGallery("g");
+        await expectError(createGallery("g"), "galleryExists");
+        expect((await createGallery("g", BOB.id)).key).not.toBe(key);
+        await store.deleteGallery(ANN.id, "g");
+        expect((await createGallery("g")).key).not.toBe(key);
+      });
+
+      test("are limited in number", async () => {
+        const create = (id: string) =>
+          store.createGallery(
+            ANN.id,
+            { id, displayName: "", model: MODEL, maxDistance: undefined },
+            { ...NO_LIMITS, maxGalleries: 2 },
+          );
+        await create("a");
+        await create("b");
+        await expectError(create("c"), "tooManyGalleries");
+        await store.deleteGallery(ANN.id, "b");
+        const results = await Promise.allSettled(["d", "e", "f"].map(create));
+        expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      });
+    });
+
+    test("no method reaches the gallery of another user", async () => {
+      await createGallery("g");
+      await enrol([newFace("p")]);
+      const page = { size: 10 };
+      expect(await store.listGalleries(BOB.id, page)).toEqual([]);
+      for (const attempt of [
+        () => store.getGallery(BOB.id, "g"),
+        () => store.updateGallery(BOB.id, "g", { displayName: "x" }),
+        () => store.deleteGallery(BOB.id, "g"),
+        () => store.enrolFaces(BOB.id, "g", MODEL, [newFace("p")], NO_LIMITS),
+        () => store.getPerson(BOB.id, "g", "p"),
+        () => store.listPeople(BOB.id, "g", page),
+        () => store.renamePerson(BOB.id, "g", "p", "x"),
+        () => store.deletePerson(BOB.id, "g", "p"),
+        () => store.deleteFace(BOB.id, "g", "p", "1"),
+      ])
+        await expectError(attempt(), "galleryNotFound");
+      expect(await store.getGallery(ANN.id, "g")).toMatchObject({ people: 1, faces: 1, revision: 1 });
+    });
+
+    describe("faces", () => {
+      beforeEach(() => createGallery("g"));
+
+      test("are enrolled and read with their people", async () => {
+        const faces = [newFace("ann", "1", { displayName: "Ann" }), newFace("ann", "2"), newFace("bob")];
+        expect(await enrol(faces)).toMatchObject({ people: 2, faces: 3, revision: 1 });
+        expect(await readAll()).toMatchObject([
+          { personId: "ann", faceId: "1", displayName: "Ann", vector: faces[0]!.vector },
+          { personId: "ann", faceId: "2", displayName: "Ann", vector: faces[1]!.vector },
+          { personId: "bob", faceId: "1", displayName: "", vector: faces[2]!.vector },
+        ]);
+        expect(await store.getPerson(ANN.id, "g", "ann")).toMatchObject({
+          id: "ann",
+          displayName: "Ann",
+          faces: [{ id: "1" }, { id: "2" }],
+        });
+        const people = await store.listPeople(ANN.id, "g", { after: "ann", size: 5 });
+        expect(people).toMatchObject([{ id: "bob", faces: [{ id: "1" }] }]);
+        expect(await store.renamePerson(ANN.id, "g", "bob", "Bob")).toMatchObject({ displayName: "Bob" });
+      });
+
+      test("with the same ids are one face, and the last template counts", async () => {
+        const [first, second] = [newFace("p", "f", { displayName: "P" }), newFace("p", "f")];
+        await enrol([first]);
+        expect(await enrol([second, second])).toMatchObject({ people: 1, faces: 1 });
+        expect(await readAll()).toMatchObject([{ displayName: "P", vector: second.vector }]);
+      });
+
+      test("are read in pages", async () => {
+        const ids = Array.from({ length: 7 }, (_, i) => `p${i % 3}/${i}`);
+        await enrol(ids.map((id) => newFace(...(id.split("/") as [string, string]))));
+        const { key } = await store.getGallery(ANN.id, "g");
+        const read: string[] = [];
+        for (let page = await store.readFaces(key, { size: 2 }); page.length > 0; ) {
+          read.push(...page.map(({ personId, faceId }) => `${personId}/${faceId}`));
+          page = await store.readFaces(key, { after: page.at(-1), size: 2 });
+        }
+        expect(read).toEqual(ids.toSorted());
+      });
+
+      test("are limited in number, all or none", async () => {
+        const limits = { ...NO_LIMITS, maxGalleryFaces: 3 };
+        await enrol([newFace("a"), newFace("b")], "g", limits);
+        await expectError(enrol([newFace("c"), newFace("d")], "g", limits), "tooManyFaces");
+        expect(await store.getGallery(ANN.id, "g")).toMatchObject({ people: 2, faces: 2, revision: 1 });
+        expect(await enrol([newFace("a"), newFace("c")], "g", limits)).toMatchObject({ faces: 3 });
+      });
+
+      test("of one person are limited in number", async () => {
+        const many = Array.from({ length: MAX_FACES_PER_PERSON }, (_, i) => newFace("p", `${i}`));
+        await enrol(many);
+        await expectError(enrol([newFace("p", "more")]), "tooManyFacesOfPerson");
+        await enrol([newFace("p", "0")]);
+      });
+
+      test("of another model are rejected", async () => {
+        const other = store.enrolFaces(ANN.id, "g", "sface-111111111111", [newFace("p")], NO_LIMITS);
+        await expectError(other, "modelMismatch");
+        await expect(other).rejects.toThrow(/sface-000000000000.*sface-111111111111/);
+      });
+
+      test("are deleted one by one and with their person", async () => {
+        await enrol([newFace("a", "1"), newFace("a", "2"), newFace("b")]);
+        await store.deleteFace(ANN.id, "g", "a", "1");
+        await expectError(store.deleteFace(ANN.id, "g", "a", "1"), "faceNotFound");
+        expect(await store.getGallery(ANN.id, "g")).toMatchObject({ people: 2, faces: 2, revision: 2 });
+        await store.deletePerson(ANN.id, "g", "a");
+        await expectError(store.deletePerson(ANN.id, "g", "a"), "personNotFound");
+        await expectError(store.getPerson(ANN.id, "g", "a"), "personNotFound");
+        expect(await store.getGallery(ANN.id, "g")).toMatchObject({ people: 1, faces: 1, revision: 3 });
+        expect(await readAll()).toMatchObject([{ personId: "b" }]);
+      });
+
+      test("enrolled at the same time are all counted", async () => {
+        const others = await Promise.all(Array.from({ length: 3 }, openStore));
+        const enrolments = Array.from({ length: 30 }, (_, i) =>
+          others[i % 3]!.enrolFaces(ANN.id, "g", MODEL, [newFace(`p${i % 10}`, `${i}`)], NO_LIMITS),
+        );
+        await Promise.all(enrolments);
+        expect(await store.getGallery(ANN.id, "g")).toMatchObject({ people: 10, faces: 30, revision: 30 });
+      });
+    });
+
+    describe("changes", () => {
+      beforeEach(() => createGallery("g"));
+      const changesSince = async (revision: number) =>
+        store.readChanges(await store.getGallery(ANN.id, "g"), revision);
+
+      test("are the added and removed faces since a revision", async () => {
+        await enrol([newFace("a", "1"), newFace("a", "2"), newFace("b", "1")]);
+        await store.deleteFace(ANN.id, "g", "a", "1");
+        await store.deletePerson(ANN.id, "g", "b");
+        await enrol([newFace("a", "1")]);
+        expect(await changesSince(1)).toMatchObject({
+          removed: [
+            { personId: "a", faceId: "1" },
+            { personId: "b", faceId: undefined },
+          ],
+          added: [{ personId: "a", faceId: "1" }],
+          until: 4,
+        });
+        expect(await changesSince(4)).toEqual({ removed: [], added: [], until: 4 });
+      });
+
+      test("come in pages that end between two enrolments", async () => {
+        for (let i = 0; i < 13; i++)
+          await enrol(Array.from({ length: 450 }, (_, k) => newFace(`p${i}-${k}`, "1", { vector: ZERO })));
+        const pages: number[] = [];
+        let since = 0;
+        do {
+          const { added, until } = (await changesSince(since))!;
+          pages.push(added.length);
+          since = until;
+        } while (since < 13);
+        expect(pages).toEqual([11 * 450, 2 * 450]);
+      });
+
+      test("of long ago are unknown", async () => {
+        await executeAt(location, "update galleries set revision = 200000 where id = 'g'");
+        expect(await changesSince(99_000)).toBeUndefined();
+        expect(await changesSince(100_000)).toBeDefined();
+      });
+    });
+
+    test("an interrupted deletion is finished", async () => {
+      await createGallery("g");
+      await enrol([newFace("a"), newFace("b")]);
+      await executeAt(location, "update galleries set id = null");
+      await createGallery("g");
+      await store.finishDeletions();
+      const tables = ["gallery_faces", "gallery_people"];
+      for (const table of tables) expect(await executeAt(location, `select * from ${table}`)).toEqual([]);
+      expect(await executeAt(location, "select id from galleries")).toEqual([{ id: "g" }]);
+    });
+
+    test("the removal of a user takes its galleries", async () => {
+      await createGallery("g");
+      await enrol([newFace("a")]);
+      await store.deleteFace(ANN.id, "g", "a", "1");
+      const accounts = await openAccountStore(location);
+      await accounts.removeUser(ANN.id);
+      await accounts.close();
+      for (const table of ["galleries", "gallery_people", "gallery_faces", "gallery_removals"])
+        expect(await executeAt(location, `select * from ${table}`)).toEqual([]);
+    });
+  });
+}
+
+const ZERO = new Float32Array(128);

@@ -33,11 +33,30 @@ export class CallRunner {
     this.#inFlight = new InFlightLimit(limits.maxInFlight);
   }
 
+  /** The limits of every call. */
+  get limits(): CallLimits {
+    return this.#limits;
+  }
+
   /** Rejects with VisageError, or with the error of `prepare`. */
   async run<Request, Response>(
     callerSignal: AbortSignal | undefined,
     call: Call<Request, Response>,
   ): Promise<Response> {
+    const { controller, end } = this.open(callerSignal);
+    try {
+      const slot = await this.#inFlight.acquire(controller.signal);
+      return await this.#runInSlot(slot, controller, call).finally(() => slot.release());
+    } finally {
+      end();
+    }
+  }
+
+  /**
+   * Creates the controller of a call, which aborts with a VisageError when the caller cancels the call or the client is
+   * closed. `end` must be called at the end of the call.
+   */
+  open(callerSignal: AbortSignal | undefined): { readonly controller: AbortController; end(): void } {
     const controller = new AbortController();
     if (this.#isClosed) controller.abort(closedError());
     // Not AbortSignal.any, which leaks memory on Node 20 when a signal lives long.
@@ -45,13 +64,13 @@ export class CallRunner {
       callerSignal &&
       this.#listeners.add(callerSignal, () => controller.abort(cancelledError(callerSignal.reason)));
     this.#controllers.add(controller);
-    try {
-      const slot = await this.#inFlight.acquire(controller.signal);
-      return await this.#runInSlot(slot, controller, call).finally(() => slot.release());
-    } finally {
-      this.#controllers.delete(controller);
-      stopListening?.();
-    }
+    return {
+      controller,
+      end: () => {
+        this.#controllers.delete(controller);
+        stopListening?.();
+      },
+    };
   }
 
   /** Cancels all calls, also those that follow. */

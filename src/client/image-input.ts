@@ -1,6 +1,3 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ImageSchema } from "../../gen/ts/face/v1/face_pb.ts";
-
 /**
  * A JPEG or PNG: its bytes, a Blob or File, a stream, a local file (Node only), or an HTTP(S) URL from which the service
  * fetches it. A plain string is not accepted, because it could be a path or a URL.
@@ -17,12 +14,19 @@ export type ImageInput =
 /** Reads a local file. */
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<Uint8Array>;
 
-/** Converts an input to the Protobuf message. Reads streams and files completely; rejects if that fails. */
+/** The fields of `face.v1.Image` and of `visage.v1.Image`. */
+export interface ImageFields {
+  readonly source:
+    | { readonly case: "content"; readonly value: Uint8Array }
+    | { readonly case: "url"; readonly value: string };
+}
+
+/** Converts an input to the fields of a Protobuf message. Reads streams and files completely; rejects if that fails. */
 export async function imageFromInput(
   input: ImageInput,
   readFile: ReadFile,
   signal: AbortSignal,
-): Promise<MessageInitShape<typeof ImageSchema>> {
+): Promise<ImageFields> {
   if (typeof input !== "object" || input === null) throw unsupportedInput();
   if ("url" in input) return { source: { case: "url", value: String(input.url) } };
   return { source: { case: "content", value: await readBytes(input, readFile, signal) } };

@@ -1,13 +1,34 @@
 import { createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { type Face, FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import {
+  analysisFromMessage,
+  analysisRequest,
+  comparisonFromMessage,
+  isTemplate,
+  sourceFromTemplate,
+} from "./analysis.ts";
 import { CallRunner } from "./call-runner.ts";
 import { type ImageInput, imageFromInput, type ReadFile } from "./image-input.ts";
-import type { ComparisonOptions, FaceAttributes, VisageClient, VisageClientOptions } from "./types.ts";
+import type { ImageStreamOptions, ItemResult } from "./image-stream.ts";
+import type {
+  AnalysisOptions,
+  Box,
+  ComparisonOptions,
+  FaceAttributes,
+  FaceInput,
+  StreamImage,
+  StreamResult,
+  VisageClient,
+  VisageClientOptions,
+} from "./types.ts";
 
 /** What differs between Node and browsers. */
 export interface Platform {
   readonly transport: Transport;
   readonly readFile: ReadFile;
+  /** Sends images on a stream. Missing if the platform cannot stream requests. */
+  readonly stream?: <Item>(options: ImageStreamOptions<Item>) => AsyncIterable<ItemResult<Item>>;
   /** Closes the connections of the transport. */
   readonly disconnect: () => void;
 }
@@ -18,6 +39,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /** Creates a client for a platform. Throws RangeError for options out of range. */
 export function createOperations(options: VisageClientOptions, platform: Platform): VisageClient {
   const raw = createClient(FaceService, platform.transport);
+  const rawAnalysis = createClient(FaceAnalysisService, platform.transport);
   const runner = new CallRunner({
     timeoutMs: checkRange("timeoutMs", options.timeoutMs ?? 30_000, 1, MAX_TIMEOUT_MS),
     retries: checkRange("retries", options.retries ?? 4, 0, 1_000),
@@ -32,13 +54,66 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
     const [img1, img2] = await Promise.all([read(images[0], signal), read(images[1], signal)]);
     return { img1, img2, ...faceDetField(detect), bboxes1: box1, bboxes2: box2 };
   };
+  const readFace = async (face: FaceInput, box: Box | undefined, signal: AbortSignal) =>
+    isTemplate(face)
+      ? { ...sourceFromTemplate(face), box }
+      : { source: { case: "image" as const, value: await read(face, signal) }, box };
+  async function* analyzeStream<Key>(
+    items: Iterable<StreamImage<Key>> | AsyncIterable<StreamImage<Key>>,
+    options: AnalysisOptions,
+    stream: NonNullable<Platform["stream"]>,
+  ): AsyncGenerator<StreamResult<Key>> {
+    const { controller, end } = runner.open(options.signal);
+    const results = stream<StreamImage<Key>>({
+      items,
+      prepare: async ({ image, boxes }, signal) => analysisRequest(await read(image, signal), options, boxes),
+      open: rawAnalysis.analyzeImages,
+      limits: runner.limits,
+      signal: controller.signal,
+    });
+    try {
+      for await (const { item, outcome } of results) {
+        if ("error" in outcome) yield { key: item.key, error: outcome.error };
+        else yield { key: item.key, response: analysisFromMessage(outcome.response) };
+      }
+    } finally {
+      end();
+    }
+  }
 
   return {
     raw,
+    rawAnalysis,
 
     close() {
       runner.close();
       platform.disconnect();
+    },
+
+    async analyzeImage(image, options = {}) {
+      const response = await runner.run(options.signal, {
+        prepare: async (signal) => analysisRequest(await read(image, signal), options, options.boxes),
+        send: rawAnalysis.analyzeImage,
+      });
+      return analysisFromMessage(response);
+    },
+
+    analyzeImages(images, options = {}) {
+      if (!platform.stream)
+        throw new TypeError("A browser cannot stream requests. Call analyzeImage for each image.");
+      return analyzeStream(images, options, platform.stream);
+    },
+
+    async compareFaces(source, target, { sourceBox, targetBox, maxFalseMatchRate = 0, signal } = {}) {
+      const response = await runner.run(signal, {
+        prepare: async (signal) => {
+          const faces = [readFace(source, sourceBox, signal), readFace(target, targetBox, signal)] as const;
+          const [sourceFace, targetFace] = await Promise.all(faces);
+          return { source: sourceFace, target: targetFace, maxFalseMatchRate };
+        },
+        send: rawAnalysis.compareFaces,
+      });
+      return comparisonFromMessage(response);
     },
 
     async matchFaces(one, other, options = {}) {
@@ -47,15 +122,6 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
         send: raw.matchFaces,
       });
       return { distance: Number(data!.score), isMatch: data!.status === "match" };
-    },
-
-    async compareFaces(one, other, options = {}) {
-      const { data } = await runner.run(options.signal, {
-        prepare: (signal) => readPair([one, other], options, signal),
-        send: raw.compareFaces,
-      });
-      const confidence = Number(data!.confidence);
-      return { confidence, isMatch: confidence > 0.6 };
     },
 
     async getImageAttr(image, { boxes = [], detect, signal } = {}) {

@@ -44,21 +44,27 @@ export async function callWithRetries<T>(
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       const error = visageErrorFromCause(cause);
-      const isRejection = REJECTIONS.includes(error.reason);
-      const isAnswer = error.code !== undefined && !isRejection;
+      const isRejected = isRejection(error);
+      const isAnswer = error.code !== undefined && !isRejected;
       if (isAnswer) slot.accept();
       const isInternal = error.reason === INTERNAL;
       const delayMs = delayAfter(error, attempt);
-      const isLast = (isRejection ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
+      const isLast = (isRejected ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
       if (!error.retryable || isLast || (isInternal && hadInternalError)) throw error;
       hadInternalError ||= isInternal;
-      if (!isRejection) retriesLeft--;
-      await (isRejection ? slot.reject(delayMs) : sleep(delayMs, signal));
+      if (!isRejected) retriesLeft--;
+      await (isRejected ? slot.reject(delayMs) : sleep(delayMs, signal));
     }
   }
 }
 
-function delayAfter({ retryAfterMs }: VisageError, attempt: number): number {
+/** Whether the service rejected a call without any work, because of its load or a rate limit. */
+export function isRejection({ reason }: VisageError): boolean {
+  return REJECTIONS.includes(reason);
+}
+
+/** Returns the delay before the next attempt in milliseconds. The first attempt is number 0. */
+export function delayAfter({ retryAfterMs }: VisageError, attempt: number): number {
   const backoffMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** attempt);
   return Math.max(retryAfterMs, backoffMs) * (1 + JITTER * Math.random());
 }

@@ -1,6 +1,7 @@
 // The entry for Node. It has the same exports as web-client.ts.
 import { readFile } from "node:fs/promises";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { ImageStream } from "./image-stream.ts";
 import { apiKeyInterceptors, checkAddress, createOperations } from "./operations.ts";
 import type { VisageClient, VisageClientOptions } from "./types.ts";
 
@@ -36,6 +37,7 @@ export function createVisageClient(options: VisageClientOptions): VisageClient {
   return createOperations(options, {
     transport: createGrpcTransport({ baseUrl, sessionManager, interceptors }),
     readFile: (path, signal) => readFile(path, { signal }),
+    stream: (options) => new ImageStream(options).results(),
     disconnect: () => sessionManager.abort(),
   });
 }

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import type { Status } from "../../gen/ts/google/rpc/status_pb.ts";
 
 /** The fields of a VisageError besides those of Error. */
 type ErrorFields = Omit<VisageError, keyof Error>;
@@ -9,7 +10,8 @@ export class VisageError extends Error {
   override readonly name = "VisageError";
   /**
    * The reason from the error table of docs/errors.md, such as `NO_FACE`. Without a response of the service it is
-   * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`.
+   * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`, and `UNREADABLE_IMAGE` for an image of a stream that could not be
+   * read.
    */
   readonly reason: string;
   /** The envelope code, such as `3001`; undefined without a response of the service. */
@@ -63,9 +65,16 @@ export function visageErrorFromCause(cause: unknown): VisageError {
   return new VisageError(error.rawMessage, fields, error);
 }
 
+/** Converts the error of one image of a stream. */
+export function visageErrorFromStatus({ code, message, details }: Status): VisageError {
+  const error = new ConnectError(message, code);
+  error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.replace(/.*\//, ""), value }));
+  return visageErrorFromCause(error);
+}
+
 /** Creates an error without a response of the service. */
 export function connectionError(
-  reason: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED",
+  reason: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED" | "UNREADABLE_IMAGE",
   message: string,
   { retryable, cause }: { readonly retryable: boolean; readonly cause?: unknown },
 ): VisageError {

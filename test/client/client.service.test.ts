@@ -101,24 +101,64 @@ test("matchFaces compares the faces that the boxes select", async () => {
   expect(others.distance).toBeGreaterThan(0.5);
 });
 
-test("compareFaces agrees with matchFaces", async () => {
-  const client = openClient();
-  const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
-  expect(await client.compareFaces(PHOTO, PHOTO, { box1: left, box2: left })).toEqual({
-    confidence: 1,
-    isMatch: true,
-  });
-  expect(await client.compareFaces(PHOTO, PHOTO, { box1: left, box2: middle })).toMatchObject({
-    isMatch: false,
-  });
-});
-
 test("getImageAttr returns every face, the most prominent first", async () => {
   const { width, height, faces } = await openClient().getImageAttr(PHOTO);
   expect({ width, height, count: faces.length }).toEqual({ width: 1920, height: 1350, count: 3 });
   expect(Object.keys(faces[0]!.landmarks)).toHaveLength(68);
   const [again] = (await openClient().getImageAttr(PHOTO, { boxes: [faces[0]!.box], detect: false })).faces;
   expect(again!.gender).toBe(faces[0]!.gender);
+});
+
+test("analyzeImage returns the chosen features of every face", async () => {
+  const client = openClient();
+  const { width, height, faces, facesFound } = await client.analyzeImage({ path: PATH });
+  expect({ width, height, facesFound }).toEqual({ width: 1920, height: 1350, facesFound: 3 });
+  const old = await client.getImageAttr(PHOTO);
+  for (const [i, face] of faces.entries()) {
+    const { age, gender, box, landmarks } = old.faces[i]!;
+    expect(face.age!.range).toBe(age);
+    expect(face.gender).toEqual({
+      value: gender,
+      confidence: expect.toSatisfy(
+        (value: number) => Math.abs(value - old.faces[i]!.genderConfidence) < 0.001,
+      ),
+    });
+    expect(Math.abs(face.box.x1 - box.x1)).toBeLessThan(1);
+    expect(face.landmarks).toHaveLength(Object.keys(landmarks).length);
+    expect(face.quality).toMatchObject({ issues: [], usable: true });
+    expect(face.detectionScore).toBeGreaterThan(0.5);
+    expect(face.embedding).toBeUndefined();
+  }
+  const features = ["embedding"] as const;
+  const [embedded] = (await client.analyzeImage(PHOTO, { features, maxFaces: 1 })).faces;
+  expect(embedded).toMatchObject({ landmarks: [], quality: undefined, age: undefined, gender: undefined });
+  expect(embedded!.embedding).toEqual(await client.getFaceVec(PHOTO));
+  const [small] = (await client.analyzeImage(PHOTO, { boxes: [FACES[3][0]!] })).faces;
+  expect(small).toMatchObject({ detectionScore: undefined, prominence: undefined });
+});
+
+test("analyzeImage rejects a feature that does not exist", async () => {
+  // @ts-expect-error The types reject it too.
+  await expect(openClient().analyzeImage(PHOTO, { features: ["age"] })).rejects.toThrow(TypeError);
+});
+
+test("compareFaces compares images and templates", async () => {
+  const client = openClient();
+  const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
+  const all = await client.compareFaces(PHOTO, { path: PATH }, { sourceBox: left });
+  expect(all.matches.map(({ isMatch }) => isMatch)).toEqual([true, false, false]);
+  expect(all.matches[0]).toMatchObject({ confidence: expect.closeTo(1, 2), box: { x1: expect.any(Number) } });
+  expect(all).toMatchObject({ threshold: 0.5, extrapolated: false, sourceBox: { x1: expect.any(Number) } });
+
+  const template = await client.getFaceVec(PHOTO, { box: left });
+  const one = await client.compareFaces(template, PHOTO, { targetBox: middle, maxFalseMatchRate: 0.001 });
+  expect(one.matches).toHaveLength(1);
+  expect(one.falseMatchRate).toBeLessThanOrEqual(Math.fround(0.001));
+  expect(one).toMatchObject({ sourceBox: undefined, model: template.model });
+  const { matches } = await client.compareFaces(template, template);
+  expect(matches).toEqual([{ box: undefined, distance: 0, confidence: 1, isMatch: true }]);
+  const foreign = { ...template, model: "another" };
+  expect(await rejectionOf(client.compareFaces(foreign, PHOTO))).toMatchObject({ reason: "MODEL_MISMATCH" });
 });
 
 describe("an error", () => {

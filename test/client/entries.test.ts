@@ -14,6 +14,11 @@ test.each(["ca", "clientCertificate", "clientKey"] as const)("a browser rejects 
   );
 });
 
+test("a browser rejects streams", () => {
+  const client = web.createVisageClient({ address: "http://localhost:8080" });
+  expect(() => client.analyzeImages([])).toThrow("A browser cannot stream requests.");
+});
+
 test.each([
   { timeoutMs: 0 },
   { timeoutMs: Number.POSITIVE_INFINITY },

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
@@ -31,6 +31,7 @@ import { startTestService, USER } from "../support/service.ts";
 
 const PACKAGE = join(PACKAGE_ROOT, "sdks/typescript");
 const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample3.jpg");
+const EXAMPLES = ["example.ts", "example-stream.ts"];
 const PEERS = [
   "@bufbuild/protobuf",
   "@connectrpc/connect",
@@ -103,9 +104,9 @@ function compile(projectDir: string, moduleArgs: readonly string[], ...files: st
   return spawnSync(tsc, args, { cwd: projectDir, encoding: "utf8" }).stdout;
 }
 
-/** Writes the example and the code of the READMEs into a project. Returns the names of the files. */
+/** Writes the examples and the code of the READMEs into a project. Returns the names of the files. */
 function writeExamples(projectDir: string): string[] {
-  cpSync(join(PACKAGE, "example.ts"), join(projectDir, "example.ts"));
+  for (const name of EXAMPLES) cpSync(join(PACKAGE, name), join(projectDir, name));
   const surroundings =
     "declare const apiKey: string; declare const bytes: Uint8Array; declare const file: File;\n";
   const blocks = ["README.md", "sdks/typescript/README.md"].flatMap((path) =>
@@ -116,12 +117,17 @@ function writeExamples(projectDir: string): string[] {
     return `block-${i}.ts`;
   });
   expect(names.length).toBeGreaterThan(2);
-  return ["example.ts", ...names];
+  return [...EXAMPLES, ...names];
 }
 
-/** Runs the compiled example. The service runs in this process, which must not be blocked. */
-async function runExample(projectDir: string, apiKey = USER) {
-  const args = ["example.js", `http://127.0.0.1:${service.port}`, apiKey, PHOTO, PHOTO];
+/** Runs the compiled example. */
+function runExample(projectDir: string, apiKey = USER) {
+  return runProgram(projectDir, "example.js", apiKey, PHOTO, PHOTO);
+}
+
+/** Runs a compiled program. The service runs in this process, which must not be blocked. */
+async function runProgram(projectDir: string, program: string, apiKey: string, ...photos: string[]) {
+  const args = [program, `http://127.0.0.1:${service.port}`, apiKey, ...photos];
   const child = spawn(process.execPath, args, { cwd: projectDir });
   const [stdout, stderr, [status]] = await Promise.all([
     text(child.stdout),
@@ -171,16 +177,26 @@ describe("the installed package", () => {
     });
   });
 
+  test("analyses a folder by stream in its example", async () => {
+    expect(compile(project, ["--module", "nodenext"], ...writeExamples(project))).toBe("");
+    const { stdout, status } = await runProgram(project, "example-stream.js", USER, dirname(PHOTO));
+    expect(status).toBe(0);
+    expect(stdout.split("\n")).toEqual(
+      expect.arrayContaining(["sample1.jpg: 3 faces", "sample3.jpg: 3 faces"]),
+    );
+  });
+
   test("has the generated messages and the search", () => {
     const program = `
       import { FaceService } from "@visage/client/face/v1";
+      import { FaceAnalysisService } from "@visage/client/visage/v1";
       import { TemplateIndex } from "@visage/client/search";
       const index = new TemplateIndex();
       index.add("alice", new Float32Array(128));
-      console.log(FaceService.typeName, index.nearest(new Float32Array(128))[0].id);`;
+      console.log(FaceService.typeName, FaceAnalysisService.typeName, index.nearest(new Float32Array(128))[0].id);`;
     const args = ["--input-type=module", "--eval", program];
     expect(execFileSync(process.execPath, args, { cwd: project, encoding: "utf8" })).toBe(
-      "face.v1.FaceService alice\n",
+      "face.v1.FaceService visage.v1.FaceAnalysisService alice\n",
     );
   });
 
@@ -247,9 +263,10 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
             () => undefined,
             ({ name, reason, code, retryable, message }) => ({ name, reason, code, retryable, message }),
           );
-        const [match, comparison, attributes, template, stream] = await Promise.all([
+        const [match, comparison, analysis, attributes, template, stream] = await Promise.all([
           visage.matchFaces(file, bytes.buffer),
           visage.compareFaces(file, file),
+          visage.analyzeImage(file),
           visage.getImageAttr(file),
           visage.getFaceVec(file),
           visage.getFaceVec(file.stream()),
@@ -260,8 +277,8 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
         const unreachable = createVisageClient({ address: "http://127.0.0.1:1", retries: 1 });
         return {
           match,
-          comparison,
-          faces: attributes.faces.length,
+          comparison: comparison.matches[0],
+          faces: [attributes.faces.length, analysis.faces.length],
           dimensions: [template.vector.length, stream.vector.length],
           model: template.model,
           many: [...new Set(many.map((error) => error?.reason))],
@@ -276,8 +293,8 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
     );
     expect(results).toEqual({
       match: { distance: 0, isMatch: true },
-      comparison: { confidence: 1, isMatch: true },
-      faces: 3,
+      comparison: expect.objectContaining({ distance: 0, confidence: 1, isMatch: true }),
+      faces: [3, 3],
       dimensions: [128, 128],
       model: expect.stringMatching(/./),
       many: ["UNSUPPORTED_FORMAT"],

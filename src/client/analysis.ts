@@ -1,0 +1,118 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type AnalyzeImageRequestSchema,
+  type AnalyzeImageResponse,
+  type BoundingBox,
+  type CompareFacesResponse,
+  type Face,
+  Feature as FeatureNumber,
+  Gender,
+  QualityIssue as QualityIssueNumber,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type { ImageFields } from "./image-input.ts";
+import type {
+  AnalysisOptions,
+  AnalyzedFace,
+  ApparentGender,
+  Box,
+  FaceComparison,
+  FaceInput,
+  ImageAnalysis,
+  QualityIssue,
+  Template,
+} from "./types.ts";
+
+const FEATURES = {
+  landmarks: FeatureNumber.LANDMARKS,
+  attributes: FeatureNumber.ATTRIBUTES,
+  embedding: FeatureNumber.EMBEDDING,
+  quality: FeatureNumber.QUALITY,
+};
+
+/** Makes the request of an analysis. Throws TypeError for an unknown feature. */
+export function analysisRequest(
+  image: ImageFields,
+  { features = [], maxFaces = 0 }: AnalysisOptions,
+  boxes: readonly Box[] = [],
+): MessageInitShape<typeof AnalyzeImageRequestSchema> {
+  return {
+    image,
+    boxes: [...boxes],
+    maxFaces,
+    features: features.map((name) => {
+      if (!Object.hasOwn(FEATURES, name)) throw new TypeError(`There is no feature "${name}".`);
+      return FEATURES[name];
+    }),
+  };
+}
+
+/** Whether a face is given as a template. */
+export function isTemplate(face: FaceInput): face is Template {
+  return typeof face === "object" && face !== null && "vector" in face;
+}
+
+/** Makes the source or target of a comparison from a template. */
+export function sourceFromTemplate({ vector, model }: Template) {
+  return { source: { case: "embedding" as const, value: { values: [...vector], model } } };
+}
+
+export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeImageResponse): ImageAnalysis {
+  const { width, height } = imageSize!;
+  return { width, height, faces: faces.map(faceFromMessage), facesFound };
+}
+
+export function comparisonFromMessage(message: CompareFacesResponse): FaceComparison {
+  const { matches, threshold, falseMatchRate, extrapolated, sourceBox, model } = message;
+  return {
+    matches: matches.map(({ box, distance, confidence, matched }) => ({
+      box: box && boxFromMessage(box),
+      distance,
+      confidence,
+      isMatch: matched,
+    })),
+    threshold,
+    falseMatchRate,
+    extrapolated,
+    sourceBox: sourceBox && boxFromMessage(sourceBox),
+    model,
+  };
+}
+
+function faceFromMessage(face: Face): AnalyzedFace {
+  const { detectionScore, presence, prominence, landmarks, pose, quality, age, gender, embedding } = face;
+  const { yaw, pitch, roll } = pose!;
+  return {
+    box: boxFromMessage(face.box!),
+    detectionScore,
+    presence,
+    prominence,
+    pose: { yaw, pitch, roll },
+    landmarks: landmarks.map(({ x, y }) => ({ x, y })),
+    quality: quality && {
+      size: quality.size,
+      brightness: quality.brightness,
+      issues: quality.issues.map((issue) => textOf(QualityIssueNumber, issue) as QualityIssue),
+      usable: quality.usable,
+    },
+    age: age && {
+      range: `${age.minYears}-${age.maxYears}`,
+      minYears: age.minYears,
+      maxYears: age.maxYears,
+      confidence: age.confidence,
+    },
+    gender: gender && {
+      value: textOf(Gender, gender.value) as ApparentGender["value"],
+      confidence: gender.confidence,
+    },
+    embedding: embedding && { vector: Float32Array.from(embedding.values), model: embedding.model },
+  };
+}
+
+function boxFromMessage({ x1, y1, x2, y2 }: BoundingBox): Box {
+  return { x1, y1, x2, y2 };
+}
+
+/** The name of an enum's value in lower case, as the types of this client have it. */
+function textOf(names: Readonly<Record<number, string>>, value: number): string {
+  return (names[value] ?? "unknown").toLowerCase();
+}

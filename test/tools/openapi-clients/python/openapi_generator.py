@@ -10,10 +10,16 @@ import openapi_client
 from openapi_client import (
     CompareFacesRequest,
     Face,
+    FaceAnalysisServiceApi,
     FaceServiceApi,
     GetFaceVecRequest,
     GetImageAttrRequest,
     MatchFacesRequest,
+    V1AnalyzeImageRequest,
+    V1CompareFacesRequest,
+    V1FaceSource,
+    V1Feature,
+    V1Image,
 )
 
 PHOTO_1 = os.environ["VISAGE_PHOTO_1"]
@@ -41,6 +47,30 @@ def summarize(match, compare, attr, vec):
     }
 
 
+def call_typed(api):
+    image = V1Image(content=encode(PHOTO_1))
+    features = [V1Feature.FEATURE_ATTRIBUTES, V1Feature.FEATURE_QUALITY]
+    measured = api.v1_analyze_image_with_form_data(PHOTO_1, features=features, max_faces=2)
+    embedded = api.v1_analyze_image_with_json(
+        V1AnalyzeImageRequest(image=image, features=[V1Feature.FEATURE_EMBEDDING], max_faces=1)
+    )
+    source = V1FaceSource(embedding=embedded.faces[0].embedding)
+    request = V1CompareFacesRequest(source=source, target=V1FaceSource(image=image), max_false_match_rate=0.001)
+    stored = api.v1_compare_faces_with_json(request)
+    pair = api.v1_compare_faces_with_form_data(PHOTO_1, PHOTO_2)
+    try:
+        api.v1_analyze_image_with_form_data(PHOTO_1, boxes=["1,2,3"])
+    except openapi_client.ApiException as fault:
+        error = [fault.status, fault.data.reason]
+    return {
+        "faces": [[face.age.range, face.gender.value, face.quality.usable] for face in measured.faces],
+        "facesFound": measured.faces_found,
+        "matched": [match.matched for match in stored.matches],
+        "pairs": len(pair.matches),
+        "error": error,
+    }
+
+
 configuration = openapi_client.Configuration(
     host=os.environ["VISAGE_URL"], api_key={"user_id": os.environ["VISAGE_USER_ID"]}
 )
@@ -63,4 +93,5 @@ with openapi_client.ApiClient(configuration) as client:
         api.get_face_vec_with_form_data(PHOTO_1, bboxes="1,2,3")
     except openapi_client.ApiException as fault:
         error = [fault.status, fault.data.code, fault.data.data.reason]
-print(json.dumps({"files": files, "text": text, "error": error}))
+    typed = call_typed(FaceAnalysisServiceApi(client))
+print(json.dumps({"files": files, "text": text, "error": error, "typed": typed}))

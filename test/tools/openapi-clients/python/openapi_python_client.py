@@ -7,6 +7,7 @@ import os
 import pathlib
 
 from visage_client import AuthenticatedClient
+from visage_client.api.face_analysis_service import v_1_analyze_image, v_1_compare_faces
 from visage_client.api.face_service import compare_faces, get_face_vec, get_image_attr, match_faces
 from visage_client.models import (
     CompareFacesFiles,
@@ -18,6 +19,13 @@ from visage_client.models import (
     GetImageAttrRequest,
     MatchFacesFiles,
     MatchFacesRequest,
+    V1AnalyzeImageFiles,
+    V1AnalyzeImageRequest,
+    V1CompareFacesFiles,
+    V1CompareFacesRequest,
+    V1FaceSource,
+    V1Feature,
+    V1Image,
 )
 from visage_client.types import File
 
@@ -50,6 +58,34 @@ def summarize(match, compare, attr, vec):
     }
 
 
+def call_typed(client):
+    image = V1Image(content=encode(PHOTO_1))
+    measured = v_1_analyze_image.sync(
+        client=client,
+        body=V1AnalyzeImageFiles(open_file(PHOTO_1)),
+        features=[V1Feature.FEATURE_ATTRIBUTES, V1Feature.FEATURE_QUALITY],
+        max_faces=2,
+    )
+    request = V1AnalyzeImageRequest(image, features=[V1Feature.FEATURE_EMBEDDING], max_faces=1)
+    embedded = v_1_analyze_image.sync(client=client, body=request)
+    source = V1FaceSource(embedding=embedded.faces[0].embedding)
+    request = V1CompareFacesRequest(source, V1FaceSource(image=image), max_false_match_rate=0.001)
+    stored = v_1_compare_faces.sync(client=client, body=request)
+    pair = v_1_compare_faces.sync(
+        client=client, body=V1CompareFacesFiles(open_file(PHOTO_1), open_file(PHOTO_2))
+    )
+    failed = v_1_analyze_image.sync_detailed(
+        client=client, body=V1AnalyzeImageFiles(open_file(PHOTO_1)), boxes=["1,2,3"]
+    )
+    return {
+        "faces": [[face.age.range_, face.gender.value, face.quality.usable] for face in measured.faces],
+        "facesFound": measured.faces_found,
+        "matched": [match.matched for match in stored.matches],
+        "pairs": len(pair.matches),
+        "error": [failed.status_code, failed.parsed.reason],
+    }
+
+
 # The key as a Bearer token.
 with AuthenticatedClient(os.environ["VISAGE_URL"], token=os.environ["VISAGE_USER_ID"], timeout=60) as client:
     files = summarize(
@@ -71,4 +107,5 @@ with AuthenticatedClient(os.environ["VISAGE_URL"], token=os.environ["VISAGE_USER
         client=client, body=GetFaceVecFiles(open_file(PHOTO_1)), bboxes="1,2,3"
     )
     error = [failed.status_code, failed.parsed.code, failed.parsed.data.reason]
-print(json.dumps({"files": files, "text": text, "error": error}))
+    typed = call_typed(client)
+print(json.dumps({"files": files, "text": text, "error": error, "typed": typed}))

@@ -5,10 +5,13 @@ import {
   type CompareFacesResponse,
   Configuration,
   type ErrorResponse,
+  FaceAnalysisServiceApi,
   FaceServiceApi,
   type GetFaceVecResponse,
   type GetImageAttrResponse,
   type MatchFacesResponse,
+  V1Feature,
+  type V1Status,
 } from "./axios-client";
 import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
 
@@ -38,6 +41,27 @@ function summarize(
   };
 }
 
+async function callTyped() {
+  const api = new FaceAnalysisServiceApi(new Configuration({ basePath: baseUrl, apiKey: key }));
+  const features = [V1Feature.FeatureAttributes, V1Feature.FeatureQuality];
+  const image = { content: text1 };
+  const { data: measured } = await api.v1AnalyzeImageWithFormData(file1, features, undefined, 2);
+  const request = { image, features: [V1Feature.FeatureEmbedding], maxFaces: 1 };
+  const [face] = (await api.v1AnalyzeImageWithJson(request)).data.faces;
+  const stored = { source: { embedding: face?.embedding }, target: { image }, maxFalseMatchRate: 0.001 };
+  const { data: comparison } = await api.v1CompareFacesWithJson(stored);
+  const { data: pair } = await api.v1CompareFacesWithFormData(file1, file2);
+  const fault = await api.v1AnalyzeImageWithFormData(file1, [], ["1,2,3"]).catch((error: unknown) => error);
+  if (!isAxiosError<V1Status>(fault)) throw fault;
+  return {
+    faces: measured.faces.map(({ age, gender, quality }) => [age?.range, gender?.value, quality?.usable]),
+    facesFound: measured.facesFound,
+    matched: comparison.matches.map(({ matched }) => matched),
+    pairs: pair.matches.length,
+    error: [fault.response?.status, fault.response?.data.reason],
+  };
+}
+
 async function main() {
   const api = new FaceServiceApi(new Configuration({ basePath: baseUrl, apiKey: key }));
   const files = summarize(
@@ -57,7 +81,8 @@ async function main() {
   const fault = await api.getFaceVecWithFormData(file1, "1,2,3").catch((error: unknown) => error);
   if (!isAxiosError<ErrorResponse>(fault)) throw fault;
   const { status, data } = fault.response!;
-  console.log(JSON.stringify({ files, text, error: [status, data.code, data.data.reason] }));
+  const typed = await callTyped();
+  console.log(JSON.stringify({ files, text, error: [status, data.code, data.data.reason], typed }));
 }
 
 main().catch((error: unknown) => {

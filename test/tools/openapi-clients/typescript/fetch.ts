@@ -4,11 +4,13 @@ import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
 import {
   type CompareFacesResponse,
   Configuration,
+  FaceAnalysisServiceApi,
   FaceServiceApi,
   type GetFaceVecResponse,
   type GetImageAttrResponse,
   type MatchFacesResponse,
   type ResponseError,
+  V1Feature,
 } from "./fetch-client";
 
 function summarize(
@@ -30,6 +32,31 @@ function summarize(
     imageSize: attributes.image_size,
     vector: vec.vector.length,
     facesFound: vec.detail?.images[0]?.facesFound,
+  };
+}
+
+async function callTyped() {
+  const api = new FaceAnalysisServiceApi(new Configuration({ basePath: baseUrl, apiKey: key }));
+  const form = { contentType: "multipart/form-data" } as const;
+  const json = { contentType: "application/json" } as const;
+  const features = [V1Feature.FeatureAttributes, V1Feature.FeatureQuality];
+  const image = { content: text1 };
+  const { faces, facesFound } = await api.v1AnalyzeImage({ ...form, image: file1, features, maxFaces: 2 });
+  const request = { image, features: [V1Feature.FeatureEmbedding], maxFaces: 1 };
+  const [face] = (await api.v1AnalyzeImage({ ...json, v1AnalyzeImageRequest: request })).faces;
+  const stored = { source: { embedding: face?.embedding }, target: { image }, maxFalseMatchRate: 0.001 };
+  const { matches } = await api.v1CompareFaces({ ...json, v1CompareFacesRequest: stored });
+  const pair = await api.v1CompareFaces({ ...form, source: file1, target: file2 });
+  const fault = await api
+    .v1AnalyzeImage({ ...form, image: file1, boxes: ["1,2,3"] })
+    .catch((error: unknown) => error);
+  const { response } = fault as ResponseError;
+  return {
+    faces: faces.map(({ age, gender, quality }) => [age?.range, gender?.value, quality?.usable]),
+    facesFound,
+    matched: matches.map(({ matched }) => matched),
+    pairs: pair.matches.length,
+    error: [response.status, (await response.json()).reason],
   };
 }
 
@@ -60,7 +87,8 @@ async function main() {
   const fault = await api.getFaceVec({ ...form, img: file1, bboxes: "1,2,3" }).catch((error) => error);
   const { response } = fault as ResponseError;
   const { code, data } = await response.json();
-  console.log(JSON.stringify({ files, text, error: [response.status, code, data.reason] }));
+  const typed = await callTyped();
+  console.log(JSON.stringify({ files, text, error: [response.status, code, data.reason], typed }));
 }
 
 main().catch((error: unknown) => {

@@ -28,6 +28,41 @@ function summarize(
   };
 }
 
+async function callTyped() {
+  const throwOnError = true;
+  const features: textApi.V1Feature[] = ["FEATURE_ATTRIBUTES", "FEATURE_QUALITY"];
+  const image = { content: text1 };
+  const { data: measured } = await fileApi.v1AnalyzeImage({
+    body: { image: file1 },
+    query: { features, maxFaces: 2 },
+    throwOnError,
+  });
+  const { data: embedded } = await textApi.v1AnalyzeImage({
+    body: { image, features: ["FEATURE_EMBEDDING"], maxFaces: 1 },
+    throwOnError,
+  });
+  const source = { embedding: embedded.faces[0]?.embedding };
+  const { data: stored } = await textApi.v1CompareFaces({
+    body: { source, target: { image }, maxFalseMatchRate: 0.001 },
+    throwOnError,
+  });
+  const { data: pair } = await fileApi.v1CompareFaces({
+    body: { source: file1, target: file2 },
+    throwOnError,
+  });
+  const { error, response } = await fileApi.v1AnalyzeImage({
+    body: { image: file1 },
+    query: { boxes: ["1,2,3"] },
+  });
+  return {
+    faces: measured.faces.map(({ age, gender, quality }) => [age?.range, gender?.value, quality?.usable]),
+    facesFound: measured.facesFound,
+    matched: stored.matches.map(({ matched }) => matched),
+    pairs: pair.matches.length,
+    error: [response?.status, error?.reason],
+  };
+}
+
 async function main() {
   for (const client of [fileClient, textClient]) client.setConfig({ baseUrl, auth: key });
   const throwOnError = true;
@@ -59,7 +94,8 @@ async function main() {
     ).data,
   );
   const { error, response } = await fileApi.getFaceVec({ body: { img: file1 }, query: { bboxes: "1,2,3" } });
-  console.log(JSON.stringify({ files, text, error: [response?.status, error?.code, error?.data.reason] }));
+  const failure = [response?.status, error?.code, error?.data.reason];
+  console.log(JSON.stringify({ files, text, error: failure, typed: await callTyped() }));
 }
 
 main().catch((error: unknown) => {

@@ -17,7 +17,8 @@ import (
 func main() {
 	config := visage.NewConfiguration()
 	config.Servers = visage.ServerConfigurations{{URL: os.Getenv("VISAGE_URL")}}
-	api := visage.NewAPIClient(config).FaceServiceAPI
+	client := visage.NewAPIClient(config)
+	api := client.FaceServiceAPI
 	keys := map[string]visage.APIKey{"user_id": {Key: os.Getenv("VISAGE_USER_ID")}}
 	ctx := context.WithValue(context.Background(), visage.ContextAPIKeys, keys)
 	photo1, photo2 := os.Getenv("VISAGE_PHOTO_1"), os.Getenv("VISAGE_PHOTO_2")
@@ -47,8 +48,44 @@ func main() {
 	}
 	body := fault.Model().(visage.ErrorResponse)
 	failure := []any{response.StatusCode, body.Code, body.Data.Reason}
-	output, _ := json.Marshal(map[string]any{"files": files, "text": text, "error": failure})
+	typed := callTyped(ctx, client.FaceAnalysisServiceAPI, photo1, photo2)
+	output, _ := json.Marshal(map[string]any{"files": files, "text": text, "error": failure, "typed": typed})
 	fmt.Println(string(output))
+}
+
+func callTyped(ctx context.Context, api *visage.FaceAnalysisServiceAPIService, photo1, photo2 string) map[string]any {
+	content := encode(photo1)
+	image := visage.V1Image{Content: &content}
+	features := []visage.V1Feature{visage.FEATURE_ATTRIBUTES, visage.FEATURE_QUALITY}
+	measured := must(api.V1AnalyzeImageWithFormData(ctx).Image(open(photo1)).Features(features).MaxFaces(2).Execute())
+	request := *visage.NewV1AnalyzeImageRequest(image)
+	request.SetFeatures([]visage.V1Feature{visage.FEATURE_EMBEDDING})
+	request.SetMaxFaces(1)
+	embedded := must(api.V1AnalyzeImageWithJson(ctx).V1AnalyzeImageRequest(request).Execute())
+	source := visage.V1FaceSource{Embedding: embedded.Faces[0].Embedding}
+	pair := *visage.NewV1CompareFacesRequest(source, visage.V1FaceSource{Image: &image})
+	pair.SetMaxFalseMatchRate(0.001)
+	stored := must(api.V1CompareFacesWithJson(ctx).V1CompareFacesRequest(pair).Execute())
+	files := must(api.V1CompareFacesWithFormData(ctx).Source(open(photo1)).Target(open(photo2)).Execute())
+	_, response, err := api.V1AnalyzeImageWithFormData(ctx).Image(open(photo1)).Boxes([]string{"1,2,3"}).Execute()
+	var fault *visage.GenericOpenAPIError
+	if !errors.As(err, &fault) {
+		panic(err)
+	}
+	faces, matched := []any{}, []any{}
+	for _, face := range measured.Faces {
+		faces = append(faces, []any{face.Age.Range, face.Gender.Value, face.Quality.Usable})
+	}
+	for _, match := range stored.Matches {
+		matched = append(matched, match.Matched)
+	}
+	return map[string]any{
+		"faces":      faces,
+		"facesFound": measured.FacesFound,
+		"matched":    matched,
+		"pairs":      len(files.Matches),
+		"error":      []any{response.StatusCode, fault.Model().(visage.V1Status).Reason},
+	}
 }
 
 func summarize(

@@ -3,7 +3,7 @@
 
 use base64::{engine::general_purpose::STANDARD, Engine};
 use openapi::apis::configuration::{ApiKey, Configuration};
-use openapi::apis::{face_service_api as api, Error};
+use openapi::apis::{face_analysis_service_api as typed_api, face_service_api as api, Error};
 use openapi::models::*;
 use serde_json::{json, Map, Value};
 use std::{env, fs, path::PathBuf};
@@ -45,7 +45,50 @@ async fn main() {
         }
         _ => Value::Null,
     };
-    println!("{}", json!({ "files": files, "text": text, "error": error }));
+    let typed = call_typed(&config, env::var("VISAGE_PHOTO_1").unwrap().into(), second).await;
+    println!("{}", json!({ "files": files, "text": text, "error": error, "typed": typed }));
+}
+
+async fn call_typed(config: &Configuration, first: PathBuf, second: PathBuf) -> Value {
+    let image = V1Image { content: Some(fs::read(&first).unwrap()), ..V1Image::new() };
+    let features = vec![V1Feature::FeatureAttributes, V1Feature::FeatureQuality];
+    let measured = typed_api::v1_analyze_image_with_form_data(config, first.clone(), Some(features), None, Some(2))
+        .await
+        .unwrap();
+    let request = V1AnalyzeImageRequest {
+        features: Some(vec![V1Feature::FeatureEmbedding]),
+        max_faces: Some(1),
+        ..V1AnalyzeImageRequest::new(image.clone())
+    };
+    let embedded = typed_api::v1_analyze_image_with_json(config, request, None, None, None).await.unwrap();
+    let source = V1FaceSource { embedding: embedded.faces[0].embedding.clone(), ..V1FaceSource::new() };
+    let target = V1FaceSource { image: Some(Box::new(image.clone())), ..V1FaceSource::new() };
+    let request =
+        V1CompareFacesRequest { max_false_match_rate: Some(0.001), ..V1CompareFacesRequest::new(source, target) };
+    let stored = typed_api::v1_compare_faces_with_json(config, request, None).await.unwrap();
+    let pair = typed_api::v1_compare_faces_with_form_data(config, first.clone(), second, None).await.unwrap();
+    let error = match typed_api::v1_analyze_image_with_form_data(config, first, None, Some(vec!["1,2,3".into()]), None).await {
+        Err(Error::ResponseError(fault)) => {
+            let status: V1Status = serde_json::from_str(&fault.content).unwrap();
+            json!([fault.status.as_u16(), status.reason])
+        }
+        _ => Value::Null,
+    };
+    let faces: Vec<Value> = measured
+        .faces
+        .iter()
+        .map(|face| {
+            let (age, gender) = (face.age.as_ref().unwrap(), face.gender.as_ref().unwrap());
+            json!([age.range, gender.value, face.quality.as_ref().unwrap().usable])
+        })
+        .collect();
+    json!({
+        "faces": faces,
+        "facesFound": measured.faces_found,
+        "matched": stored.matches.iter().map(|pair| pair.matched).collect::<Vec<_>>(),
+        "pairs": pair.matches.len(),
+        "error": error,
+    })
 }
 
 fn summarize(

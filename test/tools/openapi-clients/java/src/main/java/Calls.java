@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.JSON;
+import org.openapitools.client.api.FaceAnalysisServiceApi;
 import org.openapitools.client.api.FaceServiceApi;
 import org.openapitools.client.auth.ApiKeyAuth;
 import org.openapitools.client.model.AttributesValue;
@@ -24,6 +25,16 @@ import org.openapitools.client.model.GetImageAttrRequest;
 import org.openapitools.client.model.GetImageAttrResponse;
 import org.openapitools.client.model.MatchFacesRequest;
 import org.openapitools.client.model.MatchFacesResponse;
+import org.openapitools.client.model.V1AnalyzeImageRequest;
+import org.openapitools.client.model.V1AnalyzeImageResponse;
+import org.openapitools.client.model.V1CompareFacesRequest;
+import org.openapitools.client.model.V1CompareFacesResponse;
+import org.openapitools.client.model.V1Embedding;
+import org.openapitools.client.model.V1FaceMatch;
+import org.openapitools.client.model.V1FaceSource;
+import org.openapitools.client.model.V1Feature;
+import org.openapitools.client.model.V1Image;
+import org.openapitools.client.model.V1Status;
 
 class Calls {
   public static void main(String[] args) throws Exception {
@@ -56,7 +67,45 @@ class Calls {
       ErrorResponse response = JSON.getGson().fromJson(fault.getResponseBody(), ErrorResponse.class);
       error = List.of(fault.getCode(), response.getCode(), response.getData().getReason());
     }
-    System.out.println(new Gson().toJson(Map.of("files", files, "text", text, "error", error)));
+    Object typed = callTyped(new FaceAnalysisServiceApi(client), first, second);
+    System.out.println(new Gson().toJson(Map.of("files", files, "text", text, "error", error, "typed", typed)));
+  }
+
+  private static Map<String, Object> callTyped(FaceAnalysisServiceApi api, File first, File second) throws Exception {
+    V1Image image = new V1Image().content(Files.readAllBytes(first.toPath()));
+    List<V1Feature> features = List.of(V1Feature.FEATURE_ATTRIBUTES, V1Feature.FEATURE_QUALITY);
+    V1AnalyzeImageResponse measured = api.v1AnalyzeImageWithFormData(first, features, null, 2);
+    V1AnalyzeImageRequest request =
+        new V1AnalyzeImageRequest().image(image).addFeaturesItem(V1Feature.FEATURE_EMBEDDING).maxFaces(1);
+    V1Embedding embedding = api.v1AnalyzeImageWithJson(request, null, null, null).getFaces().get(0).getEmbedding();
+    V1CompareFacesRequest pair =
+        new V1CompareFacesRequest()
+            .source(new V1FaceSource().embedding(embedding))
+            .target(new V1FaceSource().image(image))
+            .maxFalseMatchRate(0.001f);
+    V1CompareFacesResponse stored = api.v1CompareFacesWithJson(pair, null);
+    V1CompareFacesResponse files = api.v1CompareFacesWithFormData(first, second, null);
+    Object error = null;
+    try {
+      api.v1AnalyzeImageWithFormData(first, null, List.of("1,2,3"), null);
+    } catch (ApiException fault) {
+      V1Status status = JSON.getGson().fromJson(fault.getResponseBody(), V1Status.class);
+      error = List.of(fault.getCode(), status.getReason());
+    }
+    return Map.of(
+        "faces",
+            measured.getFaces().stream()
+                .map(
+                    face ->
+                        List.of(
+                            face.getAge().getRange().getValue(),
+                            face.getGender().getValue().getValue(),
+                            face.getQuality().getUsable()))
+                .toList(),
+        "facesFound", measured.getFacesFound(),
+        "matched", stored.getMatches().stream().map(V1FaceMatch::getMatched).toList(),
+        "pairs", files.getMatches().size(),
+        "error", error);
   }
 
   private static Map<String, Object> summarize(

@@ -47,9 +47,22 @@ async function outputOf(commands: string): Promise<string> {
   return stdout;
 }
 
+interface AnalyzedImage {
+  readonly faces: readonly {
+    readonly landmarks: readonly object[];
+    readonly embedding: { readonly values: readonly number[] };
+  }[];
+  readonly facesFound: number;
+}
+
+interface ComparedFaces {
+  readonly matches: readonly { readonly matched?: boolean }[];
+  readonly threshold: number;
+}
+
 /** Parses JSON documents that follow each other. */
-function documentsIn(output: string): Record<string, unknown>[] {
-  return JSON.parse(`[${output.replaceAll(/\}\s*\{/g, "},{")}]`) as Record<string, unknown>[];
+function documentsIn(output: string): unknown[] {
+  return JSON.parse(`[${output.replaceAll(/\}\s*\{/g, "},{")}]`) as unknown[];
 }
 
 describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
@@ -63,9 +76,50 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     expect(documentsIn(output)).toMatchObject([matched, attributes, vector, compared]);
   });
 
+  test("call the typed API over plain HTTP", async () => {
+    const output = await outputOf(commandsUnder("README.md", "Typed API"));
+    expect(documentsIn(output)).toMatchObject([{ facesFound: 3 }, { threshold: 0.5 }]);
+  });
+
   test("call the four operations over gRPC", async () => {
     const output = await outputOf(commandsUnder("docs/api.md", "Requests over gRPC"));
     expect(documentsIn(output)).toMatchObject([matched, compared, attributes, vector]);
+  });
+
+  test("analyze an image with the typed API", async () => {
+    const output = await outputOf(commandsUnder("docs/typed-api.md", "Analyze an image"));
+    const size = { imageSize: { width: 1920, height: 1350 }, facesFound: 3 };
+    const [file, json, grpc] = documentsIn(output) as AnalyzedImage[];
+    expect(file).toMatchObject(size);
+    expect(file!.faces.map(({ landmarks }) => landmarks.length)).toEqual([68, 68, 68]);
+    for (const one of [json, grpc]) {
+      expect(one).toMatchObject(size);
+      expect(one!.faces.map(({ embedding }) => embedding.values.length)).toEqual([128]);
+    }
+  });
+
+  test("compare faces with the typed API", async () => {
+    const output = await outputOf(commandsUnder("docs/typed-api.md", "Compare faces"));
+    const [pair, stored, grpc] = documentsIn(output) as ComparedFaces[];
+    expect(pair).toMatchObject({ falseMatchRate: expect.closeTo(0.001), extrapolated: false });
+    for (const { matches } of [pair!, stored!, grpc!]) {
+      expect(matches).toHaveLength(3);
+      // Over gRPC, `buf` leaves out what is false.
+      expect(matches.map(({ matched = false }) => matched)).toEqual([true, false, false]);
+    }
+    expect(stored!.threshold).toBe(0.5);
+  });
+
+  test("stream images with the typed API", async () => {
+    const output = await outputOf(commandsUnder("docs/typed-api.md", "Streams"));
+    const answers = documentsIn(output) as { key: string; response: AnalyzedImage }[];
+    const faces = answers.map(({ key, response }) => [key, response.facesFound]);
+    const expected = [
+      ["one.jpg", 3],
+      ["two.jpg", 3],
+    ];
+    expect(faces.slice(0, 2).toSorted()).toEqual(expected);
+    expect(faces.slice(2).toSorted()).toEqual(expected);
   });
 
   test("manage users and plans", async () => {

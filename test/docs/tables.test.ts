@@ -1,15 +1,19 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService, FeatureSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { readConfig, variableNames } from "../../src/config.ts";
 import { readManifest } from "../../src/model-manifest.ts";
-import { readRoutes } from "../../src/rest/routes.ts";
+import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import type { CurvePoint } from "../../src/service/false-match-curve.ts";
 import { FIRST_GENERATION_TEXTS } from "../../src/service/first-generation.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { ServiceError } from "../../src/service/service-error.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
-import { readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
+import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
 
 test("docs/errors.md lists every error as the error table has it", () => {
   const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retryable, text }]) => [
@@ -114,3 +118,48 @@ function expandRange(text: string): string[] {
   if (name === undefined) return [text];
   return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${name}${Number(from) + i}`);
 }
+
+test("docs/typed-api.md lists the operations with their paths", () => {
+  const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Which API"), 1);
+  const listed = rows.map(([operation, path]) => [operation, path!.split(",")[0]]);
+  const expected = FaceAnalysisService.methods.map((method) => [method.name, `POST ${readPath(method)}`]);
+  expect(listed.toSorted()).toEqual(expected.toSorted());
+});
+
+test("docs/typed-api.md lists every feature", () => {
+  const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Features"));
+  const [, ...features] = FeatureSchema.values.map(({ name }) => name);
+  expect(rows.map(([feature]) => feature)).toEqual(features);
+});
+
+test("docs/typed-api.md has the measured false match rates", () => {
+  const calibration = JSON.parse(readMarkdown("models/calibration.json")) as Calibration;
+  const section = sectionUnder(readMarkdown("docs/typed-api.md"), "Thresholds");
+  // Every other point, with two digits.
+  const rows = calibration.points
+    .filter((_, i) => i % 2 === 0)
+    .map(({ distance, falseMatchRate, extrapolated }) => [
+      distance.toFixed(2),
+      falseMatchRate.toExponential(1),
+      `${Number((1 / falseMatchRate).toPrecision(2)).toLocaleString("en")} pairs`,
+      extrapolated ? "extrapolated" : "yes",
+    ]);
+  expect(tableRows(section)).toEqual(rows);
+  expect(calibration.set).toBe("LFW, development photos");
+  expect(section).toContain(`${calibration.pairs.toLocaleString("en")} pairs`);
+  expect(section).toContain(`${calibration.people} people`);
+});
+
+/** The file models/calibration.json. */
+interface Calibration {
+  readonly set: string;
+  readonly people: number;
+  readonly pairs: number;
+  readonly points: readonly CurvePoint[];
+}
+
+test("docs/typed-api.md shows an error as the service writes it", () => {
+  const [example] = codeBlocks(sectionUnder(readMarkdown("docs/typed-api.md"), "Errors"), "json");
+  const error = new ServiceError("noFace", undefined, { field: "source" });
+  expect(JSON.parse(example!)).toEqual(statusJsonFrom(error));
+});

@@ -3,11 +3,11 @@ import { type Authenticator, createAuthenticator } from "./accounts/authenticato
 import { openAccountStore } from "./accounts/open-account-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
+import type { FalseMatchCurve } from "./core/index.ts";
 import { createListenError } from "./http/listen-error.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import { digestsFromManifest, readManifest } from "./model-manifest.ts";
-import { type FalseMatchCurve, readFalseMatchCurve } from "./service/false-match-curve.ts";
+import { digestsFromManifest, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Calibration, FalseMatchCurve } from "./core/false-match-curve.ts";
 
 /** A network of the models folder. */
 export interface Network {
@@ -28,6 +29,16 @@ export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models");
 /** Reads the manifest of the package. */
 export function readManifest(): Manifest {
   return JSON.parse(readFileSync(join(PACKAGE_ROOT, "models/manifest.json"), "utf8")) as Manifest;
+}
+
+/** Reads the rates of false matches that were measured for the networks. */
+export function readCalibration(): Calibration {
+  return JSON.parse(readFileSync(join(PACKAGE_ROOT, "models/calibration.json"), "utf8")) as Calibration;
+}
+
+/** Reads the rates of false matches as a curve. */
+export function readFalseMatchCurve(): FalseMatchCurve {
+  return new FalseMatchCurve(readCalibration());
 }
 
 /** Returns the SHA-256 digests of the network files by network name. */

@@ -87,6 +87,7 @@ export type GalleryErrorKind =
   | "tooManyGalleries"
   | "tooManyFaces"
   | "tooManyFacesOfPerson"
+  | "galleryTooLarge"
   | "modelMismatch";
 
 /** A request that conflicts with what is stored. Any other error of a store means that it could not be reached. */
@@ -150,6 +151,9 @@ export interface GalleryStore {
    * longer known, so that all faces have to be read.
    */
   readChanges(gallery: Pick<Gallery, "key" | "revision">, since: number): Promise<GalleryChanges | undefined>;
+
+  /** Returns the names of people by their ids. */
+  findNames(galleryKey: string, personIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
   /** Finishes deletions that were interrupted. */
   finishDeletions(): Promise<void>;

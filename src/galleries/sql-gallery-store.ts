@@ -166,6 +166,16 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       };
     },
 
+    async findNames(galleryKey, personIds) {
+      // One JSON parameter, because a statement can have fewer parameters than there are people.
+      const rows = await database.query({
+        sql: `select id, display_name from gallery_people
+          where gallery_key = $1 and id in (select value ->> 'id' from json_each($2))`,
+        values: [galleryKey, JSON.stringify({ ...personIds.map((id) => ({ id })) })],
+      });
+      return new Map(rows.map((row) => [String(row.id), String(row.display_name)]));
+    },
+
     async finishDeletions() {
       const rows = await database.query({ sql: "select key from galleries where id is null" });
       for (const { key } of rows) await deleteRows(String(key));

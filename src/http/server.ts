@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
+import type { FaceAnalysisOptions } from "../service/face-analysis-service.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
-import type { FalseMatchCurve } from "../service/false-match-curve.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
@@ -65,7 +65,7 @@ export interface ServerOptions {
   readonly fetcher: FaceServiceOptions["fetcher"];
   readonly authenticator: Authenticator;
   /** The rate of false matches of the analyzer's model. */
-  readonly curve: FalseMatchCurve;
+  readonly curve: FaceAnalysisOptions["curve"];
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;

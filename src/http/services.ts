@@ -11,9 +11,12 @@ import { createRestHandler, type RestOptions } from "../rest/handler.ts";
 import { RestError } from "../rest/rest-error.ts";
 import type { TextParsers } from "../rest/text-parser.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
-import { createFaceAnalysisService, createItemAnalyzer } from "../service/face-analysis-service.ts";
+import {
+  createFaceAnalysisService,
+  createItemAnalyzer,
+  type FaceAnalysisOptions,
+} from "../service/face-analysis-service.ts";
 import { createFaceService, type FaceServiceOptions } from "../service/face-service.ts";
-import type { FalseMatchCurve } from "../service/false-match-curve.ts";
 import {
   createFirstGenerationWriter,
   FIRST_GENERATION_CONFIDENCE_DECIMALS,
@@ -29,7 +32,7 @@ import type { LifecycleOptions } from "./lifecycle.ts";
 
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
-  readonly curve: FalseMatchCurve;
+  readonly curve: FaceAnalysisOptions["curve"];
   readonly health: Health;
   /** The longest that an operation may take. */
   readonly timeoutMs: number;

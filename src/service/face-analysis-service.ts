@@ -14,8 +14,10 @@ import {
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import {
   type Box,
+  type CurvePoint,
   confidenceOf,
   distanceOf,
+  type FalseMatchCurve,
   MAX_FACES,
   VECTOR_NORM,
   VECTOR_SIZE,
@@ -24,7 +26,6 @@ import {
 import { statusFrom } from "./error-responses.ts";
 import { reasonFromKind } from "./error-table.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
-import type { CurvePoint, FalseMatchCurve } from "./false-match-curve.ts";
 import { logHiddenCause, type RequestLog, SUCCESS } from "./interceptors.ts";
 import { mapUnordered } from "./map-unordered.ts";
 import { CANCELED } from "./request-record.ts";

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { MATCH_DISTANCE } from "../core/index.ts";
-import { PACKAGE_ROOT } from "../model-manifest.ts";
+import { MATCH_DISTANCE } from "./steps/compare.ts";
 
 /** How many pairs of different people are closer than a distance. */
 export interface CurvePoint {
@@ -13,7 +10,7 @@ export interface CurvePoint {
 }
 
 /** The file models/calibration.json, written by `npm run accuracy`. */
-interface Calibration {
+export interface Calibration {
   /** The identity of the analyzer with which it was measured. */
   readonly model: string;
   /** By increasing distance and rate. */
@@ -40,6 +37,17 @@ export class FalseMatchCurve {
     return this.#points.find(({ distance }) => distance === MATCH_DISTANCE)!;
   }
 
+  /** Returns the point at a distance, interpolated like `pointAtRate`; undefined if it is beyond the curve. */
+  pointAtDistance(distance: number): CurvePoint | undefined {
+    const next = this.#points.findIndex((point) => point.distance >= distance);
+    const [low, high] = [this.#points[next - 1], this.#points[next]];
+    if (high?.distance === distance) return high;
+    if (!low || !high) return undefined;
+    const share = (distance - low.distance) / (high.distance - low.distance);
+    const falseMatchRate = low.falseMatchRate * (high.falseMatchRate / low.falseMatchRate) ** share;
+    return { distance, falseMatchRate, extrapolated: low.extrapolated };
+  }
+
   /**
    * Returns the farthest point whose rate is at most this one. Between two measured points the logarithm of the rate is
    * interpolated. The rate must be at least `minRate`.
@@ -55,10 +63,4 @@ export class FalseMatchCurve {
       extrapolated: low.extrapolated,
     };
   }
-}
-
-/** Reads the curve of the package. */
-export function readFalseMatchCurve(): FalseMatchCurve {
-  const file = join(PACKAGE_ROOT, "models/calibration.json");
-  return new FalseMatchCurve(JSON.parse(readFileSync(file, "utf8")) as Calibration);
 }

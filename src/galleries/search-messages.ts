@@ -1,0 +1,41 @@
+// The messages between the service and the search process.
+import type { Calibration } from "../core/index.ts";
+import type { DatabaseLocation } from "../database/open-database.ts";
+import type { SearchRequest, SearchResult } from "./gallery-search.ts";
+import { GalleryError, type GalleryErrorKind } from "./gallery-store.ts";
+
+/** Settings of the search process. They are sent as the first message, because a URL may have a password. */
+export interface SearchSettings {
+  readonly location: DatabaseLocation;
+  readonly calibration: Calibration;
+  readonly maxBytes: number;
+  readonly graceMs: number;
+}
+
+/** What the search process is sent. */
+export type SearchMessage =
+  | { readonly type: "open"; readonly settings: SearchSettings }
+  | { readonly type: "search"; readonly id: number; readonly request: SearchRequest };
+
+/** What the search process sends once for every search. */
+export type SearchResponse = { readonly id: number } & (
+  | { readonly ok: true; readonly result: SearchResult }
+  | { readonly ok: false; readonly error: SearchFailure }
+);
+
+/** An error as plain data; the kind of a GalleryError, if it was one. */
+export interface SearchFailure {
+  readonly message: string;
+  readonly kind: GalleryErrorKind | undefined;
+}
+
+/** Serializes anything that was thrown. */
+export function serializeFailure(error: unknown): SearchFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, kind: error instanceof GalleryError ? error.kind : undefined };
+}
+
+/** Restores a GalleryError if it was one, otherwise an Error with the same message. */
+export function deserializeFailure({ message, kind }: SearchFailure): Error {
+  return kind ? new GalleryError(kind, message) : new Error(message);
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, fork } from "node:child_process";
+import type { SearchRequest, SearchResult } from "./gallery-search.ts";
+import {
+  deserializeFailure,
+  type SearchMessage,
+  type SearchResponse,
+  type SearchSettings,
+} from "./search-messages.ts";
+
+/** Searches galleries. */
+export interface GallerySearcher {
+  /**
+   * Throws GalleryError, the signal's reason, and any other error if the database cannot be reached or the search
+   * process has ended; the search may then be repeated.
+   */
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
+  close(): Promise<void>;
+}
+
+/** Options of the search process. */
+export interface SearchProcessOptions extends SearchSettings {
+  /** Called when the process exits unexpectedly. The next search starts another one. */
+  readonly onLoss: (cause: string) => void;
+  /** Gets what the process prints on standard error. */
+  readonly onOutput: (text: string) => void;
+}
+
+/** How long an idle process may take to exit. After that it is killed. */
+const STOP_GRACE_MS = 3_000;
+
+interface PendingSearch {
+  readonly id: number;
+  settle(response: SearchResponse | Error): void;
+}
+
+/**
+ * Searches in a process of its own, so that neither a search of a million faces nor the reading of a gallery stops the
+ * service. The process starts with the first search.
+ */
+export class SearchProcess implements GallerySearcher {
+  readonly #options: SearchProcessOptions;
+  #process: ChildProcess | undefined;
+  #pending: readonly PendingSearch[] = [];
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(options: SearchProcessOptions) {
+    this.#options = options;
+  }
+
+  /** The id of the process; undefined while there is none. */
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      if (this.#isClosed) throw new Error("No more galleries are searched.");
+      const id = ++this.#lastId;
+      const finish = () => {
+        signal.removeEventListener("abort", abort);
+        this.#pending = this.#pending.filter((other) => other !== pending);
+      };
+      const abort = () => {
+        finish();
+        reject(signal.reason);
+      };
+      const pending: PendingSearch = {
+        id,
+        settle: (response) => {
+          finish();
+          if (response instanceof Error) reject(response);
+          else if (response.ok) resolve(response.result);
+          else reject(deserializeFailure(response.error));
+        },
+      };
+      signal.addEventListener("abort", abort, { once: true });
+      this.#pending = [...this.#pending, pending];
+      this.#process ??= this.#start();
+      send(this.#process, { type: "search", id, request });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const child = this.#process;
+    if (!child) return;
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    if (child.connected) child.disconnect();
+    const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+    await exited;
+    clearTimeout(killTimer);
+  }
+
+  #start(): ChildProcess {
+    const { onLoss, onOutput, location, calibration, maxBytes, graceMs } = this.#options;
+    const child = fork(searchProgram(), [], {
+      serialization: "advanced",
+      execArgv: [],
+      // Piped: a process that shared our standard error would block if nobody reads it.
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    child.stderr?.setEncoding("utf8").on("data", onOutput);
+    child.on("message", (response: SearchResponse) =>
+      this.#pending.find(({ id }) => id === response.id)?.settle(response),
+    );
+    const end = (cause: string) => {
+      if (this.#process !== child) return;
+      this.#process = undefined;
+      for (const pending of this.#pending)
+        pending.settle(new Error(`The search process has ended (${cause}).`));
+      if (!this.#isClosed) onLoss(cause);
+    };
+    child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
+    // A process that could not be started emits no `exit`.
+    child.once("error", ({ message }) => end(message));
+    send(child, { type: "open", settings: { location, calibration, maxBytes, graceMs } });
+    return child;
+  }
+}
+
+function send(child: ChildProcess, message: SearchMessage): void {
+  // Sending fails asynchronously only if the process is ending, and then `exit` follows.
+  child.send(message, () => {});
+}
+
+/** The compiled program, also when this file runs from source, as in tests. */
+function searchProgram(): URL {
+  const isSource = import.meta.url.endsWith(".ts");
+  return new URL(
+    isSource ? "../../dist/src/galleries/search-program.js" : "./search-program.js",
+    import.meta.url,
+  );
+}

@@ -1,0 +1,250 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import { GallerySearch, type SearchRequest } from "../../src/galleries/gallery-search.ts";
+import type { GalleryStore, NewFace } from "../../src/galleries/gallery-store.ts";
+import { SearchProcess } from "../../src/galleries/search-process.ts";
+import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { readCalibration, readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { MODEL, NO_LIMITS, newFace, randomVector } from "../support/gallery-contract.ts";
+import { addUser, createUser } from "../support/store-contract.ts";
+
+const ANN = createUser("ann");
+const curve = readFalseMatchCurve();
+let folder: string;
+let folders = 0;
+let location: { readonly databaseUrl: undefined; readonly dataDir: string };
+let store: GalleryStore;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "visage-search-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+beforeEach(async () => {
+  location = { databaseUrl: undefined, dataDir: join(folder, `${++folders}`) };
+  const accounts = await openAccountStore(location);
+  await addUser(accounts, ANN);
+  await accounts.close();
+  const database = await openDatabase(location);
+  onTestFinished(() => database.close());
+  store = createSqlGalleryStore(database);
+});
+
+const create = (id: string, maxDistance?: number) =>
+  store.createGallery(ANN.id, { id, displayName: "", model: MODEL, maxDistance }, NO_LIMITS);
+const enrol = (id: string, faces: readonly NewFace[]) =>
+  store.enrolFaces(ANN.id, id, MODEL, faces, NO_LIMITS);
+const requestFor = (galleryId: string, vector: Float32Array, changes: Partial<SearchRequest> = {}) => ({
+  userId: ANN.id,
+  galleryId,
+  vectors: [vector],
+  model: MODEL,
+  maxResults: 10,
+  maxDistance: 100,
+  ...changes,
+});
+const createSearch = (changes: Partial<ConstructorParameters<typeof GallerySearch>[0]> = {}) =>
+  new GallerySearch({ store, curve, maxBytes: 1e9, graceMs: 60_000, ...changes });
+
+function distanceOf(one: Float32Array, other: Float32Array): number {
+  return Math.hypot(...one.map((value, i) => value - other[i]!));
+}
+
+describe("a search", () => {
+  test("finds the nearest people as a plain scan does, each by the nearest face", async () => {
+    await create("g");
+    const faces = Array.from({ length: 400 }, (_, i) =>
+      newFace(`p${i % 50}`, `${i}`, { displayName: `Person ${i % 50}` }),
+    );
+    await enrol("g", faces);
+    const probe = randomVector();
+    const { matches, gallery, isStale } = await createSearch().search(requestFor("g", probe));
+    const scanned = faces
+      .map(({ personId, faceId, vector, displayName }) => ({
+        personId,
+        faceId,
+        displayName,
+        distance: distanceOf(probe, vector),
+      }))
+      .toSorted((a, b) => a.distance - b.distance);
+    const expected = scanned.filter(
+      (face, i) => scanned.findIndex(({ personId }) => personId === face.personId) === i,
+    );
+    expect(matches[0]!.map(({ faceId, displayName }) => [faceId, displayName])).toEqual(
+      expected.slice(0, 10).map(({ faceId, displayName }) => [faceId, displayName]),
+    );
+    expect(matches[0]![0]!.distance).toBeCloseTo(expected[0]!.distance, 5);
+    expect(gallery).toEqual({ model: MODEL, revision: 1, faces: 400, people: 50 });
+    expect(isStale).toBe(false);
+  });
+
+  test("in an empty gallery finds nobody", async () => {
+    await create("g");
+    const { matches, threshold } = await createSearch().search(
+      requestFor("g", randomVector(), { maxDistance: undefined }),
+    );
+    expect(matches).toEqual([[]]);
+    expect(threshold.distance).toBeCloseTo(0.465, 2);
+  });
+
+  test("uses the threshold of the request, of the gallery or of its size", async () => {
+    await create("own", 0.3);
+    await create("none");
+    const distanceIn = async (id: string, maxDistance?: number) =>
+      (await createSearch().search(requestFor(id, randomVector(), { maxDistance }))).threshold.distance;
+    expect(await distanceIn("own", 0.2)).toBe(0.2);
+    expect(await distanceIn("own")).toBe(0.3);
+    expect(await distanceIn("none")).toBeCloseTo(0.465, 2);
+  });
+
+  test("of another model or in an unknown gallery is rejected", async () => {
+    await create("g");
+    const search = createSearch();
+    await expect(search.search(requestFor("g", randomVector(), { model: "other" }))).rejects.toThrow(/other/);
+    await expect(search.search(requestFor("h", randomVector()))).rejects.toThrow("no gallery h");
+  });
+});
+
+describe("an index", () => {
+  test("follows every change that another process makes", async () => {
+    await create("g");
+    const search = createSearch();
+    const idsFor = async (vector: Float32Array) =>
+      (await search.search(requestFor("g", vector, { maxDistance: 1e-3 }))).matches[0]!.map(
+        ({ personId, faceId }) => `${personId}/${faceId}`,
+      );
+    const [one, two, three] = [newFace("a", "1"), newFace("a", "2"), newFace("b", "1")];
+    expect(await idsFor(one.vector)).toEqual([]);
+    await enrol("g", [one, two, three]);
+    expect(await idsFor(one.vector)).toEqual(["a/1"]);
+    const replaced = newFace("a", "1");
+    await enrol("g", [replaced]);
+    expect([await idsFor(one.vector), await idsFor(replaced.vector)]).toEqual([[], ["a/1"]]);
+    await store.deleteFace(ANN.id, "g", "a", "2");
+    expect(await idsFor(two.vector)).toEqual([]);
+    await store.deletePerson(ANN.id, "g", "b");
+    expect(await idsFor(three.vector)).toEqual([]);
+    await enrol("g", [three]);
+    expect(await idsFor(three.vector)).toEqual(["b/1"]);
+    await store.deleteGallery(ANN.id, "g");
+    await expect(idsFor(three.vector)).rejects.toThrow("no gallery g");
+    await create("g");
+    expect(await idsFor(three.vector)).toEqual([]);
+  });
+
+  test("is consistent when searches and changes run at the same time", async () => {
+    await create("g");
+    const search = createSearch();
+    const faces = Array.from({ length: 60 }, (_, i) => newFace(`p${i}`));
+    const change = async () => {
+      for (const face of faces) {
+        await enrol("g", [face]);
+        const found = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
+        expect(found.matches[0]!.map(({ personId }) => personId)).toEqual([face.personId]);
+        await store.deletePerson(ANN.id, "g", face.personId);
+        const after = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
+        expect(after.matches[0]).toEqual([]);
+      }
+    };
+    const searchOthers = async () => {
+      for (let i = 0; i < 100; i++) await search.search(requestFor("g", randomVector()));
+    };
+    await Promise.all([change(), searchOthers(), searchOthers()]);
+  });
+
+  test("is dropped when another one needs its memory, and read again", async () => {
+    const face = newFace("p");
+    for (const id of ["a", "b", "c"]) {
+      await create(id);
+      await enrol(id, [face, newFace("q")]);
+    }
+    const search = createSearch({ maxBytes: 4 * 800 });
+    for (const id of ["a", "b", "c", "a", "b"]) {
+      const { matches } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
+      expect(matches[0]).toMatchObject([{ personId: "p" }]);
+      expect(search.bytes).toBeLessThanOrEqual(4 * 800);
+    }
+    const small = createSearch({ maxBytes: 800 });
+    await expect(small.search(requestFor("a", face.vector))).rejects.toThrow("2 faces");
+  });
+
+  test("is searched without the database for the grace period, and says so", async () => {
+    await create("g");
+    const face = newFace("p", "1", { displayName: "P" });
+    await enrol("g", [face]);
+    let isAway = false;
+    const unreliable: GalleryStore = {
+      ...store,
+      getGallery: (...ids) => (isAway ? Promise.reject(new Error("away")) : store.getGallery(...ids)),
+    };
+    const search = createSearch({ store: unreliable, graceMs: 200 });
+    const request = requestFor("g", face.vector);
+    expect(await search.search(request)).toMatchObject({ isStale: false });
+    isAway = true;
+    expect(await search.search(request)).toMatchObject({
+      isStale: true,
+      matches: [[{ personId: "p", displayName: "" }]],
+    });
+    await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"));
+    await expect(search.search(requestFor("other", face.vector))).rejects.toThrow("away");
+    isAway = false;
+    expect(await search.search(request)).toMatchObject({ isStale: false });
+  });
+});
+
+describe("the search process", () => {
+  function startProcess(losses: string[] = []): SearchProcess {
+    const searcher = new SearchProcess({
+      location,
+      calibration: readCalibration(),
+      maxBytes: 1e9,
+      graceMs: 1_000,
+      onLoss: (cause) => losses.push(cause),
+      onOutput: () => {},
+    });
+    onTestFinished(() => searcher.close());
+    return searcher;
+  }
+  const { signal } = new AbortController();
+
+  test("finds what the store has, and restores errors", async () => {
+    await create("g");
+    const face = newFace("p", "1", { displayName: "P" });
+    await enrol("g", [face]);
+    const searcher = startProcess();
+    const { matches } = await searcher.search(requestFor("g", face.vector), signal);
+    expect(matches).toMatchObject([[{ personId: "p", faceId: "1", displayName: "P", distance: 0 }]]);
+    await expect(searcher.search(requestFor("h", face.vector), signal)).rejects.toMatchObject({
+      name: "GalleryError",
+      kind: "galleryNotFound",
+    });
+  });
+
+  test("is replaced after a crash; searches in progress fail", async () => {
+    await create("g");
+    const losses: string[] = [];
+    const searcher = startProcess(losses);
+    const request = requestFor("g", randomVector());
+    await searcher.search(request, signal);
+    const interrupted = searcher.search(request, signal);
+    process.kill(searcher.pid!, "SIGKILL");
+    await expect(interrupted).rejects.toThrow("The search process has ended (SIGKILL).");
+    expect(losses).toEqual(["SIGKILL"]);
+    expect((await searcher.search(request, signal)).matches).toEqual([[]]);
+  });
+
+  test("gives up a search that is cancelled, and all when it is closed", async () => {
+    await create("g");
+    const searcher = startProcess();
+    const controller = new AbortController();
+    const cancelled = searcher.search(requestFor("g", randomVector()), controller.signal);
+    controller.abort(new Error("left"));
+    await expect(cancelled).rejects.toThrow("left");
+    await searcher.close();
+    await expect(searcher.search(requestFor("g", randomVector()), signal)).rejects.toThrow("No more");
+  });
+});

@@ -112,6 +112,8 @@ const SETTINGS = {
   tlsKey: setting<string | undefined>("VISAGE_TLS_KEY", undefined, parsePath),
   /** PEM file of the authorities of client certificates; undefined if clients are not asked for one. */
   tlsClientCa: setting<string | undefined>("VISAGE_TLS_CLIENT_CA", undefined, parsePath),
+  /** Key that the command line sends to a running service. */
+  key: setting<string | undefined>("VISAGE_KEY", undefined, parseKey),
 };
 
 /** The validated configuration. */

@@ -6,8 +6,8 @@ export interface AnalysisReport {
   readonly file: string;
   readonly width: number;
   readonly height: number;
-  /** Identity of the networks and preprocessing that produce the vectors. */
-  readonly model: string;
+  /** Identity of the networks and preprocessing that produce the vectors. A service tells it with a vector only. */
+  readonly model?: string | undefined;
   readonly faces: readonly FaceReport[];
 }
 
@@ -31,7 +31,7 @@ export function formatAnalysis(file: string, { width, height, faces }: Analysis)
 /** Creates the JSON entry of a photo. */
 export function createReport(
   file: string,
-  model: string,
+  model: string | undefined,
   { width, height, faces }: Analysis,
 ): AnalysisReport {
   return { file, width, height, model, faces: faces.map(createFaceReport) };

@@ -1,30 +1,31 @@
-import { mkdir, open } from "node:fs/promises";
-import { dirname, extname, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { readConfig } from "../config.ts";
-import { parseOptions } from "./arguments.ts";
-import {
-  type CommandContext,
-  EXIT_CODES,
-  type Interruption,
-  type Output,
-  printError,
-  UsageError,
-} from "./command.ts";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { finished, pipeline } from "node:stream/promises";
+import { type Config, readConfig } from "../config.ts";
+import { type AnalyzeOptions, parseAnalyzeOptions } from "./analyze-options.ts";
+import { type CommandContext, EXIT_CODES, type Interruption, printError, UsageError } from "./command.ts";
 import { type FindOptions, type FoundPhoto, findPhotos } from "./find-photos.ts";
 import { replaceControlCharacters } from "./format.ts";
-import { mapInOrder } from "./map-in-order.ts";
-import { type AnalyzedPhoto, isDrawingFile, openPhotoAnalyzer } from "./photo-analyzer.ts";
-import { ANALYZER_HELP, fileErrorReason } from "./photo-file.ts";
+import { type MapLimits, mapInOrder } from "./map-in-order.ts";
+import {
+  type AnalyzedPhoto,
+  isDrawingFile,
+  openPhotoAnalyzer,
+  type PhotoAnalyzer,
+} from "./photo-analyzer.ts";
+import { ANALYZER_HELP } from "./photo-file.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { type FormatName, REPORT_FORMATS, type ReportFormat } from "./report-formats.ts";
+import { openResultFile, readWrittenResults, throwFileError, type WrittenResults } from "./result-file.ts";
 
 /** Output of `visage analyze --help`. */
 export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--vectors] [--output FILE] [--draw OUT]
+       visage analyze PHOTO... --jsonl --output FILE --resume
+       visage analyze PHOTO... --jsonl --server URL [--key KEY] [--ca FILE]
 
 Finds the faces in photos (JPEG or PNG) and prints the rectangle, detection score, age range,
 gender, pose in degrees and light (mean brightness, 0 to 255) of each. Coordinates are pixels of the
-upright photo. The first face is the most prominent one. Needs no service.
+upright photo. The first face is the most prominent one. Needs no service, except with --server.
 
 PHOTO is a file, a folder, which is searched recursively for .jpg, .jpeg and .png, or a pattern in
 quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in order.
@@ -34,83 +35,119 @@ quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in
   --csv           print a row for each face, without landmarks
   --vectors       with --json or --jsonl: include the vector of 128 numbers of each face
   --output FILE   write to a file; its name may also choose the format: .json, .jsonl or .csv
+  --resume        with --jsonl: keep the lines that FILE has, and analyze only the other photos
   --draw OUT      draw rectangles, landmarks and labels on a copy of each photo: OUT is a file that
                   ends in .png for a single photo, or a folder
 
+  --server URL    with --jsonl: let the running service at URL, such as https://visage.example,
+                  analyze the photos, over one gRPC stream; reconnects if the stream is lost
+  --key KEY       key for the service; other users of this machine may see it in the list of
+                  processes, but not VISAGE_KEY
+  --ca FILE       PEM file of the authorities to trust, for https
+
+  VISAGE_KEY                key for the service
 ${ANALYZER_HELP}  VISAGE_WORKERS            number of processes; default: the number of cores
 
 A photo that cannot be analyzed does not stop the others. Its error is printed on stderr, or is the
 field "error" of its entry. The exit code is then 1. Ctrl-C keeps what is written so far.
 `;
 
-const OPTIONS = {
-  json: { type: "boolean", default: false },
-  jsonl: { type: "boolean", default: false },
-  csv: { type: "boolean", default: false },
-  vectors: { type: "boolean", default: false },
-  output: { type: "string" },
-  draw: { type: "string" },
-} as const;
-
-/** A valid command line. */
-interface AnalyzeOptions {
-  readonly args: readonly string[];
-  readonly format: FormatName;
-  readonly vectors: boolean;
-  readonly output: string | undefined;
-  readonly draw: string | undefined;
-}
-
 /** Analyzes photos and prints the results. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const options = parseAnalyzeOptions(args);
   const config = readConfig(context.env);
+  if (options.server && (options.server.key ?? config.key) === undefined)
+    throw new UsageError("Option '--server' requires '--key' or VISAGE_KEY");
   const signal = context.interruptSignal();
+  const written = options.resume ? await readWrittenResults(options.output!) : undefined;
   const search = {
     excludedFolder: options.draw && resolve(options.draw),
     formats: config.imageFormats,
     signal,
   };
-  const photos = findPhotos(options.args, search);
+  const findNew = (stop: AbortSignal) =>
+    findPhotosExcept(written?.files, options.args, { ...search, signal: stop });
+  const photos = findNew(signal);
   const first = await takeFirst(photos, Math.max(2, config.workers));
   signal.throwIfAborted();
   checkDrawing(options.draw, first);
 
-  const output = options.output === undefined ? undefined : await openOutput(options.output);
-  // More workers than photos would only take time to start.
-  const workers = Math.min(config.workers, first.length);
-  const analyzer = await openPhotoAnalyzer(config, { ...options, workers, signal }).catch(
-    (error: unknown) => {
-      output?.destroy();
-      throw error;
-    },
-  );
-  const limits = {
-    // Drawing needs the pixels of a whole photo in this process.
-    concurrency: options.draw === undefined ? JOBS_PER_WORKER * workers : workers,
-    maxPending: PENDING_PER_WORKER * workers,
-  };
-  const progress = new ProgressBar(context.stderr);
+  const output =
+    options.output === undefined ? undefined : await openResultFile(options.output, written?.bytes);
   const totals: Totals = { photos: 0, faces: 0, failures: 0, drawingFailures: 0 };
-  const counting = context.stderr.isTTY ? countPhotos(options.args, search, progress) : undefined;
+  const end = { totals, written, options, context, signal };
+  if (first.length === 0) {
+    if (output) await finished(output.end());
+    return reportEnd(end);
+  }
+  const progress = new ProgressBar(context.stderr);
+  const { analyzer, limits } = await openAnalyzer(first.length, {
+    ...{ options, config, signal },
+    onRetry: (error, delayMs) => {
+      progress.erase();
+      printError(context, `${error.message}; trying again in ${(delayMs / 1000).toFixed(1)} s`);
+    },
+  }).catch((error: unknown) => {
+    output?.destroy();
+    progress.close();
+    throw error;
+  });
+  const counting = context.stderr.isTTY ? countPhotos(findNew, progress) : undefined;
   try {
     const results = mapInOrder(prepend(first, photos), limits, analyzer.analyze);
-    const text = formatResults(results, { ...options, model: analyzer.identity, context, progress, totals });
+    const text = formatResults(results, { ...options, context, progress, totals });
     if (output)
-      await pipeline(text, output).catch((error: unknown) => throwOutputError(options.output, error));
+      await pipeline(text, output).catch((error: unknown) => throwFileError(options.output!, error));
     else await pipeline(text, context.stdout, { end: false });
   } finally {
     counting?.abort();
     progress.close();
     await analyzer.close();
   }
-  return reportTotals(totals, options, context, signal);
+  return reportEnd(end, analyzer.failure);
 }
 
 /** Limits the photos in the queues of the workers. With a photo in advance, a worker need not wait for the next. */
 const JOBS_PER_WORKER = 3;
 /** Limits the results that wait for that of an earlier photo, which may have many faces. */
 const PENDING_PER_WORKER = 32;
+/** More than a service takes from one stream at the same time. Those that are not sent yet are not in memory. */
+const REMOTE_LIMITS: MapLimits = { concurrency: 32, maxPending: 256 };
+
+interface OpenOptions {
+  readonly options: AnalyzeOptions;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  readonly onRetry: (error: Error, delayMs: number) => void;
+}
+
+/** Opens the analyzer that the command line chooses, and the limits for its calls. */
+async function openAnalyzer(
+  photos: number,
+  { options, config, signal, onRetry }: OpenOptions,
+): Promise<{ readonly analyzer: PhotoAnalyzer; readonly limits: MapLimits }> {
+  const { server, vectors, draw } = options;
+  if (server) {
+    const { address, key = config.key, caFile } = server;
+    const ca = caFile === undefined ? undefined : await readCertificates(caFile);
+    // Loaded late, because only a service needs the library of gRPC.
+    const { createRemoteAnalyzer } = await import("./remote-analyzer.ts");
+    const remote = { address, key, ca, vectors, signal, onRetry };
+    return { analyzer: createRemoteAnalyzer(config, remote), limits: REMOTE_LIMITS };
+  }
+  // More workers than photos would only take time to start.
+  const workers = Math.min(config.workers, photos);
+  const limits = {
+    // Drawing needs the pixels of a whole photo in this process.
+    concurrency: draw === undefined ? JOBS_PER_WORKER * workers : workers,
+    maxPending: PENDING_PER_WORKER * workers,
+  };
+  return { analyzer: await openPhotoAnalyzer(config, { vectors, draw, workers, signal }), limits };
+}
+
+function readCertificates(file: string): Promise<Buffer> {
+  return readFile(file).catch((error: unknown) => throwFileError(file, error));
+}
 
 interface Totals {
   photos: number;
@@ -122,7 +159,6 @@ interface Totals {
 
 interface ReportOptions {
   readonly format: FormatName;
-  readonly model: string;
   readonly context: CommandContext;
   readonly progress: ProgressBar;
   readonly totals: Totals;
@@ -131,7 +167,7 @@ interface ReportOptions {
 /** Formats results as they come and counts them. Ends early if the command is interrupted. */
 async function* formatResults(
   results: AsyncIterable<AnalyzedPhoto | undefined>,
-  { format: name, model, context, progress, totals }: ReportOptions,
+  { format: name, context, progress, totals }: ReportOptions,
 ): AsyncGenerator<string> {
   const format: ReportFormat = REPORT_FORMATS[name];
   if (format.start) yield format.start;
@@ -144,7 +180,7 @@ async function* formatResults(
     countResult(photo, totals);
     if ("error" in result && !format.hasErrors) printError(context, `${result.file}: ${result.error}`);
     else {
-      yield separator + format.format(result, model);
+      yield separator + format.format(result);
       separator = format.separator;
     }
     if (drawing !== undefined) context.stderr.write(`Wrote ${replaceControlCharacters(drawing)}\n`);
@@ -160,34 +196,66 @@ function countResult({ result, drawingError }: AnalyzedPhoto, totals: Totals): v
   if (drawingError !== undefined) totals.drawingFailures++;
 }
 
+interface End {
+  readonly totals: Totals;
+  /** The results that were written before. */
+  readonly written: WrittenResults | undefined;
+  readonly options: AnalyzeOptions;
+  readonly context: CommandContext;
+  readonly signal: AbortSignal;
+}
+
 /** Prints a summary if the results are not all on the screen. Returns the exit code. */
-function reportTotals(
-  { photos, faces, failures, drawingFailures }: Totals,
-  { format, output }: AnalyzeOptions,
-  context: CommandContext,
-  signal: AbortSignal,
-): number {
-  if (output !== undefined) context.stderr.write(`Wrote ${output}: ${photos} photos, ${faces} faces\n`);
-  if (failures > 0 && REPORT_FORMATS[format].hasErrors)
-    printError(context, `${failures} of ${photos} photos failed; "error" in the output has the reasons`);
+function reportEnd({ totals, written, options, context, signal }: End, failure?: Error): number {
+  const { photos, faces, drawingFailures } = totals;
+  const { output, server } = options;
+  const format: ReportFormat = REPORT_FORMATS[options.format];
+  const failures = totals.failures + (written?.failures ?? 0);
+  const before = written?.files.size ?? 0;
+  if (output !== undefined) {
+    const note = before > 0 ? `, and ${before} photos from before` : "";
+    context.stderr.write(`Wrote ${output}: ${photos} photos, ${faces} faces${note}\n`);
+  }
+  if (failures > 0 && format.hasErrors)
+    printError(
+      context,
+      `${failures} of ${before + photos} photos failed; "error" in the output has the reasons`,
+    );
+  const advice = output !== undefined && format.isResumable ? "; --resume continues" : "";
   if (signal.aborted) {
-    printError(context, `Interrupted after ${photos} photos`);
+    printError(context, `Interrupted after ${photos} photos${advice}`);
     return (signal.reason as Interruption).exitCode;
+  }
+  if (failure) {
+    printError(context, `${server?.address}: ${failure.message}${advice}`);
+    return EXIT_CODES.failure;
   }
   return failures + drawingFailures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
 }
 
 /** Counts the photos for the progress bar while they are analyzed. Returns how to stop. */
-function countPhotos(args: readonly string[], search: FindOptions, progress: ProgressBar): AbortController {
+function countPhotos(
+  find: (stop: AbortSignal) => AsyncIterable<FoundPhoto>,
+  progress: ProgressBar,
+): AbortController {
   const stop = new AbortController();
   const count = async () => {
     let total = 0;
-    for await (const _ of findPhotos(args, { ...search, signal: stop.signal })) total++;
+    for await (const _ of find(stop.signal)) total++;
     if (!stop.signal.aborted) progress.total = total;
   };
   // Without a total, the bar only shows what is done.
   count().catch(() => {});
   return stop;
+}
+
+/** Finds the photos that have no result yet. */
+async function* findPhotosExcept(
+  written: ReadonlySet<string> | undefined,
+  args: readonly string[],
+  options: FindOptions,
+): AsyncGenerator<FoundPhoto> {
+  for await (const photo of findPhotos(args, options)) if (!written?.has(photo.file)) yield photo;
 }
 
 /** Takes up to a number of items from a generator, which stays open. */
@@ -211,41 +279,4 @@ function checkDrawing(draw: string | undefined, first: readonly FoundPhoto[]): v
   if (first.length > 1) throw new UsageError("Option '--draw' requires a folder for more than one photo");
   if (first.some(({ file }) => resolve(file) === resolve(draw)))
     throw new UsageError(`Option '--draw' would overwrite '${draw}'`);
-}
-
-function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
-  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const { vectors, output, draw } = values;
-  if (positionals.length === 0) throw new UsageError("The argument PHOTO is missing");
-  const flags = (["json", "jsonl", "csv"] as const).filter((name) => values[name]);
-  if (flags.length > 1)
-    throw new UsageError(`Options '--${flags[0]}' and '--${flags[1]}' exclude each other`);
-  const format = flags[0] ?? formatFromName(output);
-  if (vectors && format !== "json" && format !== "jsonl")
-    throw new UsageError("Option '--vectors' requires '--json' or '--jsonl'");
-  if (/^\.jpe?g$/i.test(extname(draw ?? "")))
-    throw new UsageError("Option '--draw' requires a folder or a file name that ends in .png");
-  for (const [name, out] of Object.entries({ output, draw }))
-    if (out !== undefined && positionals.some((file) => resolve(file) === resolve(out)))
-      throw new UsageError(`Option '--${name}' would overwrite '${out}'`);
-  return { args: positionals, format, vectors, output, draw };
-}
-
-function formatFromName(output = ""): FormatName {
-  const name = extname(output).slice(1).toLowerCase();
-  return name === "json" || name === "jsonl" || name === "csv" ? name : "text";
-}
-
-/** Creates the output file and its folder. */
-async function openOutput(path: string): Promise<Output> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    return (await open(path, "w")).createWriteStream();
-  } catch (error) {
-    return throwOutputError(path, error);
-  }
-}
-
-function throwOutputError(path: string | undefined, cause: unknown): never {
-  throw new Error(`${path}: ${fileErrorReason(cause)}`, { cause });
 }

@@ -28,9 +28,12 @@ export interface PhotoAnalyzerOptions {
 
 /** Analyzes photos of the file system. */
 export interface PhotoAnalyzer {
-  /** Identity of the networks and preprocessing that produce the vectors. */
-  readonly identity: string;
-  /** Analyzes a photo and draws its faces. Returns undefined if the signal was aborted before. Never rejects. */
+  /** Why no further photo can be analyzed; undefined as long as they can. */
+  readonly failure?: Error | undefined;
+  /**
+   * Analyzes a photo and draws its faces. Returns undefined if the signal was aborted before, or after a failure. Never
+   * rejects.
+   */
   analyze(photo: FoundPhoto): Promise<AnalyzedPhoto | undefined>;
   close(): Promise<void>;
 }
@@ -52,7 +55,7 @@ export async function openPhotoAnalyzer(
   async function analyzeFile(file: string): Promise<AnalyzedPhoto> {
     const bytes = await readPhoto(file, config);
     const analysis = await analyzer.analyze(bytes, { vectors, signal });
-    const result = { file, analysis };
+    const result = { file, analysis, model: analyzer.identity };
     if (draw === undefined) return { result };
     const drawing = drawingPath(draw, file);
     try {
@@ -64,7 +67,6 @@ export async function openPhotoAnalyzer(
   }
 
   return {
-    identity: analyzer.identity,
     analyze: async ({ file, error }) => {
       if (error !== undefined) return { result: { file, error } };
       try {

@@ -3,21 +3,28 @@ import { createReport, formatAnalysis, roundBox } from "./analysis-report.ts";
 
 /** The result of a photo: what was found in it, or why it could not be analyzed. */
 export type PhotoResult =
-  | { readonly file: string; readonly analysis: Analysis }
+  | {
+      readonly file: string;
+      readonly analysis: Analysis;
+      /** Identity of the vectors, if it is known. */
+      readonly model?: string | undefined;
+    }
   | { readonly file: string; readonly error: string };
 
 /** How results are written, one after the other. */
 export interface ReportFormat {
   /** Whether a failed photo has an entry. Otherwise its error is printed on stderr. */
   readonly hasErrors: boolean;
+  /** Whether an output that was not finished can be continued. */
+  readonly isResumable: boolean;
   /** Text before the first entry. */
   readonly start: string;
   /** Text between two entries. */
   readonly separator: string;
   /** Text after the last entry. */
   readonly end: string;
-  /** Text of a photo. `model` is the identity of the vectors. */
-  format(result: PhotoResult, model: string): string;
+  /** Text of a photo. */
+  format(result: PhotoResult): string;
 }
 
 const CSV_COLUMNS = [
@@ -29,26 +36,44 @@ const CSV_COLUMNS = [
 export const REPORT_FORMATS = {
   text: {
     hasErrors: false,
+    isResumable: false,
     start: "",
     separator: "\n",
     end: "",
     format: (result) => ("error" in result ? "" : `${formatAnalysis(result.file, result.analysis)}\n`),
   },
-  json: { hasErrors: true, start: "[", separator: ",\n", end: "]\n", format: formatJson },
+  json: {
+    hasErrors: true,
+    isResumable: false,
+    start: "[",
+    separator: ",\n",
+    end: "]\n",
+    format: formatJson,
+  },
   jsonl: {
     hasErrors: true,
+    isResumable: true,
     start: "",
     separator: "",
     end: "",
-    format: (result, model) => `${formatJson(result, model)}\n`,
+    format: (result) => `${formatJson(result)}\n`,
   },
-  csv: { hasErrors: true, start: `${CSV_COLUMNS.join(",")}\n`, separator: "", end: "", format: formatCsv },
+  csv: {
+    hasErrors: true,
+    isResumable: false,
+    start: `${CSV_COLUMNS.join(",")}\n`,
+    separator: "",
+    end: "",
+    format: formatCsv,
+  },
 } as const satisfies Record<string, ReportFormat>;
 
 export type FormatName = keyof typeof REPORT_FORMATS;
 
-function formatJson(result: PhotoResult, model: string): string {
-  return JSON.stringify("error" in result ? result : createReport(result.file, model, result.analysis));
+function formatJson(result: PhotoResult): string {
+  return JSON.stringify(
+    "error" in result ? result : createReport(result.file, result.model, result.analysis),
+  );
 }
 
 /** Formats a row for each face; a photo without faces or with an error has one row. */

@@ -21,18 +21,29 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts the analysis of all photos, and waits until some results are written. */
-async function startAnalysis(output: string) {
-  const child = spawn(process.execPath, [CLI, "analyze", "photos", "--output", output], {
+function spawnAnalysis(...args: readonly string[]) {
+  const child = spawn(process.execPath, [CLI, "analyze", ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, VISAGE_WORKERS: "2" },
     stdio: ["ignore", "ignore", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Starts the analysis of the photos, and waits until some results are written. */
+async function startAnalysis(output: string, photos = "photos") {
+  const child = spawnAnalysis(photos, "--output", output);
   const path = join(folder, output);
   const size = () => (existsSync(path) ? readFileSync(path).length : 0);
   await expect.poll(size, { timeout: 30_000, interval: 5 }).toBeGreaterThan(10_000);
   return { child, path };
+}
+
+/** Reads the complete lines of an output. */
+function readReports(path: string): AnalysisReport[] {
+  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line) as AnalysisReport);
 }
 
 function fileNames(reports: readonly AnalysisReport[]): string[] {
@@ -57,13 +68,18 @@ test.each([
   expect(reports.length).toBeLessThan(PHOTOS);
 });
 
-test("a killed process leaves whole lines, except the last", async () => {
-  const { child, path } = await startAnalysis("some.jsonl");
+test("a killed process leaves whole lines, except the last, and another one continues", async () => {
+  const firstPhotos = "photos/0[0-4]*.jpg";
+  const { child, path } = await startAnalysis("some.jsonl", firstPhotos);
   child.kill("SIGKILL");
   await once(child, "exit");
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
-  const reports = lines.map((line) => JSON.parse(line) as AnalysisReport);
-  expect(fileNames(reports)).toEqual(expectedNames(lines.length));
+  const written = readReports(path);
+  expect(fileNames(written)).toEqual(expectedNames(written.length));
+  const next = spawnAnalysis(firstPhotos, "--output", "some.jsonl", "--resume");
+  const [[code], errors] = await Promise.all([once(next, "exit"), next.stderr!.toArray()]);
+  expect(errors.join("")).toContain(`, and ${written.length} photos from before\n`);
+  expect(code).toBe(0);
+  expect(fileNames(readReports(path))).toEqual(expectedNames(50));
 });
 
 test.skipIf(process.platform !== "linux")("a killed worker fails only its photo", async () => {

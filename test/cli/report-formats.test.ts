@@ -22,6 +22,7 @@ const RESULTS: readonly PhotoResult[] = [
   {
     file: 'a, "b".jpg',
     analysis: { width: 100, height: 50, facesFound: 2, faces: [FACE, faceWithoutScore] },
+    model: "model-1",
   },
   { file: "broken.jpg", error: "is a folder" },
   { file: "line\nbreak\x1b[2J.png", analysis: { width: 7, height: 5, facesFound: 0, faces: [] } },
@@ -29,7 +30,7 @@ const RESULTS: readonly PhotoResult[] = [
 
 function format(name: FormatName, results = RESULTS): string {
   const { start, separator, end, format: formatResult } = REPORT_FORMATS[name];
-  return start + results.map((result) => formatResult(result, "model-1")).join(separator) + end;
+  return start + results.map((result) => formatResult(result)).join(separator) + end;
 }
 
 test("JSON is an array, also without entries", () => {

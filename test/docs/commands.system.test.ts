@@ -131,6 +131,7 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     const output = await outputOf(commandsUnder("docs/clients.md", "Command line"));
     expect(output).toMatch(/^match {2}distance 0\./);
     expect(existsSync(join(folder, "faces.png"))).toBe(true);
-    expect(readFileSync(join(folder, "faces.jsonl"), "utf8").split("\n")).toHaveLength(4);
+    for (const name of ["faces.jsonl", "results.jsonl"])
+      expect(readFileSync(join(folder, name), "utf8").split("\n")).toHaveLength(4);
   });
 });

@@ -1,0 +1,92 @@
+import { extname, resolve } from "node:path";
+import { isKey, KEY_FORMAT } from "../accounts/key.ts";
+import { parseOptions } from "./arguments.ts";
+import { UsageError } from "./command.ts";
+import { type FormatName, REPORT_FORMATS } from "./report-formats.ts";
+
+/** A valid command line of `visage analyze`. */
+export interface AnalyzeOptions {
+  readonly args: readonly string[];
+  readonly format: FormatName;
+  readonly vectors: boolean;
+  readonly output: string | undefined;
+  /** Whether to keep the results that the output has, and to analyze only the other photos. */
+  readonly resume: boolean;
+  readonly draw: string | undefined;
+  /** The service that analyzes the photos; undefined to analyze them here. */
+  readonly server: ServerOptions | undefined;
+}
+
+/** A running service, as the command line names it. */
+export interface ServerOptions {
+  /** URL without a final slash. */
+  readonly address: string;
+  readonly key: string | undefined;
+  /** PEM file of the authorities to trust. */
+  readonly caFile: string | undefined;
+}
+
+const OPTIONS = {
+  json: { type: "boolean", default: false },
+  jsonl: { type: "boolean", default: false },
+  csv: { type: "boolean", default: false },
+  vectors: { type: "boolean", default: false },
+  output: { type: "string" },
+  resume: { type: "boolean", default: false },
+  draw: { type: "string" },
+  server: { type: "string" },
+  key: { type: "string" },
+  ca: { type: "string" },
+} as const;
+
+/** Parses the arguments of `visage analyze`. Throws UsageError. */
+export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
+  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const { vectors, output, resume, draw } = values;
+  if (positionals.length === 0) throw new UsageError("The argument PHOTO is missing");
+  const flags = (["json", "jsonl", "csv"] as const).filter((name) => values[name]);
+  if (flags.length > 1)
+    throw new UsageError(`Options '--${flags[0]}' and '--${flags[1]}' exclude each other`);
+  const format = flags[0] ?? formatFromName(output);
+  if (vectors && format !== "json" && format !== "jsonl")
+    throw new UsageError("Option '--vectors' requires '--json' or '--jsonl'");
+  if (resume && output === undefined) throw new UsageError("Option '--resume' requires '--output'");
+  if (resume && !REPORT_FORMATS[format].isResumable)
+    throw new UsageError("Option '--resume' requires '--jsonl'");
+  if (/^\.jpe?g$/i.test(extname(draw ?? "")))
+    throw new UsageError("Option '--draw' requires a folder or a file name that ends in .png");
+  for (const [name, out] of Object.entries({ output, draw }))
+    if (out !== undefined && positionals.some((file) => resolve(file) === resolve(out)))
+      throw new UsageError(`Option '--${name}' would overwrite '${out}'`);
+  const server = parseServer(values);
+  if (server && format !== "jsonl") throw new UsageError("Option '--server' requires '--jsonl'");
+  if (server && draw !== undefined)
+    throw new UsageError("Options '--server' and '--draw' exclude each other");
+  return { args: positionals, format, vectors, output, resume, draw, server };
+}
+
+function parseServer(values: {
+  readonly server?: string;
+  readonly key?: string;
+  readonly ca?: string;
+}): ServerOptions | undefined {
+  const { server, key, ca } = values;
+  if (server === undefined) {
+    const needless = (["key", "ca"] as const).find((name) => values[name] !== undefined);
+    if (needless) throw new UsageError(`Option '--${needless}' requires '--server'`);
+    return undefined;
+  }
+  if (key !== undefined && !isKey(key)) throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
+  return { address: parseAddress(server), key, caFile: ca };
+}
+
+function parseAddress(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new UsageError(`Option '--server' must be a URL such as http://localhost:8080, not '${text}'`);
+  return text.replace(/\/+$/, "");
+}
+
+function formatFromName(output = ""): FormatName {
+  const name = extname(output).slice(1).toLowerCase();
+  return name === "json" || name === "jsonl" || name === "csv" ? name : "text";
+}

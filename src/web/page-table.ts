@@ -47,6 +47,11 @@ const PLAYGROUND: readonly string[] = [
 /** Every static file that the service serves. */
 export const PAGES: readonly PageEntry[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
+  {
+    path: "/proto/face_analysis.proto",
+    file: "../../../proto/visage/v1/face_analysis.proto",
+    type: "proto",
+  },
   { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb", type: "descriptors" },
   { path: "/", file: "playground/index.html", type: "html" },
   ...PLAYGROUND.map(playgroundFile),

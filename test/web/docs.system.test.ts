@@ -9,7 +9,16 @@ const PHOTO = fileURLToPath(
   new URL("../../node_modules/@vladmandic/face-api/demo/sample3.jpg", import.meta.url),
 );
 
-const PATHS = ["/match_faces", "/compare_faces", "/get_image_attr", "/get_face_vec"];
+const STREAM = "/v1/images:analyzeStream";
+const UNARY = [
+  "/match_faces",
+  "/compare_faces",
+  "/get_image_attr",
+  "/get_face_vec",
+  "/v1/images:analyze",
+  "/v1/faces:compare",
+];
+const PATHS = [...UNARY, STREAM];
 
 describe.runIf(hasBrowser)("the API reference", () => {
   let service: RunningService;
@@ -49,13 +58,18 @@ describe.runIf(hasBrowser)("the API reference", () => {
     expect({ consoleErrors, foreignOrigins }).toEqual({ consoleErrors: [], foreignOrigins: [] });
   });
 
-  test("executes every operation with the example and with files", async () => {
+  const openAuthorized = async () => {
     const { page } = await open();
     await page.getByRole("button", { name: "Authorize" }).click();
     await page.locator(".modal-ux input").first().fill(USER);
     await page.locator(".modal-ux .authorize").first().click();
     await page.locator(".modal-ux .btn-done").first().click();
-    for (const path of PATHS) {
+    return page;
+  };
+
+  test("executes every operation with the example and with files", async () => {
+    const page = await openAuthorized();
+    for (const path of UNARY) {
       const operation = page.locator(".opblock", { has: page.locator(`[data-path="${path}"]`) });
       await operation.locator(".opblock-summary-control").click();
       await operation.getByRole("button", { name: "Try it out" }).click();
@@ -75,9 +89,24 @@ describe.runIf(hasBrowser)("the API reference", () => {
     }
   }, 120_000);
 
-  test("links to the Protobuf contract", async () => {
+  test("sends the example of a stream as one line", async () => {
+    const page = await openAuthorized();
+    const operation = page.locator(".opblock", { has: page.locator(`[data-path="${STREAM}"]`) });
+    await operation.locator(".opblock-summary-control").click();
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    const [response] = await Promise.all([
+      page.waitForResponse((answer) => new URL(answer.url()).pathname === STREAM),
+      operation.getByRole("button", { name: "Execute" }).click(),
+    ]);
+    expect(await response.json()).toMatchObject({ key: "one.png", response: { facesFound: 1 } });
+  });
+
+  test.each([
+    ["Protobuf contract", "service FaceService"],
+    ["Typed contract", "service FaceAnalysisService"],
+  ])("links to the %s", async (name, text) => {
     const { page } = await open();
-    await page.getByRole("link", { name: "Protobuf contract" }).click();
-    expect(await page.textContent("body")).toContain("service FaceService");
+    await page.getByRole("link", { name }).click();
+    expect(await page.textContent("body")).toContain(text);
   });
 });

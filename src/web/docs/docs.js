@@ -18,12 +18,25 @@ const resetBodyWithMediaType = {
   },
 };
 
+// Swagger UI writes the example of a stream over several lines, and a request of a stream is one line.
+const joinLines = (request) => {
+  if (request.headers?.["Content-Type"] === "application/x-ndjson") {
+    try {
+      request.body = JSON.stringify(JSON.parse(request.body));
+    } catch {
+      // The user wrote lines.
+    }
+  }
+  return request;
+};
+
 SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
   deepLinking: true,
   displayRequestDuration: true,
   plugins: [resetBodyWithMediaType],
+  requestInterceptor: joinLines,
   // The validator would send the document's URL to a third party.
   validatorUrl: null,
 });

@@ -71,6 +71,7 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
       signal: context.signal,
       isHeadFirst: true,
       onSlowClient: (error) => encodeError(context, error),
+      onPartsEnd: () => body.close(),
     });
   };
 }

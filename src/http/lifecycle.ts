@@ -17,6 +17,7 @@ import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
+import { reasonFromKind } from "../service/error-table.ts";
 import { isFirstGeneration } from "../service/first-generation.ts";
 import { contextValuesWith } from "../service/request-record.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -28,7 +29,7 @@ import { type Body, readBody } from "./body.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { onLeaving } from "./connections.ts";
 import type { CorsOrigins } from "./cors.ts";
-import { sendError } from "./errors.ts";
+import { requestErrorFrom, sendError } from "./errors.ts";
 import { destroy, type RequestListener, sendContinue } from "./exchange.ts";
 import { allowedMethods, readHead, type Target } from "./head.ts";
 import type { JsonLines } from "./json-lines.ts";
@@ -231,6 +232,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   function fail(context: RequestContext, error: unknown): void {
     if (context.isEnded) return;
     if (context.response.headersSent) {
+      // A stream whose client does not read, for example.
+      if (!context.signal.aborted) context.record.outcome ??= reasonFromKind(requestErrorFrom(error).kind);
       destroy(context.response);
       return;
     }

@@ -22,6 +22,7 @@ export class RequestItems implements StreamItems {
   /** Items that have been read but not taken, in order. */
   readonly #read: RequestItem[] = [];
   readonly #open = new Set<RequestItem>();
+  #isClosed = false;
 
   constructor(context: RequestContext, options: RequestItemsOptions) {
     this.window = options.window;
@@ -35,6 +36,8 @@ export class RequestItems implements StreamItems {
     const item = new RequestItem(this.#context, this.#options, lease, () => this.#open.delete(item));
     this.#open.add(item);
     this.#read.push(item);
+    // A message may have been on its way through the parser when the stream ended.
+    if (this.#isClosed) item.end(CANCELED);
   }
 
   take(): StreamItem {
@@ -43,6 +46,7 @@ export class RequestItems implements StreamItems {
 
   /** Ends all items that have not ended, for example because the client left. */
   close(): void {
+    this.#isClosed = true;
     for (const item of [...this.#open]) item.end(CANCELED);
   }
 }

@@ -181,11 +181,8 @@ export async function serveStream(
     maxBytes,
     onMessage: (lease) => items.add(lease),
   });
-  await callAndSend(context, handler, {
-    header,
-    body: messages,
-    contextValues: contextValuesWith(context.record).set(STREAM_ITEMS, items),
-  });
+  const contextValues = contextValuesWith(context.record).set(STREAM_ITEMS, items);
+  await callAndSend(context, handler, { header, body: messages, contextValues }, () => body.close());
 }
 
 /** Calls a method and sends its response as a stream. */
@@ -193,13 +190,18 @@ async function callAndSend(
   context: RequestContext,
   handler: UniversalHandler,
   call: Pick<UniversalServerRequest, "header" | "body" | "contextValues">,
+  onPartsEnd?: () => void,
 ): Promise<void> {
   const { request, signal } = context;
   const response = await handler({ ...requestLineOf(request), ...call, signal });
   throwIfUnsupported(response);
   const head = { status: response.status, headers: nodeHeadersFrom(response.header) };
   const trailers = () => nodeHeadersFrom(response.trailer);
-  await sendStream(context, head, response.body ?? createAsyncIterable([]), { trailers, signal });
+  await sendStream(context, head, response.body ?? createAsyncIterable([]), {
+    trailers,
+    signal,
+    ...(onPartsEnd && { onPartsEnd }),
+  });
 }
 
 /** The version, method and URL of a request, as Connect requires them. */

@@ -14,6 +14,8 @@ export interface SendStreamOptions {
   readonly isHeadFirst?: boolean;
   /** Makes the last part for a client that reads nothing for too long. Without it the response is destroyed. */
   readonly onSlowClient?: (error: ServiceError) => Uint8Array;
+  /** Called when no more parts are taken, before the response ends. The rest of the request's body is discarded then. */
+  readonly onPartsEnd?: () => void;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function sendStream(
   { request, response }: Exchange,
   head: Omit<WholeResponse, "body" | "trailers">,
   parts: AsyncIterable<Uint8Array>,
-  { signal, trailers = () => ({}), isHeadFirst = false, onSlowClient }: SendStreamOptions,
+  { signal, trailers = () => ({}), isHeadFirst = false, onSlowClient, onPartsEnd }: SendStreamOptions,
 ): Promise<void> {
   const target = response as ServerResponse;
   const iterator = parts[Symbol.asyncIterator]();
@@ -51,6 +53,7 @@ export async function sendStream(
     if (!onSlowClient || !(error instanceof ServiceError)) throw error;
     target.write(onSlowClient(error));
   } finally {
+    onPartsEnd?.();
     await iterator.return?.();
   }
   end({ request, response });
@@ -72,15 +75,17 @@ function waitForDrain(response: ServerResponse, signal: AbortSignal): Promise<vo
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => {
       clearTimeout(timer);
-      response.off("drain", drain);
+      response.off("drain", drain).off("close", close);
       signal.removeEventListener("abort", abort);
       settle();
     };
     const drain = () => finish(resolve);
     const abort = () => finish(() => reject(signal.reason));
+    // The signal is not aborted any more once the outcome of the request is known.
+    const close = () => finish(() => reject(new DOMException("The client left.", "AbortError")));
     const timeOut = () => finish(() => reject(new ServiceError("requestTooSlow", SLOW_CLIENT)));
     const timer = setTimeout(timeOut, LIMITS.streamIdleMs);
-    response.on("drain", drain);
+    response.on("drain", drain).on("close", close);
     signal.addEventListener("abort", abort, { once: true });
   });
 }

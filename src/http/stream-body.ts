@@ -50,6 +50,11 @@ export class StreamBody {
     this.#stop.abort(error);
   }
 
+  /** Ends all reading, because the response has ended. */
+  close(): void {
+    this.stop(new DOMException("The response has ended.", "AbortError"));
+  }
+
   /** Reads the messages of gRPC and of Connect's streams, each with its envelope. */
   async *readEnvelopes(): AsyncGenerator<Frame> {
     const { maxBytes } = this.#options;

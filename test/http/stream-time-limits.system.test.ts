@@ -1,0 +1,119 @@
+import { setTimeout as delay } from "node:timers/promises";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { LIMITS } from "../../src/http/limits.ts";
+import type { RunningService } from "../../src/main.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { type ImageStream, OPEN_STREAM } from "../support/image-streams.ts";
+import { photograph } from "../support/images.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const IMAGE = await sharp(photograph(3)).resize({ width: 480 }).jpeg().toBuffer();
+const STREAM_OPERATION = '"visage.v1.analyze_images"';
+const TIMEOUT_MS = 4 * LIMITS.streamIdleMs;
+
+let service: RunningService;
+const lines: string[] = [];
+beforeAll(async () => {
+  const log = createLog("info", {
+    write: (line) => void lines.push(line),
+    dropped: 0,
+    flush: async () => {},
+  });
+  service = await startTestService({}, log);
+});
+afterAll(async () => {
+  await vi.waitFor(() => expect(service.status()).toMatchObject({ requestsInFlight: 0, bodyBytes: 0 }), {
+    timeout: 5_000,
+  });
+  await service.close();
+});
+
+/** The outcome of a stream in the log. */
+function outcomeOf(requestId: string): string | undefined {
+  const line = lines.find((text) => text.includes(`"${requestId}"`) && text.includes(STREAM_OPERATION));
+  return line && JSON.parse(line).outcome;
+}
+
+/** Sends as much as the service takes, with large answers. */
+function sendWithoutEnd(stream: ImageStream): void {
+  let isLost = false;
+  void stream.ended.then(() => {
+    isLost = true;
+  });
+  const send = () => {
+    while (!isLost && stream.send("k".repeat(1_024), Buffer.alloc(0)));
+    stream.onDrain(send);
+  };
+  send();
+}
+
+const PROTOCOLS = Object.keys(OPEN_STREAM);
+
+/** Runs an attack over all protocols at the same time. */
+async function overEach(
+  protocols: readonly string[],
+  name: string,
+  attack: (stream: ImageStream, requestId: string, protocol: string) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    protocols.map(async (protocol, i) => {
+      const headers = { "x-request-id": `${name}-${i}` };
+      const stream = OPEN_STREAM[protocol]!({ port: service.port, user: USER, headers });
+      await attack(stream, headers["x-request-id"], protocol);
+      stream.close();
+    }),
+  );
+}
+
+describe.concurrent("limits of 30 s", () => {
+  test(
+    "a client that does not read is disconnected",
+    () =>
+      overEach(PROTOCOLS, "unread", async (stream, requestId, protocol) => {
+        stream.pause();
+        sendWithoutEnd(stream);
+        const hasEnded = () => expect(outcomeOf(requestId), protocol).toBe("REQUEST_TOO_SLOW");
+        await vi.waitFor(hasEnded, { timeout: TIMEOUT_MS - 5_000, interval: 200 });
+      }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a client of JSON lines that reads again later reads the error",
+    () =>
+      overEach(["JSON lines over HTTP/1.1"], "late", async (stream) => {
+        stream.pause();
+        sendWithoutEnd(stream);
+        await delay(LIMITS.streamIdleMs + 8_000);
+        stream.resume();
+        expect(await stream.ended).toBe("REQUEST_TOO_SLOW");
+      }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a client that sends nothing gets an error",
+    () =>
+      overEach(PROTOCOLS, "idle", async (stream, _, protocol) => {
+        stream.send("0", IMAGE);
+        expect(await stream.ended, protocol).toBe("REQUEST_TOO_SLOW");
+        expect(stream.answers).toEqual([["0", 3]]);
+      }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a message that does not end ends the stream",
+    () =>
+      overEach(PROTOCOLS, "drip", async (stream, _, protocol) => {
+        const start = performance.now();
+        stream.write(protocol === "gRPC" ? Buffer.of(0, 0, 0, 1, 0) : "{");
+        const drip = setInterval(() => stream.write(" "), 500);
+        expect(await stream.ended, protocol).toBe("REQUEST_TOO_SLOW");
+        clearInterval(drip);
+        expect(performance.now() - start).toBeLessThan(LIMITS.streamIdleMs + 10_000);
+      }),
+    TIMEOUT_MS,
+  );
+});

@@ -65,6 +65,11 @@ export interface Rejection {
   readonly message: string | undefined;
   /** A positive integer; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds: number | undefined;
+  /**
+   * How long a caller that can wait should wait: until the next token of the rate limit, or until a request in flight may
+   * have released its quota. Undefined for other rejections.
+   */
+  readonly waitMs?: number;
   /** State of the limit that was exceeded: the monthly quota or the rate limit. */
   readonly limits: LimitStatus | undefined;
 }
@@ -107,6 +112,9 @@ const CERTIFICATE_PREFIX = "certificate ";
 
 /** Retry delay where the duration of a condition is not known. */
 const DEFAULT_RETRY_SECONDS = 1;
+
+/** How long to wait before looking again whether a request in flight has released its quota: about one request. */
+const RESERVED_QUOTA_WAIT_MS = 100;
 
 /**
  * Creates an authenticator. The monthly quota is shared by all authenticators on one store and exact if there is only
@@ -164,13 +172,12 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   function checkRate(userId: string, { requestsPerSecond, burst }: Plan): Rejection | undefined {
     if (requestsPerSecond === undefined) return undefined;
     const shortage = rateLimits.take(userId, { perSecond: requestsPerSecond, burst }, performance.now());
-    return (
-      shortage &&
-      createRejection("tooManyRequests", {
-        retrySeconds: shortage.nextTokenSeconds,
-        limits: { limit: burst, remaining: 0, resetSeconds: Math.ceil(shortage.fullSeconds) },
-      })
-    );
+    if (!shortage) return undefined;
+    const rejection = createRejection("tooManyRequests", {
+      retrySeconds: shortage.nextTokenSeconds,
+      limits: { limit: burst, remaining: 0, resetSeconds: Math.ceil(shortage.fullSeconds) },
+    });
+    return { ...rejection, waitMs: Math.ceil(shortage.nextTokenSeconds * 1_000) };
   }
 
   function admitWithinQuota({ user, plan }: Account, keyHashes: readonly string[]): AdmissionResult {
@@ -182,8 +189,10 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsLeft };
     if (left < 1) {
       // Requests in flight that fail release the quota that they reserve.
-      const retrySeconds = left + usage.inFlight < 1 ? secondsLeft : DEFAULT_RETRY_SECONDS;
-      return createRejection("quotaSpent", { retrySeconds, limits: quotaStatus(0) });
+      const isSpent = left + usage.inFlight < 1;
+      const retrySeconds = isSpent ? secondsLeft : DEFAULT_RETRY_SECONDS;
+      const rejection = createRejection("quotaSpent", { retrySeconds, limits: quotaStatus(0) });
+      return isSpent ? rejection : { ...rejection, waitMs: RESERVED_QUOTA_WAIT_MS };
     }
 
     usage.start();

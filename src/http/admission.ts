@@ -44,7 +44,7 @@ export interface Admission {
 /** Delay before rejecting a client that retries without backing off. */
 const REJECTION_DELAY_MS = 1_000;
 
-/** The kinds of rejection that end soon: items of a stream wait for it. */
+/** The kinds of rejection that always end soon. */
 const SHORT_REJECTIONS: readonly RejectionKind[] = ["tooManyRequests", "accountsUnavailable"];
 /** How long an item of a stream waits for its admission. */
 const ITEM_WAIT_MS = 30_000;
@@ -85,9 +85,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (admission.admitted && !error && !signal.aborted) return admission.caller;
       if (admission.admitted) admission.caller.release();
       signal.throwIfAborted();
-      const mayWait = admission.admitted || SHORT_REJECTIONS.includes(admission.kind);
-      if (!mayWait || performance.now() + error!.retryAfterMs > endMs) throw error;
-      await delay(error!.retryAfterMs, undefined, { signal });
+      const waitMs = admission.admitted ? error!.retryAfterMs : waitAfter(admission);
+      if (waitMs === undefined || performance.now() + waitMs > endMs) throw error;
+      await delay(waitMs, undefined, { signal });
     }
   }
 
@@ -97,6 +97,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return { admit, admitItem };
+}
+
+/** How long an item of a stream waits after a rejection; undefined for a rejection that does not end soon. */
+function waitAfter(rejection: Rejection): number | undefined {
+  const { kind, waitMs } = rejection;
+  return waitMs ?? (SHORT_REJECTIONS.includes(kind) ? rejectionError(rejection).retryAfterMs : undefined);
 }
 
 function rejectionError({ kind, message, retryAfterSeconds }: Rejection): ServiceError {

@@ -45,17 +45,15 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
   /** Answers a line. A line that is not a request has no key and fails alone. */
   async function answerLine({ bytes, number }: Line, items: RequestItems): Promise<JsonObject> {
     const item = items.take();
-    let request: AnalyzeImagesRequest;
-    try {
-      const entries = await parseBody(bytes, "application/json");
-      request = (await readMessage([], entries)) as AnalyzeImagesRequest;
-    } catch (fault) {
-      const { kind, message, field } = requestErrorFrom(fault);
-      item.end(reasonFromKind(kind));
-      const error = new ServiceError(kind, `Line ${number}: ${message}`, { field, cause: fault });
-      return { key: "", error: statusJsonFrom(error) };
-    }
-    return jsonFromResponse(await analyzeItem(request, item));
+    const message = await readLine(bytes).catch((fault: unknown) => {
+      const { kind, message: text, field } = requestErrorFrom(fault);
+      return new ServiceError(kind, `Line ${number}: ${text}`, { field, cause: fault });
+    });
+    return jsonFromResponse(await analyzeItem(message, item));
+  }
+
+  async function readLine(line: Buffer): Promise<AnalyzeImagesRequest> {
+    return (await readMessage([], await parseBody(line, "application/json"))) as AnalyzeImagesRequest;
   }
 
   function jsonFromResponse({ key = "", result }: Response): JsonObject {

@@ -145,10 +145,12 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       budget,
       maxBytes: options.maxRequestBytes,
       timeoutMs: options.timeoutMs,
+      isBusy: () => items.isBusy,
     });
-    const items = new RequestItems(context, {
+    const items: RequestItems = new RequestItems(context, {
       window: options.streamWindow,
       admitItem: admission.admitItem,
+      onForbidden: (error) => body.stop(error),
       observe,
     });
     const leave = onLeaving(context.request, options.draining, () => body.stop(new ServiceError("draining")));

@@ -1,5 +1,7 @@
 import type { Caller } from "../accounts/authenticator.ts";
+import type { ErrorKind } from "../service/error-table.ts";
 import { CANCELED, RequestRecord } from "../service/request-record.ts";
+import { ServiceError } from "../service/service-error.ts";
 import type { StreamItem, StreamItems } from "../service/stream-items.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Admission } from "./admission.ts";
@@ -10,6 +12,8 @@ import type { RequestContext } from "./request-context.ts";
 export interface RequestItemsOptions {
   readonly window: number;
   readonly admitItem: Admission["admitItem"];
+  /** Called if the user may not continue, for example because its key was revoked. */
+  readonly onForbidden: (error: ServiceError) => void;
   /** Called for every item that has ended. */
   readonly observe: RequestObserver;
 }
@@ -22,6 +26,8 @@ export class RequestItems implements StreamItems {
   /** Items that have been read but not taken, in order. */
   readonly #read: RequestItem[] = [];
   readonly #open = new Set<RequestItem>();
+  /** Settles when the admission of the last item has ended. */
+  #admissions: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(context: RequestContext, options: RequestItemsOptions) {
@@ -33,11 +39,20 @@ export class RequestItems implements StreamItems {
 
   /** Adds the item of a message that has been read. It takes over the lease of the message. */
   add(lease: BodyLease): void {
-    const item = new RequestItem(this.#context, this.#options, lease, () => this.#open.delete(item));
+    const item = new RequestItem(this.#context, lease, {
+      admit: (signal) => this.#admitInTurn(signal),
+      observe: this.#options.observe,
+      onEnd: () => this.#open.delete(item),
+    });
     this.#open.add(item);
     this.#read.push(item);
     // A message may have been on its way through the parser when the stream ended.
     if (this.#isClosed) item.end(CANCELED);
+  }
+
+  /** Whether items have been read that have not ended. */
+  get isBusy(): boolean {
+    return this.#open.size > 0;
   }
 
   take(): StreamItem {
@@ -49,25 +64,46 @@ export class RequestItems implements StreamItems {
     this.#isClosed = true;
     for (const item of [...this.#open]) item.end(CANCELED);
   }
+
+  /** Admits items one after the other: each waits for its own token of the rate limit only. */
+  #admitInTurn(signal: AbortSignal): Promise<Caller> {
+    const admission = this.#admissions.then(() => {
+      signal.throwIfAborted();
+      return this.#options.admitItem(this.#context.request, signal);
+    });
+    this.#admissions = admission.catch((error: unknown) => {
+      if (error instanceof ServiceError && FORBIDDEN_KINDS.includes(error.kind))
+        this.#options.onForbidden(error);
+    });
+    return admission;
+  }
+}
+
+/** The errors of a user that may not continue. */
+const FORBIDDEN_KINDS: readonly ErrorKind[] = ["noUserId", "unknownUser", "noSubscription"];
+
+/** What an item needs of its stream. */
+interface ItemCallbacks {
+  readonly admit: (signal: AbortSignal) => Promise<Caller>;
+  readonly observe: RequestObserver;
+  readonly onEnd: () => void;
 }
 
 class RequestItem implements StreamItem {
   readonly record = new RequestRecord();
   readonly #context: RequestContext;
-  readonly #options: RequestItemsOptions;
   readonly #lease: BodyLease;
-  readonly #onEnd: () => void;
+  readonly #callbacks: ItemCallbacks;
   readonly #startedAtMs = Date.now();
   readonly #startMs = performance.now();
   readonly #abort = new AbortController();
   #caller: Caller | undefined;
   #isEnded = false;
 
-  constructor(context: RequestContext, options: RequestItemsOptions, lease: BodyLease, onEnd: () => void) {
+  constructor(context: RequestContext, lease: BodyLease, callbacks: ItemCallbacks) {
     this.#context = context;
-    this.#options = options;
     this.#lease = lease;
-    this.#onEnd = onEnd;
+    this.#callbacks = callbacks;
   }
 
   get requestId(): string {
@@ -79,7 +115,7 @@ class RequestItem implements StreamItem {
   }
 
   async admit(): Promise<void> {
-    const caller = await this.#options.admitItem(this.#context.request, this.signal);
+    const caller = await this.#callbacks.admit(this.signal);
     this.#caller = caller;
     this.record.caller = caller;
     if (!this.#isEnded) return;
@@ -92,11 +128,11 @@ class RequestItem implements StreamItem {
     this.#isEnded = true;
     this.#abort.abort(new DOMException("The item has ended.", "AbortError"));
     this.#lease.release();
-    this.#onEnd();
+    this.#callbacks.onEnd();
     const { operation, id: requestId, protocol, request } = this.#context;
     this.#caller?.finish(operation, outcome);
     const { caller, imageBytes, faces, stages } = this.record;
-    this.#options.observe({
+    this.#callbacks.observe({
       requestId,
       user: caller?.fingerprint ?? this.#context.record.caller?.fingerprint,
       operation: `${operation}.item`,

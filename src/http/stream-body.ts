@@ -1,3 +1,4 @@
+import { TimeSlice } from "../bytes/time-slice.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { BodyBytes, incompleteError, readPart, tooLargeError } from "./body.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
@@ -12,6 +13,8 @@ export interface StreamBodyOptions {
   readonly maxBytes: number;
   /** From the first to the last byte of one message. */
   readonly timeoutMs: number;
+  /** Whether earlier messages are in progress. The client may wait for their responses before it sends the next. */
+  readonly isBusy: () => boolean;
 }
 
 /** The bytes of one message, and their lease of the byte budget. */
@@ -35,6 +38,7 @@ export class StreamBody {
   readonly #context: RequestContext;
   readonly #options: StreamBodyOptions;
   readonly #stop = new AbortController();
+  readonly #slice = new TimeSlice();
   /** Bytes of the next message that came with the last one. */
   #rest: Buffer = NOTHING;
 
@@ -88,7 +92,7 @@ export class StreamBody {
     findEnd: FindEnd,
     maxBytes: number,
   ): Promise<{ readonly frame?: Frame; readonly isComplete: boolean }> {
-    const first = await this.#readPart(LIMITS.streamIdleMs);
+    const first = await this.#readFirstPart();
     if (!first) return { isComplete: false };
     const deadlineMs = performance.now() + this.#options.timeoutMs;
     const lease = this.#options.budget.open(this.#context.record.caller?.fingerprint ?? "", (error) =>
@@ -117,11 +121,27 @@ export class StreamBody {
     }
   }
 
+  async #readFirstPart(): Promise<Buffer | undefined> {
+    for (;;) {
+      try {
+        return await this.#readPart(LIMITS.streamIdleMs);
+      } catch (error) {
+        const isIdle = error instanceof ServiceError && error.kind === "requestTooSlow";
+        if (!isIdle || this.#stop.signal.aborted || !this.#options.isBusy()) throw error;
+      }
+    }
+  }
+
   async #readPart(timeoutMs: number): Promise<Buffer | undefined> {
     this.#stop.signal.throwIfAborted();
     const rest = this.#rest;
     this.#rest = NOTHING;
-    if (rest.length > 0) return rest;
+    if (rest.length > 0) {
+      // Many small messages in one part must not keep other requests waiting.
+      if (this.#slice.isOver) await this.#slice.pause();
+      this.#stop.signal.throwIfAborted();
+      return rest;
+    }
     return readPart(this.#context.request, this.#stop.signal, Math.max(0, timeoutMs));
   }
 

@@ -47,9 +47,12 @@ const MAX_KEY_BYTES = 1024;
 /** How far the norm of an embedding may be off, for vectors that were stored with few decimals. */
 const NORM_TOLERANCE = 0.01;
 
-/** Analyses one image of a stream. Its response has the error if there is one. Throws if the stream has ended. */
+/**
+ * Analyses one image of a stream. Its response has the error if there is one. Throws if the stream has ended. An error in
+ * place of the request is that of a message that is no request: it is counted like a failed request.
+ */
 export type ItemAnalyzer = (
-  request: AnalyzeImagesRequest,
+  request: AnalyzeImagesRequest | ServiceError,
   item: StreamItem,
 ) => Promise<MessageInitShape<typeof AnalyzeImagesResponseSchema>>;
 
@@ -72,12 +75,17 @@ export function createFaceAnalysisService(
 
 /** Creates the analysis of a stream's images. Logs the causes of errors that are hidden from the caller. */
 export function createItemAnalyzer(options: FaceAnalysisOptions, log: RequestLog): ItemAnalyzer {
-  return async ({ key, request }, item) => {
+  return async (message, item) => {
+    const isRequest = !(message instanceof ServiceError);
+    const key = isRequest ? message.key : "";
     let outcome = CANCELED;
     try {
-      requireValid("key", Buffer.byteLength(key) <= MAX_KEY_BYTES, `is longer than ${MAX_KEY_BYTES} bytes`);
-      if (!request) throw missingError("request");
+      // First, so that the rate limit applies to messages with errors, too.
       await item.admit();
+      if (!isRequest) throw message;
+      requireValid("key", Buffer.byteLength(key) <= MAX_KEY_BYTES, `is longer than ${MAX_KEY_BYTES} bytes`);
+      const { request } = message;
+      if (!request) throw missingError("request");
       const { signal, record } = item;
       const call = new FaceCall(options, { signal, record, timeoutMs: Number.POSITIVE_INFINITY });
       const response = await analyzeImage(request, call, options.analyzer.identity);

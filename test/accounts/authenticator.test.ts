@@ -269,7 +269,8 @@ describe("the rate limit", () => {
     await addTestUser(store, "anna", { requestsPerSecond: 0.5, burst: 4 });
     const { count, rejection: actual } = await exhaustLimit("anna");
     expect(count).toBe(4);
-    expect(actual).toEqual(rejection("tooManyRequests", 2, { limit: 4, remaining: 0, resetSeconds: 8 }));
+    const limits = { limit: 4, remaining: 0, resetSeconds: 8 };
+    expect(actual).toEqual({ ...rejection("tooManyRequests", 2, limits), waitMs: 2_000 });
     vi.advanceTimersByTime(2_000);
     expect((await exhaustLimit("anna")).count).toBe(1);
   });

@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],
   "src/service": ["src/bytes", "src/core", "src/fetch", "src/workers"],
-  "src/http": ["src/accounts", "src/rest", "src/service", "src/telemetry", "src/web"],
+  "src/http": ["src/accounts", "src/bytes", "src/rest", "src/service", "src/telemetry", "src/web"],
   "src/config.ts": [
     "src/accounts",
     "src/fetch",

@@ -106,6 +106,12 @@ describe.skipIf(!wanted)("the chart", () => {
     },
   );
 
+  test("routes the requests of all gRPC services", () => {
+    const { rules } = findResource("full", "GRPCRoute").spec;
+    expect(rules).toHaveLength(1);
+    expect(rules[0]).not.toHaveProperty("matches");
+  });
+
   test("blocks egress to private addresses except the database and DNS", () => {
     const { egress } = findResource("minimal", "NetworkPolicy").spec;
     const [, , images] = egress;

@@ -7,6 +7,7 @@ import { checkJson } from "../rest/json-scan.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Body } from "./body.ts";
 import type { BodyLease } from "./byte-budget.ts";
+import { requestErrorFrom } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 import { checkProtobuf } from "./protobuf-scan.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -54,21 +55,26 @@ export async function prepareMessage(
 
 /**
  * Prepares the messages of a stream for Connect like `prepareMessage`, one at a time. Calls `onMessage` with the lease
- * of each message before Connect parses it.
+ * of each message before Connect parses it. Changes `header` at once. Throws ServiceError for an unsupported encoding, and
+ * later for a message that is malformed or beyond a limit.
  */
-export async function* prepareMessages(
+export function prepareMessages(
   { protocol, signal }: MessageContext,
   schema: DescMessage,
   frames: AsyncIterable<Body>,
   header: Headers,
   { maxBytes, onMessage }: { readonly maxBytes: number; readonly onMessage: (lease: BodyLease) => void },
-): AsyncGenerator<Uint8Array> {
+): AsyncIterable<Uint8Array> {
   const encodingHeader = protocol === "connect" ? "connect-content-encoding" : "grpc-encoding";
   const envelope = { encoding: takeEncoding(header, encodingHeader), isJson: isJson(header), schema };
-  for await (const frame of frames) {
-    onMessage(frame.lease);
-    yield await prepareEnvelope(frame, envelope, signal, maxBytes);
-  }
+  return (async function* () {
+    for await (const frame of frames) {
+      onMessage(frame.lease);
+      yield await prepareEnvelope(frame, envelope, signal, maxBytes).catch((fault: unknown) => {
+        throw requestErrorFrom(fault);
+      });
+    }
+  })();
 }
 
 /** Removes the header with the encoding of the messages. Throws ServiceError for an encoding that is not supported. */

@@ -4,7 +4,7 @@ import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { connectErrorFrom } from "./error-responses.ts";
 import { type ErrorKind, reasonFromKind } from "./error-table.ts";
 import { setOutcome } from "./request-record.ts";
-import { type ServiceError, serviceErrorFrom } from "./service-error.ts";
+import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header with the id of a request, which the log also states. */
 export const REQUEST_ID = "x-request-id";
@@ -72,9 +72,17 @@ export function translateErrors(log: RequestLog): Interceptor {
         logHiddenCause(log, error, { requestId, operation: request.method.name });
       throw withId(connectErrorFrom(error), requestId);
     };
-    const response = await next(request).catch(translate);
+    const message = request.stream ? watchMessages(request.message, throwParseError) : undefined;
+    const response = await next(message ? ({ ...request, message } as typeof request) : request).catch(
+      translate,
+    );
     return response.stream ? { ...response, message: watchMessages(response.message, translate) } : response;
   };
+}
+
+/** Connect reports a message of a stream that it cannot parse as its own error, which would count as internal. */
+function throwParseError(fault: unknown): never {
+  throw fault instanceof ConnectError ? new ServiceError("badRequest", undefined, { cause: fault }) : fault;
 }
 
 /** Logs the cause of an error if it is hidden from the caller. */

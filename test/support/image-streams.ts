@@ -20,7 +20,7 @@ import {
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { reasonOf } from "./typed-clients.ts";
 
-const GRPC_PATH = `/${FaceAnalysisService.typeName}/AnalyzeImages`;
+export const GRPC_PATH = `/${FaceAnalysisService.typeName}/AnalyzeImages`;
 export const LINES_PATH = "/v1/images:analyzeStream";
 const ENVELOPE_HEADER_BYTES = 5;
 

@@ -14,6 +14,7 @@ import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
 import { clientCertificateOf } from "./client-certificate.ts";
 import { keysFromHeaders } from "./credentials.ts";
 import type { Request } from "./exchange.ts";
+import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 import { NO_OPERATION } from "./router.ts";
 
@@ -46,8 +47,6 @@ const REJECTION_DELAY_MS = 1_000;
 
 /** The kinds of rejection that always end soon. */
 const SHORT_REJECTIONS: readonly RejectionKind[] = ["tooManyRequests", "accountsUnavailable"];
-/** How long an item of a stream waits for its admission. */
-const ITEM_WAIT_MS = 30_000;
 
 /**
  * Creates the admission stage: authentication, rate limit, quota, room in the queue and in the byte budget. It runs
@@ -78,7 +77,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   async function admitItem(request: Request, signal: AbortSignal): Promise<Caller> {
-    const endMs = performance.now() + ITEM_WAIT_MS;
+    const endMs = performance.now() + LIMITS.streamImageWaitMs;
     for (;;) {
       const admission = await authenticator.admit(authRequestFrom(request, trustedProxies));
       const error = admission.admitted ? queueError(admission.caller) : rejectionError(admission);

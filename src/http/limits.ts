@@ -32,6 +32,11 @@ export const LIMITS = {
   plainJsonBytes: 1024 * KIB,
   /** A stream without a message in either direction for this long ends, except for health watches. */
   streamIdleMs: 30_000,
+  /** Images of one stream in progress: enough to keep workers busy while results are sent, and few in memory. */
+  streamImagesPerWorker: 2,
+  streamImages: 16,
+  /** How long an image of a stream waits for the rate limit or for room in the queue. */
+  streamImageWaitMs: 30_000,
   /** Health watches: on one connection, and in total. */
   watchesPerConnection: 16,
   watches: 1_024,

@@ -102,10 +102,6 @@ export interface RunningServer {
 /** A few times what a worker serves in a second: rejecting as many takes about a fortieth of a core. */
 const REJECTIONS_PER_WORKER = 100;
 
-/** Items of one stream in progress: enough to keep every worker busy while results are sent, and few in memory. */
-const STREAM_ITEMS_PER_WORKER = 2;
-const MAX_STREAM_WINDOW = 16;
-
 /** Serves the operations over gRPC, gRPC-Web, Connect and REST on one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, analyzer, fetcher, authenticator, log } = options;
@@ -129,7 +125,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     pages: config.web ? openPages(config) : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
-    streamWindow: Math.min(MAX_STREAM_WINDOW, STREAM_ITEMS_PER_WORKER * analyzer.size),
+    streamWindow: Math.min(LIMITS.streamImages, LIMITS.streamImagesPerWorker * analyzer.size),
     watchLimiter: new WatchLimiter(),
     budget,
     maxRequestBytes: config.maxRequestBytes,

@@ -42,7 +42,7 @@ export interface FaceAnalysisOptions extends FaceCallOptions {
 const DEFAULT_FEATURES = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.QUALITY];
 
 /** The longest key of an image in a stream. */
-const MAX_KEY_BYTES = 1024;
+export const MAX_KEY_BYTES = 1024;
 
 /** How far the norm of an embedding may be off, for vectors that were stored with few decimals. */
 const NORM_TOLERANCE = 0.01;

@@ -23,6 +23,7 @@ import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/l
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import * as PARSE_LIMITS from "../../src/rest/parse-limits.ts";
+import { MAX_KEY_BYTES } from "../../src/service/face-analysis-service.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -271,6 +272,9 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "message to health or reflection": `${LIMITS.openMessageBytes / 1024} KiB, uncompressed`,
   "JSON message in gRPC and gRPC-Web": `${LIMITS.plainJsonBytes / MIB} MiB`,
   "time without a message on a stream": seconds(LIMITS.streamIdleMs),
+  "images of one stream in progress": `${LIMITS.streamImagesPerWorker} per worker, at most ${LIMITS.streamImages}`,
+  "wait of an image of a stream for the rate limit or the queue": seconds(LIMITS.streamImageWaitMs),
+  "key of an image of a stream": `${MAX_KEY_BYTES.toLocaleString("en")} bytes`,
   "streams of `Health/Watch`": `${LIMITS.watchesPerConnection} per connection, ${LIMITS.watches.toLocaleString("en")} in total`,
   "deadline of a health or reflection call": `${LIMITS.clientDeadlineMs / 3_600_000} hours`,
   "time for the client to read a response": seconds(LIMITS.responseMs),

@@ -68,6 +68,38 @@ async function overEach(
 
 describe.concurrent("limits of 30 s", () => {
   test(
+    "an image that finds no room in the queue fails alone",
+    async () => {
+      const full = await startTestService({
+        VISAGE_MAX_QUEUE_WAIT_MS: "1",
+        VISAGE_REQUEST_TIMEOUT_MS: String(2 * LIMITS.streamImageWaitMs),
+      });
+      const [worker] = full.pool.pids;
+      process.kill(worker!, "SIGSTOP");
+      try {
+        const stream = OPEN_STREAM.gRPC!({ port: full.port, user: USER });
+        stream.send("runs", IMAGE);
+        await vi.waitFor(() => expect(full.pool.busy).toBe(1));
+        const start = performance.now();
+        stream.send("waits", IMAGE);
+        await vi.waitFor(() => expect(stream.answers).toEqual([["waits", "OVERLOADED"]]), {
+          timeout: LIMITS.streamImageWaitMs + 5_000,
+        });
+        // Less the last delay, which would have exceeded the limit.
+        expect(performance.now() - start).toBeGreaterThan(LIMITS.streamImageWaitMs / 2);
+        process.kill(worker!, "SIGCONT");
+        stream.end();
+        expect(await stream.ended).toBe("ok");
+        expect(stream.answers).toContainEqual(["runs", 3]);
+      } finally {
+        process.kill(worker!, "SIGCONT");
+        await full.close();
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     "a client that does not read is disconnected",
     () =>
       overEach(PROTOCOLS, "unread", async (stream, requestId, protocol) => {

@@ -18,6 +18,7 @@ import {
   Feature,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { RunningService } from "../../src/main.ts";
+import { MAX_KEY_BYTES } from "../../src/service/face-analysis-service.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { reasonOf } from "../support/typed-clients.ts";
@@ -251,6 +252,15 @@ test("errors of the stream itself end it", async () => {
   const error = await collect(client.analyzeImages(tooLarge, { headers: HEADERS })).catch(ConnectError.from);
   expect(error).toMatchObject({ code: Code.ResourceExhausted });
   await idle();
+});
+
+test("an image with a key that is too long fails alone", async () => {
+  const messages = (async function* () {
+    yield requestFor("k".repeat(MAX_KEY_BYTES + 1), SMALL);
+    yield requestFor("k".repeat(MAX_KEY_BYTES), SMALL);
+  })();
+  const answers = await collect(STREAMS["gRPC (connect)"]!(messages, new AbortController().signal));
+  expect(answers.map(([, result]) => result).toSorted()).toEqual([FACES, "BAD_REQUEST"]);
 });
 
 test("a line that is not a request fails alone, and blank lines are skipped", async () => {

@@ -144,12 +144,12 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  test("rejects services with schemas of the same name", () => {
+  test("rejects services with different schemas of the same name", () => {
     const services = [
       { service: FaceService, metadata: faceMetadata() },
       { service: FaceAnalysisService, metadata: { ...typedMetadata(), prefix: "" } },
     ];
-    expect(() => createDocument(services, documentMetadata("1"))).toThrow("two entries");
+    expect(() => createDocument(services, documentMetadata("1"))).toThrow("two different entries");
   });
 });
 

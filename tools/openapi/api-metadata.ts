@@ -41,7 +41,6 @@ export interface ServiceMetadata {
   readonly errors: readonly ErrorDescription[];
   /** The statuses of errors that end a stream before its first response. */
   readonly streamErrorStatuses: readonly number[];
-  /** Must be equal for services that have the same header. */
   readonly headers: readonly HeaderDescription[];
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DescMethod, DescMethodUnary, DescService, JsonObject } from "@bufbuild/protobuf";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import type { DocumentMetadata, ServiceMetadata } from "./api-metadata.ts";
@@ -23,7 +24,7 @@ export interface DescribedService {
  * descriptors have them. The version is 3.0, because many code generators do not support 3.1.
  *
  * Throws if an http rule is not supported, if the metadata names something that its service does not have, and if two
- * services have a path, schema or response of the same name.
+ * services have different paths, schemas, headers or responses of the same name.
  */
 export function createDocument(
   services: readonly DescribedService[],
@@ -40,7 +41,7 @@ export function createDocument(
     components: {
       securitySchemes: metadata.securitySchemes,
       schemas: merge(...services.map(schemas)),
-      headers: Object.assign({}, ...services.map((described) => headerComponents(described.metadata))),
+      headers: merge(...services.map((described) => headerComponents(described.metadata))),
       responses: merge(...services.map((described) => errorResponses(described.metadata))),
     },
   };
@@ -103,12 +104,16 @@ function operationHead(method: DescMethod, { prefix }: ServiceMetadata): JsonObj
   };
 }
 
-/** Merges objects. Throws if two have a member of the same name. */
+/** Merges objects. Throws if two have different members of the same name. */
 function merge(...objects: readonly JsonObject[]): JsonObject {
-  const names = objects.flatMap(Object.keys);
-  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
-  if (duplicate !== undefined) throw new Error(`The document would have two entries "${duplicate}".`);
-  return Object.assign({}, ...objects);
+  const merged: JsonObject = {};
+  for (const [name, value] of objects.flatMap(Object.entries)) {
+    // Services of one package share messages.
+    if (name in merged && !isDeepStrictEqual(merged[name], value))
+      throw new Error(`The document would have two different entries "${name}".`);
+    merged[name] = value;
+  }
+  return merged;
 }
 
 /** Otherwise the metadata of a renamed field would be lost without notice. */

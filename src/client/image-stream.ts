@@ -44,9 +44,6 @@ export interface ItemResult<Item> {
 /** How long the service lets an image wait for its turn, in addition to the time that it needs. */
 const MAX_WAIT_MS = 30_000;
 
-/** The error of a client that pauses for too long. The images that have no result yet can be sent again. */
-const TOO_SLOW = "REQUEST_TOO_SLOW";
-
 /** The end of a read: a value, or the error that was thrown. */
 type Settled<T> = { readonly value: T } | { readonly cause: unknown };
 
@@ -237,7 +234,7 @@ export class ImageStream<Item> {
     const delayMs = delayAfter(error, attempt);
     const isTooLate = nowMs + delayMs >= this.#firstFailureMs + limits.timeoutMs;
     const isTooOften = isRejection(error) ? limits.retries === 0 || isTooLate : attempt >= limits.retries;
-    if (isTooOften || !(error.retryable || error.reason === TOO_SLOW)) throw error;
+    if (isTooOften || !error.retryable) throw error;
     await sleep(delayMs, signal);
     this.#attempt = this.#open();
     for (const { request } of this.#unanswered.values()) this.#attempt.outbox.add(request);

@@ -59,7 +59,7 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
 
   test("has types that pass mypy --strict", async () => {
     const mypy = ["-m", "mypy", "--strict", "--config-file=", `--python-executable=${python}`];
-    await run(SDK_PYTHON, ...mypy, "example.py");
+    await run(SDK_PYTHON, ...mypy, "example.py", "example_stream.py");
     // The types of results and arguments are real, not Any.
     const misuse =
       "import visage\nvisage.VisageClient('http://localhost').match_faces('one.jpg', b'').distance.nope";
@@ -85,5 +85,12 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
       run(python, "example.py", `http://127.0.0.1:${service.port}`, key, ...photos);
     expect(await example(USER)).toBe("match: 0.0000\n");
     await expect(example("nobody")).rejects.toThrow(/^UNKNOWN_USER: The key/m);
+  });
+
+  test("analyses a folder by stream in its example", async () => {
+    const output = await run(python, "example_stream.py", `http://127.0.0.1:${service.port}`, USER, PHOTOS);
+    expect(output.split("\n")).toEqual(
+      expect.arrayContaining(["sample1.jpg: 3 faces", "sample3.jpg: 3 faces"]),
+    );
   });
 });

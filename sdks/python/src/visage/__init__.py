@@ -3,16 +3,30 @@
 from visage.client import VisageClient
 from visage.error import VisageError
 from visage.image import ImageInput, Url
-from visage.results import Box, Comparison, FaceAttributes, ImageAttributes, Match, Point, Template
+from visage.results import (
+    Box,
+    BoxInput,
+    FaceAttributes,
+    FaceInput,
+    Feature,
+    ImageAttributes,
+    Match,
+    Point,
+    StreamResult,
+    Template,
+)
 
 __all__ = [
     "Box",
-    "Comparison",
+    "BoxInput",
     "FaceAttributes",
+    "FaceInput",
+    "Feature",
     "ImageAttributes",
     "ImageInput",
     "Match",
     "Point",
+    "StreamResult",
     "Template",
     "Url",
     "VisageClient",

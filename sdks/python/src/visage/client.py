@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Callable, Optional, TypeVar
 
 import grpc
-from typing_extensions import deprecated
 
 from visage import _requests, results
 from visage._connection import (
@@ -18,11 +17,24 @@ from visage._connection import (
     target_from_address,
 )
 from visage._limit import InFlightLimit, Slot
+from visage._image_stream import ImageStream, StreamLimits
 from visage._retry import Attempts, cancelled, is_rejection
 from visage.error import error_from_rpc
 from visage.face.v1.face_pb2_grpc import FaceServiceStub
 from visage.image import ImageInput
-from visage.results import Box, Comparison, ImageAttributes, Match, Template
+from visage.results import (
+    Box,
+    BoxInput,
+    FaceInput,
+    Feature,
+    ImageAttributes,
+    Key,
+    Match,
+    StreamResult,
+    Template,
+)
+from visage.v1 import face_analysis_pb2
+from visage.v1.face_analysis_pb2_grpc import FaceAnalysisServiceStub
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
@@ -36,9 +48,11 @@ class VisageClient:
     """
 
     raw: FaceServiceStub
-    """The generated client for everything else. It does not retry, and needs `metadata=client.metadata`."""
+    """The generated client of face.v1 for everything else. It does not retry, and needs `metadata=client.metadata`."""
+    raw_analysis: FaceAnalysisServiceStub
+    """The generated client of visage.v1, like `raw`."""
     metadata: tuple[tuple[str, str], ...]
-    """The metadata that authenticates a call of `raw`."""
+    """The metadata that authenticates a call of `raw` or `raw_analysis`."""
 
     def __init__(
         self,
@@ -71,6 +85,7 @@ class VisageClient:
             raise ValueError("timeout and max_in_flight must be positive, and retries must not be negative.")
         self._timeout = timeout
         self._retries = retries
+        self._max_in_flight = max_in_flight
         self._limit = InFlightLimit(max_in_flight)
         self._channel = (
             grpc.secure_channel(target, credentials, CHANNEL_OPTIONS)
@@ -78,6 +93,75 @@ class VisageClient:
             else grpc.insecure_channel(target, CHANNEL_OPTIONS)
         )
         self.raw = FaceServiceStub(self._channel)
+        self.raw_analysis = FaceAnalysisServiceStub(self._channel)
+
+    def analyze_image(
+        self,
+        image: ImageInput,
+        *,
+        features: Iterable[Feature] = (),
+        boxes: Iterable[BoxInput] = (),
+        max_faces: int = 0,
+    ) -> face_analysis_pb2.AnalyzeImageResponse:
+        """Measures every face of an image, or the faces in the boxes.
+
+        Args:
+            features: What to return of each face besides box, scores and pose. By default landmarks, attributes and
+                quality.
+            max_faces: How many of the detected faces to return, the most prominent first; 0 means 256.
+        """
+        response, _ = self._call(
+            self.raw_analysis.AnalyzeImage, lambda: _requests.analysis_request(image, features, boxes, max_faces)
+        )
+        return response
+
+    def analyze_images(
+        self,
+        images: Iterable[tuple[Key, ImageInput]],
+        *,
+        features: Iterable[Feature] = (),
+        max_faces: int = 0,
+    ) -> Iterator[StreamResult[Key]]:
+        """Measures the faces of many images on one stream. `images` has pairs of a key, which comes back with the
+        result, and an image. Results come as they are ready, not in the order of the images. An image that fails has an
+        error in its result, and the others go on.
+
+        An image is read when the service takes it, in another thread. At most `max_in_flight` images have no result or
+        one that was not taken. When the stream breaks, a new one is opened and the images without a result are sent
+        again, up to `retries` times without a new result.
+
+        The iteration raises VisageError if that does not help, and the error of `images` after the results of the images
+        before it.
+        """
+        chosen = tuple(features)
+        stream = ImageStream(
+            images,
+            lambda image: _requests.analysis_request(image, chosen, (), max_faces),
+            lambda requests: self.raw_analysis.AnalyzeImages(requests, metadata=self.metadata),
+            StreamLimits(self._timeout, self._retries, self._max_in_flight, self._limit),
+        )
+        return stream.results()
+
+    def compare_faces(
+        self,
+        source: FaceInput,
+        target: FaceInput,
+        *,
+        source_box: Optional[BoxInput] = None,
+        target_box: Optional[BoxInput] = None,
+        max_false_match_rate: float = 0.0,
+    ) -> face_analysis_pb2.CompareFacesResponse:
+        """Compares a face with every face of an image, or with a stored vector. A box selects the face of its image.
+
+        Args:
+            max_false_match_rate: Chooses the threshold so that at most this share of pairs of different people match.
+                0 means the threshold 0.5.
+        """
+        response, _ = self._call(
+            self.raw_analysis.CompareFaces,
+            lambda: _requests.comparison_request(source, target, source_box, target_box, max_false_match_rate),
+        )
+        return response
 
     def match_faces(
         self,
@@ -94,23 +178,6 @@ class VisageClient:
             self.raw.MatchFaces, lambda: _requests.match_request(one, other, box_1, box_2, detect)
         )
         return results.match_from_message(response.data)
-
-    @deprecated("Use match_faces, which gives the same verdict.")
-    def compare_faces(
-        self,
-        one: ImageInput,
-        other: ImageInput,
-        *,
-        box_1: Optional[Box] = None,
-        box_2: Optional[Box] = None,
-        detect: Optional[bool] = None,
-    ) -> Comparison:
-        """Compares the faces of two images by confidence. Deprecated: use match_faces."""
-        response, _ = self._call(
-            self.raw.CompareFaces,  # type: ignore[deprecated]
-            lambda: _requests.compare_request(one, other, box_1, box_2, detect),
-        )
-        return results.comparison_from_message(response.data)
 
     def get_image_attr(
         self, image: ImageInput, *, boxes: Iterable[Box] = (), detect: Optional[bool] = None

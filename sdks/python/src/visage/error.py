@@ -43,7 +43,8 @@ class VisageError(Exception):
         """One sentence for people. It may change between versions of the service."""
         self.reason = reason
         """The reason from the table of errors, such as `NO_FACE`. Without a response of the service it is
-        `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`."""
+        `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`, and `UNREADABLE_IMAGE` for an image of a stream that could not
+        be read."""
         self.code = code
         """The code from the table of errors, such as `3001`; None without a response of the service."""
         self.image = image
@@ -65,22 +66,42 @@ def error_from_rpc(cause: grpc.RpcError) -> VisageError:
     call = _call_of(cause)
     status = call.code()
     info, retry = _read_details(_trailer(call).get(_DETAILS))
+    message = call.details() or status.name
+    if info.reason:
+        return _error_from_details(message, info, retry)
     is_deadline = status == grpc.StatusCode.DEADLINE_EXCEEDED
     return VisageError(
-        call.details() or status.name,
-        reason=info.reason or ("DEADLINE_PASSED" if is_deadline else "UNREACHABLE"),
-        code=info.metadata.get("code"),
-        image=info.metadata.get("image"),
-        stage=info.metadata.get("stage"),
-        retryable=info.metadata.get("retryable") == "true" if info.reason else status in _RETRYABLE,
+        message,
+        reason="DEADLINE_PASSED" if is_deadline else "UNREACHABLE",
+        retryable=status in _RETRYABLE,
         retry_after=retry.retry_delay.ToMicroseconds() / 1e6,
     )
+
+
+def error_from_status(status: status_pb2.Status) -> VisageError:
+    """Converts the error of one image of a stream."""
+    info, retry = _unpack_details(status)
+    return _error_from_details(status.message, info, retry)
 
 
 def forbids_retry(cause: grpc.RpcError) -> bool:
     """Whether the service asks not to retry, because the delay is longer than a call should last."""
     pushback = _trailer(_call_of(cause)).get(_PUSHBACK)
     return isinstance(pushback, str) and pushback.startswith("-")
+
+
+def _error_from_details(
+    message: str, info: error_details_pb2.ErrorInfo, retry: error_details_pb2.RetryInfo
+) -> VisageError:
+    return VisageError(
+        message,
+        reason=info.reason,
+        code=info.metadata.get("code"),
+        image=info.metadata.get("image"),
+        stage=info.metadata.get("stage"),
+        retryable=info.metadata.get("retryable") == "true",
+        retry_after=retry.retry_delay.ToMicroseconds() / 1e6,
+    )
 
 
 class _FailedCall(Protocol):
@@ -101,11 +122,18 @@ def _trailer(call: _FailedCall) -> dict[str, Union[str, bytes]]:
 def _read_details(
     status_bytes: object,
 ) -> tuple[error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo]:
+    try:
+        status = status_pb2.Status.FromString(status_bytes if isinstance(status_bytes, bytes) else b"")
+        return _unpack_details(status)
+    except DecodeError:
+        # Not written by the service. The status says enough.
+        return error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+
+
+def _unpack_details(
+    status: status_pb2.Status,
+) -> tuple[error_details_pb2.ErrorInfo, error_details_pb2.RetryInfo]:
     info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
-    if isinstance(status_bytes, bytes):
-        try:
-            for detail in status_pb2.Status.FromString(status_bytes).details:
-                detail.Unpack(info) or detail.Unpack(retry)
-        except DecodeError:
-            pass  # Not written by the service. The status says enough.
+    for detail in status.details:
+        detail.Unpack(info) or detail.Unpack(retry)
     return info, retry

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, Union
 
 from visage.face.v1 import face_pb2
+from visage.v1 import face_analysis_pb2
 
 
 class Readable(Protocol):
@@ -29,10 +30,17 @@ because it could be a path or a URL."""
 
 
 def image_from_input(image: ImageInput) -> face_pb2.Image:
-    """Converts an input to the Protobuf message. Reads files completely; raises OSError if that fails."""
+    """Converts an input to the message of face.v1. Reads files completely; raises OSError if that fails."""
     if isinstance(image, Url):
         return face_pb2.Image(url=image.value)
     return face_pb2.Image(content=_read(image))
+
+
+def typed_image_from_input(image: ImageInput) -> face_analysis_pb2.Image:
+    """Converts an input to the message of visage.v1, like `image_from_input`."""
+    if isinstance(image, Url):
+        return face_analysis_pb2.Image(url=image.value)
+    return face_analysis_pb2.Image(content=_read(image))
 
 
 def _read(image: ImageInput) -> bytes:

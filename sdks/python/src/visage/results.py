@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, Union
+from typing import Generic, Literal, NamedTuple, Optional, TypeVar, Union
 
+from visage.error import VisageError
 from visage.face.v1 import face_pb2
+from visage.image import ImageInput
+from visage.v1 import face_analysis_pb2
+
+Key = TypeVar("Key")
+
+Feature = Literal["landmarks", "attributes", "embedding", "quality"]
+"""A part of an analysis that a caller may choose. `attributes` (age and gender) and `embedding` each run a network for
+every face; the others cost next to nothing."""
 
 
 class Box(NamedTuple):
@@ -33,16 +42,6 @@ class Match:
     """0 to 0.9, to four decimals."""
     is_match: bool
     """Whether both faces are the same person: the distance is below 0.5."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The comparison of two faces by the deprecated operation."""
-
-    confidence: float
-    """0 to 1, to four decimals."""
-    is_match: bool
-    """Whether both faces are the same person: the confidence is above 0.6."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,27 @@ class Template:
     """The model that computed the vector. Store it: vectors of different models cannot be compared."""
 
 
+BoxInput = Union["tuple[float, float, float, float]", face_analysis_pb2.BoundingBox]
+"""A bounding box of an image: four numbers, such as a Box, or the message of an analysis."""
+
+FaceInput = Union[ImageInput, Template, face_analysis_pb2.Embedding]
+"""A face in an image, or its vector: a Template, or the embedding of an analysis."""
+
+
+@dataclass(frozen=True)
+class StreamResult(Generic[Key]):
+    """The result of an image of a stream: either `response` or `error` is not None."""
+
+    key: Key
+    """The key of the image."""
+    response: Optional[face_analysis_pb2.AnalyzeImageResponse]
+    """The faces of the image."""
+    error: Optional[VisageError]
+    """Why this image was not analysed. Other images are not affected."""
+
+
 def match_from_message(data: face_pb2.MatchFacesData) -> Match:
     return Match(distance=float(data.score), is_match=data.status == "match")
-
-
-def comparison_from_message(data: face_pb2.CompareFacesData) -> Comparison:
-    confidence = float(data.confidence)
-    return Comparison(confidence=confidence, is_match=confidence > 0.6)
 
 
 def attributes_from_message(attributes: face_pb2.Attributes) -> ImageAttributes:

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
@@ -106,6 +107,8 @@ const REJECTIONS_PER_WORKER = 100;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, analyzer, fetcher, authenticator, log } = options;
   const draining = new AbortController();
+  // Every open stream listens. Node would take more than ten for a leak and warn.
+  setMaxListeners(0, draining.signal);
   const health = createHealth([FaceService.typeName, FaceAnalysisService.typeName]);
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,

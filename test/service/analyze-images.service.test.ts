@@ -241,6 +241,32 @@ test("a stream waits for a client that does not read", async () => {
   await idle();
 });
 
+test("many streams at the same time are served without a warning of Node", async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => warnings.push(warning);
+  process.on("warning", listen);
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let answered = 0;
+  const streamOne = async () => {
+    const one = async function* () {
+      yield requestFor("", SMALL);
+      await finished;
+    };
+    const client = createClient(FaceAnalysisService, grpc());
+    for await (const _ of client.analyzeImages(one(), { headers: HEADERS })) answered++;
+  };
+  const streams = Array.from({ length: 20 }, streamOne);
+  await vi.waitFor(() => expect(answered).toBe(20), { timeout: 20_000 });
+  finish();
+  await Promise.all(streams);
+  process.off("warning", listen);
+  expect(warnings).toEqual([]);
+  await idle();
+});
+
 test("errors of the stream itself end it", async () => {
   const client = createClient(FaceAnalysisService, grpc());
   const unknown = client.analyzeImages(requests(1), { headers: { "x-api-key": "nobody" } });

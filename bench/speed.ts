@@ -8,10 +8,11 @@ import { formatChapters, formatSummary, writeReport, writeResult } from "./repor
 import { CHAPTER_NAMES, type ChapterName, measureChapters } from "./speed/chapters.ts";
 import { compareSpeeds, comparisonChapter, coreRatio, peerRatio, type Round } from "./speed/comparison.ts";
 import { measureSearches, searchChapter, searchTimeToTarget } from "./speed/search.ts";
+import { measureStream, type StreamRound, streamChapter, streamRatio } from "./speed/stream.ts";
 
 const HELP = `Usage: npm run bench [-- OPTIONS]
 
-Without options, measures all chapters in about 15 minutes and writes bench/results/speed.md with its plots.
+Without options, measures all chapters in about 18 minutes and writes bench/results/speed.md with its plots.
 
   --chapter NAME  measures only this chapter and prints it; writes nothing; may be given several times:
                   ${CHAPTER_NAMES.join(", ")}
@@ -21,8 +22,10 @@ Without options, measures all chapters in about 15 minutes and writes bench/resu
 /** The short form fails if no round is better than this. The limits are low because CI machines are small and busy. */
 const MIN_PEER_RATIO = 3;
 const MIN_CORE_RATIO = 0.6;
+const MIN_STREAM_RATIO = 0.7;
 const MAX_SEARCH_TIME_TO_TARGET = 3;
 const SHORT = { rounds: 5, peerInterval: 1, warmUpTurns: 0 };
+const SHORT_STREAM = { rounds: 2, withCore: false, warmUpTurns: 0 };
 const SHORT_TEMPLATES = 100_000;
 
 const { values } = parseArgs({
@@ -75,12 +78,18 @@ async function printChapters(names: readonly ChapterName[]): Promise<void> {
 
 async function checkSpeed(): Promise<void> {
   const comparison = await compareSpeeds(service, photos, SHORT);
+  const stream = await measureStream(service, photos, SHORT_STREAM);
   const searches = measureSearches(SHORT_TEMPLATES);
-  console.log(`\n${formatSummary([comparisonChapter(comparison), searchChapter(searches)])}`);
+  const chapters = [comparisonChapter(comparison), streamChapter(stream), searchChapter(searches)];
+  console.log(`\n${formatSummary(chapters)}`);
   if (comparison.rounds.every(isFarTooSlow)) {
     console.error(
       `The service is far too slow: below ${MIN_PEER_RATIO} times the peer or ${MIN_CORE_RATIO} times the bare core.`,
     );
+    process.exitCode = 1;
+  }
+  if (stream.rounds.every(isStreamFarTooSlow)) {
+    console.error(`A stream is far too slow: below ${MIN_STREAM_RATIO} times unary calls.`);
     process.exitCode = 1;
   }
   if (searchTimeToTarget(searches) > MAX_SEARCH_TIME_TO_TARGET) {
@@ -92,6 +101,10 @@ async function checkSpeed(): Promise<void> {
 /** One fast round is enough to pass, because other work on the machine can only slow a round down. */
 function isFarTooSlow(round: Round): boolean {
   return peerRatio([round]) < MIN_PEER_RATIO || coreRatio([round]).ratio < MIN_CORE_RATIO;
+}
+
+function isStreamFarTooSlow(round: StreamRound): boolean {
+  return streamRatio([round]).ratio < MIN_STREAM_RATIO;
 }
 
 function isChapterName(name: string): name is ChapterName {

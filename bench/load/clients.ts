@@ -5,11 +5,17 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
-import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { Pool } from "undici";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import type { Operation, RequestKind } from "./load.ts";
+import {
+  AnalyzeImagesRequestSchema,
+  type AnalyzeImagesResponse,
+  AnalyzeImagesResponseSchema,
+  FaceAnalysisService,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { OK, type Operation, type RequestKind } from "./load.ts";
 
 /** Sends one request. Resolves to the code of the response envelope, or to how the connection failed. */
 export type Send = () => Promise<string>;
@@ -25,15 +31,22 @@ export interface Clients {
 export function openClients(port: number, userId: string): Clients {
   const http = new Pool(`http://127.0.0.1:${port}`, { pipelining: 1 });
   const grpc = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const streams: ImageStream[] = [];
   return {
     prepare: (kind) => {
       const images = kind.images.map((file) => readFileSync(file));
       if (kind.protocol === "grpc") return grpcSender(grpc, userId, kind.operation, images);
+      if (kind.protocol === "grpc-stream") {
+        const stream = new ImageStream(grpc, userId, images[0]!);
+        streams.push(stream);
+        return () => stream.send();
+      }
       const { type, body } = encoders[kind.protocol](imageFields(kind.operation, images));
       const path = kind.protocol === "raw" ? "/" : `/${kind.operation}`;
       return httpSender(http, path, { user_id: userId, "content-type": type }, body);
     },
     close: async () => {
+      for (const stream of streams) stream.close();
       grpc.close();
       await http.destroy();
     },
@@ -45,6 +58,7 @@ const OPERATIONS = {
   match_faces: { fields: ["img_1", "img_2"], method: FaceService.method.matchFaces },
   get_image_attr: { fields: ["image_attr"], method: FaceService.method.getImageAttr },
   get_face_vec: { fields: ["img"], method: FaceService.method.getFaceVec },
+  analyze_image: { fields: ["image"], method: FaceAnalysisService.method.analyzeImage },
 } as const;
 
 type ImageField = readonly [name: string, image: Buffer];
@@ -106,18 +120,72 @@ function grpcSender(client: Client, userId: string, operation: Operation, images
   return () =>
     new Promise((resolve) => {
       client.makeUnaryRequest(
-        `/${FaceService.typeName}/${method.name}`,
+        `/${method.parent.typeName}/${method.name}`,
         (bytes: Buffer) => bytes,
         decode,
         request,
         metadata,
         (error: ServiceError | null, response?: CodedMessage) =>
-          resolve(error ? errorCode(error) : response!.code),
+          resolve(error ? errorCode(error) : (response!.code ?? OK)),
       );
     });
 }
 
-type CodedMessage = Message & { readonly code: string };
+/** A response. That of the typed API has no envelope. */
+type CodedMessage = Message & { readonly code?: string };
+
+/** Sends the same image on one stream. */
+class ImageStream {
+  readonly #call: ClientDuplexStream<Buffer, AnalyzeImagesResponse>;
+  /** The message without its key. */
+  readonly #image: Uint8Array;
+  /** Callbacks with the code of a response, by key. */
+  readonly #waiting = new Map<string, (code: string) => void>();
+  #sent = 0;
+
+  constructor(client: Client, userId: string, image: Buffer) {
+    const metadata = new Metadata();
+    metadata.set("user_id", userId);
+    this.#image = toBinary(
+      AnalyzeImagesRequestSchema,
+      create(AnalyzeImagesRequestSchema, {
+        request: { image: { source: { case: "content", value: image } } },
+      }),
+    );
+    this.#call = client.makeBidiStreamRequest(
+      `/${FaceAnalysisService.typeName}/${FaceAnalysisService.method.analyzeImages.name}`,
+      (bytes: Buffer) => bytes,
+      (bytes: Buffer) => fromBinary(AnalyzeImagesResponseSchema, bytes),
+      metadata,
+    );
+    this.#call.on("data", ({ key, result }: AnalyzeImagesResponse) =>
+      this.#answer(key, result.case === "response" ? OK : `gRPC status ${result.value?.code}`),
+    );
+    this.#call.on("error", (error: ServiceError) => {
+      for (const key of this.#waiting.keys()) this.#answer(key, errorCode(error));
+    });
+  }
+
+  /** Sends the image. Resolves to the code of its response. */
+  send(): Promise<string> {
+    return new Promise((resolve) => {
+      const key = `${this.#sent++}`;
+      this.#waiting.set(key, resolve);
+      // The parts of a message may be encoded one by one.
+      const start = toBinary(AnalyzeImagesRequestSchema, create(AnalyzeImagesRequestSchema, { key }));
+      this.#call.write(Buffer.concat([start, this.#image]));
+    });
+  }
+
+  close(): void {
+    this.#call.end();
+  }
+
+  #answer(key: string, code: string): void {
+    this.#waiting.get(key)?.(code);
+    this.#waiting.delete(key);
+  }
+}
 
 /** The envelope code in the error details, or the gRPC status if the connection failed. */
 function errorCode({ code, metadata }: ServiceError): string {
@@ -137,7 +205,9 @@ export async function warmUp(kinds: readonly RequestKind[]): Promise<void> {
   const server = createServer((request, response) => request.resume().once("end", () => response.end("{}")));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const clients = openClients((server.address() as AddressInfo).port, "");
-  const senders = kinds.filter(({ protocol }) => protocol !== "grpc").map((kind) => clients.prepare(kind));
+  const senders = kinds
+    .filter(({ protocol }) => !protocol.startsWith("grpc"))
+    .map((kind) => clients.prepare(kind));
   for (let i = 0; i < WARM_UP_REQUESTS; i++) await Promise.all(senders.map((send) => send()));
   await clients.close();
   server.close();

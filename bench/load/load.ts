@@ -1,8 +1,14 @@
-/** How a request is encoded: one of the service's three protocols, or the raw image bytes that the peer takes. */
-export type Protocol = "grpc" | "multipart" | "json" | "raw";
+/**
+ * How a request is encoded: one of the service's three protocols, a message on one gRPC stream, or the raw image bytes
+ * that the peer takes.
+ */
+export type Protocol = "grpc" | "grpc-stream" | "multipart" | "json" | "raw";
 
-/** The measured operations. compare_faces is left out: it does the same work as match_faces. */
-export type Operation = "match_faces" | "get_image_attr" | "get_face_vec";
+/**
+ * The measured operations. compare_faces is left out: it does the same work as match_faces. analyze_image is that of the
+ * typed API: AnalyzeImage, and AnalyzeImages on a stream. It is measured over gRPC only, and the others not on a stream.
+ */
+export type Operation = "match_faces" | "get_image_attr" | "get_face_vec" | "analyze_image";
 
 /** A request that can be sent repeatedly. */
 export interface RequestKind {

@@ -10,8 +10,10 @@ import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./overload-c
 import { profileChapter, profileCore } from "./profile.ts";
 import { measureSearches, searchChapter } from "./search.ts";
 import { measureStarts, startChapter } from "./start.ts";
+import { measureStream, type StreamLength, streamChapter } from "./stream.ts";
 
 const COMPARISON_LENGTH: ComparisonLength = { rounds: 30, peerInterval: 6, warmUpTurns: 16 };
+const STREAM_LENGTH: StreamLength = { rounds: 16, withCore: true, warmUpTurns: 6 };
 const TEMPLATES = 1_000_000;
 
 /** A chapter and its plots as SVG, by file name. */
@@ -26,6 +28,8 @@ type Measure = (photos: Photos, service: ServiceProcess) => Promise<MeasuredChap
 const MEASUREMENTS = {
   comparison: async (photos, service) =>
     withoutPlots(comparisonChapter(await compareSpeeds(service, photos, COMPARISON_LENGTH))),
+  stream: async (photos, service) =>
+    withoutPlots(streamChapter(await measureStream(service, photos, STREAM_LENGTH))),
   concurrency: async (photos, service) => {
     const cells = await measureConcurrency(service, photos);
     const plots = { "speed-throughput.svg": throughputPlot(cells), "speed-latency.svg": latencyPlot(cells) };
@@ -56,6 +60,7 @@ const MEASURING_ORDER: readonly ChapterName[] = [
   "overload",
   "fairness",
   "comparison",
+  "stream",
   "costs",
   "start",
   "profile",

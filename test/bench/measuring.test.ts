@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { arrivalTimes, runClosedLoop } from "../../bench/load/arrivals.ts";
 import { drawPlot } from "../../bench/plot.ts";
 import { measureSearches, searchChapter, searchTimeToTarget } from "../../bench/speed/search.ts";
+import { type StreamRound, streamChapter } from "../../bench/speed/stream.ts";
 import { median, quantile } from "../../tools/support/statistics.ts";
 
 const NEVER = new AbortController().signal;
@@ -90,4 +91,15 @@ test("searches are timed with and without the index", () => {
     expect(unknownMs).toBeGreaterThan(0);
     expect(enrolledMs).toBeGreaterThan(0);
   }
+});
+
+test("a stream meets its target if it is as fast as unary calls within the standard error", () => {
+  const chapterOf = (rounds: StreamRound[]) =>
+    streamChapter({ inFlight: 8, warmUpTurns: 0, rounds, costs: [] });
+  const round = (stream: number, unary: number, core = 50): StreamRound => ({ stream, unary, core });
+  const [close] = chapterOf([round(42, 40), round(38, 41), round(40, 40)]).figures;
+  expect(close).toMatchObject({ measured: "0.99 ± 0.04", isMet: true });
+  const [slow] = chapterOf([round(35, 40), round(36, 41), round(35, 40)]).figures;
+  expect(slow).toMatchObject({ measured: "0.88 ± 0.00", isMet: false });
+  expect(chapterOf([round(35, 40), round(36, 41)]).body).toContain("| bare core | 50.0 |");
 });

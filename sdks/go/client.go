@@ -1,7 +1,8 @@
 // Package visage calls a Visage service over gRPC. It reads images, retries as the service asks within one deadline,
 // limits the calls in flight, and returns one error type.
 //
-// The generated packages face/v1 and face/v1/facev1connect have the messages and the clients of grpc-go and connect-go.
+// AnalyzeImage, AnalyzeImages and CompareFaces call the typed API and return the messages of the package visage/v1. The
+// other methods call the original API, face/v1. The generated packages have the clients of grpc-go and connect-go, too.
 package visage
 
 import (
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
 
 const (
@@ -42,7 +44,8 @@ type Options struct {
 	// service rejects because of load are retried until the deadline. Default: 2. NoRetries turns all of it off.
 	Retries int
 	// MaxInFlight is the most calls at the same time. Further calls wait, which does not count against Timeout. The
-	// client lowers the limit while the service rejects calls because of load. Default: 32.
+	// client lowers the limit while the service rejects calls because of load. A stream has as many images without a
+	// result at most, besides the calls. Default: 32.
 	MaxInFlight int
 	// TLS has the CA and the client certificate for an https address. Default: the certificates of the system.
 	TLS *tls.Config
@@ -51,11 +54,13 @@ type Options struct {
 // Client calls the service. Create one and share it: goroutines may call it at the same time. It connects on first use
 // and reconnects when the connection is lost. Calls return *Error, or the error of reading an image.
 type Client struct {
-	connection *grpc.ClientConn
-	raw        facev1.FaceServiceClient
-	timeout    time.Duration
-	retries    int
-	limit      *inFlightLimit
+	connection  *grpc.ClientConn
+	raw         facev1.FaceServiceClient
+	rawAnalysis visagev1.FaceAnalysisServiceClient
+	timeout     time.Duration
+	retries     int
+	maxInFlight int
+	limit       *inFlightLimit
 }
 
 // NewClient creates a client for the URL of a service, such as http://localhost:8080. https uses TLS. It does not
@@ -74,14 +79,25 @@ func NewClient(address string, options Options) (*Client, error) {
 	} else if options.TLS != nil {
 		return nil, errors.New("visage: Options.TLS needs an address that starts with https://")
 	}
-	withKey, err := keyInterceptor(options.APIKey)
+	withKey, err := keyAdder(options.APIKey)
 	if err != nil {
 		return nil, err
 	}
 	connection, err := grpc.NewClient(
 		target,
 		grpc.WithTransportCredentials(transport),
-		grpc.WithUnaryInterceptor(withKey),
+		grpc.WithUnaryInterceptor(func(
+			ctx context.Context, method string, request, response any,
+			connection *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+		) error {
+			return invoke(withKey(ctx), method, request, response, connection, options...)
+		}),
+		grpc.WithStreamInterceptor(func(
+			ctx context.Context, description *grpc.StreamDesc, connection *grpc.ClientConn,
+			method string, open grpc.Streamer, options ...grpc.CallOption,
+		) (grpc.ClientStream, error) {
+			return open(withKey(ctx), description, connection, method, options...)
+		}),
 		// The client retries by itself; a retry policy from DNS would multiply the attempts. gRPC still repeats calls that
 		// the service has not seen.
 		grpc.WithDisableServiceConfig(),
@@ -95,17 +111,23 @@ func NewClient(address string, options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	maxInFlight := orDefault(options.MaxInFlight, defaultMaxInFlight)
 	return &Client{
-		connection: connection,
-		raw:        facev1.NewFaceServiceClient(connection),
-		timeout:    orDefault(options.Timeout, defaultTimeout),
-		retries:    max(0, orDefault(options.Retries, defaultRetries)),
-		limit:      newInFlightLimit(orDefault(options.MaxInFlight, defaultMaxInFlight)),
+		connection:  connection,
+		raw:         facev1.NewFaceServiceClient(connection),
+		rawAnalysis: visagev1.NewFaceAnalysisServiceClient(connection),
+		timeout:     orDefault(options.Timeout, defaultTimeout),
+		retries:     max(0, orDefault(options.Retries, defaultRetries)),
+		maxInFlight: maxInFlight,
+		limit:       newInFlightLimit(maxInFlight),
 	}, nil
 }
 
-// Raw returns the generated client for everything else. It sends the API key but does not retry.
+// Raw returns the generated client of face.v1 for everything else. It sends the API key but does not retry.
 func (c *Client) Raw() facev1.FaceServiceClient { return c.raw }
+
+// RawAnalysis returns the generated client of visage.v1, like Raw.
+func (c *Client) RawAnalysis() visagev1.FaceAnalysisServiceClient { return c.rawAnalysis }
 
 // Close closes the connection and cancels all calls. They return an Error with the reason CANCELLED.
 func (c *Client) Close() error {
@@ -129,21 +151,18 @@ func targetFromAddress(address string) (string, error) {
 	return "dns:///" + net.JoinHostPort(parsed.Hostname(), port), nil
 }
 
-// keyInterceptor adds the key to the metadata of every call.
-func keyInterceptor(key string) (grpc.UnaryClientInterceptor, error) {
+// keyAdder returns a function that adds the key to the metadata of a call.
+func keyAdder(key string) (func(context.Context) context.Context, error) {
 	isPrintable := func(character rune) bool { return character > ' ' && character <= '~' }
 	if strings.ContainsFunc(key, func(character rune) bool { return !isPrintable(character) }) {
 		// Most often it was read from a file and ends with a line break. The message must not contain the key.
 		return nil, errors.New("visage: the API key must be ASCII text without spaces and line breaks")
 	}
-	return func(
-		ctx context.Context, method string, request, response any,
-		connection *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
-	) error {
-		if key != "" {
-			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+key)
+	return func(ctx context.Context) context.Context {
+		if key == "" {
+			return ctx
 		}
-		return invoke(ctx, method, request, response, connection, options...)
+		return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+key)
 	}, nil
 }
 

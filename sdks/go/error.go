@@ -15,6 +15,8 @@ const (
 	ReasonUnreachable    = "UNREACHABLE"
 	ReasonDeadlinePassed = "DEADLINE_PASSED"
 	ReasonCancelled      = "CANCELLED"
+	// ReasonUnreadableImage is the reason of an image of a stream that could not be read.
+	ReasonUnreadableImage = "UNREADABLE_IMAGE"
 )
 
 // Error is a failed call: an error of the service, or of the connection to it. It wraps the error of gRPC, and
@@ -23,7 +25,7 @@ type Error struct {
 	// Message is one sentence for people. It may change between versions of the service.
 	Message string
 	// Reason is the reason from the table of errors, such as NO_FACE. Without a response of the service it is
-	// UNREACHABLE, DEADLINE_PASSED or CANCELLED.
+	// UNREACHABLE, DEADLINE_PASSED or CANCELLED, and UNREADABLE_IMAGE for an image of a stream that could not be read.
 	Reason string
 	// Code is the code from the table of errors, such as 3001; empty without a response of the service.
 	Code string

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
 
 // Image is a JPEG or PNG. Bytes, File, Reader and URL create it. It is read when its call starts, not while the call
@@ -35,16 +36,37 @@ func URL(url string) Image {
 	return Image{url: url}
 }
 
+// message returns the message of face.v1.
 func (i Image) message() (*facev1.Image, error) {
-	if i.read == nil {
-		if i.url == "" {
-			return nil, errors.New("visage: an image is missing")
-		}
-		return &facev1.Image{Source: &facev1.Image_Url{Url: i.url}}, nil
-	}
-	content, err := i.read()
+	content, err := i.content()
 	if err != nil {
 		return nil, err
 	}
+	if i.url != "" {
+		return &facev1.Image{Source: &facev1.Image_Url{Url: i.url}}, nil
+	}
 	return &facev1.Image{Source: &facev1.Image_Content{Content: content}}, nil
+}
+
+// typedMessage returns the message of visage.v1.
+func (i Image) typedMessage() (*visagev1.Image, error) {
+	content, err := i.content()
+	if err != nil {
+		return nil, err
+	}
+	if i.url != "" {
+		return &visagev1.Image{Source: &visagev1.Image_Url{Url: i.url}}, nil
+	}
+	return &visagev1.Image{Source: &visagev1.Image_Content{Content: content}}, nil
+}
+
+// content reads the image; nil if it has a URL.
+func (i Image) content() ([]byte, error) {
+	if i.read != nil {
+		return i.read()
+	}
+	if i.url == "" {
+		return nil, errors.New("visage: an image is missing")
+	}
+	return nil, nil
 }

@@ -10,10 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
-
-// matchConfidence is the confidence above which two faces are the same person (section 2.3 of the specification).
-const matchConfidence = 0.6
 
 // Box is a bounding box in pixels of the upright image.
 type Box struct{ X1, Y1, X2, Y2 int32 }
@@ -26,14 +24,6 @@ type Match struct {
 	// Distance is 0 to 0.9, to four decimals.
 	Distance float64
 	// IsMatch is whether both faces are the same person: the distance is below 0.5.
-	IsMatch bool
-}
-
-// Comparison is the comparison of two faces by the deprecated operation.
-type Comparison struct {
-	// Confidence is 0 to 1, to four decimals.
-	Confidence float64
-	// IsMatch is whether both faces are the same person: the confidence is above 0.6.
 	IsMatch bool
 }
 
@@ -67,7 +57,12 @@ type Template struct {
 	Model string
 }
 
-// MatchOptions are the options of MatchFaces and CompareFaces.
+// Embedding converts the template for CompareFaces.
+func (t *Template) Embedding() *visagev1.Embedding {
+	return &visagev1.Embedding{Values: t.Vector, Model: t.Model}
+}
+
+// MatchOptions are the options of MatchFaces.
 type MatchOptions struct {
 	// Box1 and Box2 select the face of their image.
 	Box1, Box2 *Box
@@ -110,26 +105,6 @@ func (c *Client) MatchFaces(ctx context.Context, one, other Image, options *Matc
 	data := response.GetData()
 	distance, err := strconv.ParseFloat(data.GetScore(), 64)
 	return &Match{Distance: distance, IsMatch: data.GetStatus() == "match"}, err
-}
-
-// CompareFaces compares the faces of two images by confidence. Options may be nil.
-//
-// Deprecated: Use MatchFaces, which gives the same verdict.
-func (c *Client) CompareFaces(ctx context.Context, one, other Image, options *MatchOptions) (*Comparison, error) {
-	given := deref(options)
-	response, err := call(ctx, c, c.raw.CompareFaces, func() (*facev1.CompareFacesRequest, error) {
-		img1, img2, err := readBoth(one, other)
-		return &facev1.CompareFacesRequest{
-			Img_1: img1, Img_2: img2,
-			Bboxes_1: given.Box1.message(), Bboxes_2: given.Box2.message(),
-			FaceDet: faceDet(given.SkipDetection),
-		}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	confidence, err := strconv.ParseFloat(response.GetData().GetConfidence(), 64)
-	return &Comparison{Confidence: confidence, IsMatch: confidence > matchConfidence}, err
 }
 
 // GetImageAttr analyses all faces of an image, or those in the boxes. Options may be nil.

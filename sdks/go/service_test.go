@@ -3,9 +3,13 @@ package visage_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +18,7 @@ import (
 	visage "github.com/visage-face/visage/sdks/go"
 	facev1 "github.com/visage-face/visage/sdks/go/face/v1"
 	"github.com/visage-face/visage/sdks/go/face/v1/facev1connect"
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
 
 // openService creates a client of the running service at VISAGE_ADDRESS, which accepts VISAGE_API_KEY. The tests use the
@@ -45,9 +50,146 @@ func TestServiceMatchesTwoPhotographs(t *testing.T) {
 	if err != nil || match.Distance != 0 || !match.IsMatch {
 		t.Fatal(match, err)
 	}
-	comparison, err := client.CompareFaces(context.Background(), photo("sample3.jpg"), photo("sample3.jpg"), nil)
-	if err != nil || comparison.Confidence != 1 || !comparison.IsMatch {
+}
+
+func TestServiceComparesImagesAndVectors(t *testing.T) {
+	client := openService(t, visage.Options{})
+	ctx := context.Background()
+	group := visage.Face{Image: photo("sample3.jpg")}
+	comparison, err := client.CompareFaces(ctx, group, group, nil)
+	if err != nil || len(comparison.GetMatches()) != 3 || !comparison.GetMatches()[0].GetMatched() {
 		t.Fatal(comparison, err)
+	}
+	template, err := client.GetFaceVec(ctx, photo("sample3.jpg"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	face := visage.Face{Embedding: template.Embedding()}
+	target := visage.Face{Image: photo("sample3.jpg"), Box: comparison.GetMatches()[0].GetBox()}
+	one, err := client.CompareFaces(ctx, face, target, &visage.CompareOptions{MaxFalseMatchRate: 0.001})
+	if err != nil || len(one.GetMatches()) != 1 || !one.GetMatches()[0].GetMatched() {
+		t.Fatal(one, err)
+	}
+	template.Model = "another"
+	_, err = client.CompareFaces(ctx, visage.Face{Embedding: template.Embedding()}, group, nil)
+	var failure *visage.Error
+	if !errors.As(err, &failure) || failure.Reason != "MODEL_MISMATCH" {
+		t.Fatal(err)
+	}
+	if _, err := client.CompareFaces(ctx, visage.Face{}, group, nil); err == nil {
+		t.Fatal("a face without an image was accepted")
+	}
+}
+
+func TestServiceAnalysesAnImage(t *testing.T) {
+	client := openService(t, visage.Options{})
+	ctx := context.Background()
+	analysis, err := client.AnalyzeImage(ctx, photo("sample1.jpg"), nil)
+	if err != nil || len(analysis.GetFaces()) != 3 || analysis.GetImageSize().GetWidth() != 1920 {
+		t.Fatal(analysis, err)
+	}
+	last := analysis.GetFaces()[2]
+	if len(last.GetLandmarks()) != 68 || last.GetAge() == nil || !last.GetQuality().GetUsable() {
+		t.Fatal(last)
+	}
+	options := &visage.AnalyzeOptions{
+		Features: []visagev1.Feature{visagev1.Feature_FEATURE_EMBEDDING},
+		Boxes:    []*visagev1.BoundingBox{last.GetBox()},
+	}
+	selected, err := client.AnalyzeImage(ctx, photo("sample1.jpg"), options)
+	if err != nil || len(selected.GetFaces()[0].GetEmbedding().GetValues()) != 128 {
+		t.Fatal(selected, err)
+	}
+}
+
+func TestServiceAnalysesManyImagesOnAStream(t *testing.T) {
+	client := openService(t, visage.Options{})
+	images := []visage.StreamImage{
+		{Key: "broken", Image: visage.Bytes([]byte("no image"))},
+		{Key: "missing", Image: visage.File("no-such-file.jpg")},
+	}
+	for _, name := range []string{"sample1.jpg", "sample2.jpg", "sample3.jpg", "sample4.jpg"} {
+		images = append(images, visage.StreamImage{Key: name, Image: photo(name)})
+	}
+	outcomes := map[string]string{}
+	for result, err := range client.AnalyzeImages(
+		context.Background(), slices.Values(images), &visage.AnalyzeOptions{MaxFaces: 1},
+	) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case result.Failure != nil:
+			outcomes[result.Key] = result.Failure.Reason
+		default:
+			outcomes[result.Key] = strconv.Itoa(len(result.Response.GetFaces()))
+		}
+	}
+	expected := map[string]string{
+		"broken": "UNSUPPORTED_FORMAT", "missing": "UNREADABLE_IMAGE",
+		"sample1.jpg": "1", "sample2.jpg": "1", "sample3.jpg": "1", "sample4.jpg": "1",
+	}
+	if !maps.Equal(outcomes, expected) {
+		t.Fatal(outcomes)
+	}
+}
+
+func TestServiceTakesImagesAsFastAsTheirResultsAreTaken(t *testing.T) {
+	const maxInFlight = 8
+	client := openService(t, visage.Options{MaxInFlight: maxInFlight})
+	var taken, mostAhead atomic.Int64
+	images := func(yield func(visage.StreamImage) bool) {
+		for read := int64(0); yield(visage.StreamImage{Image: visage.Bytes([]byte("no image"))}); read++ {
+			mostAhead.Store(max(mostAhead.Load(), read-taken.Load()))
+		}
+	}
+	for result, err := range client.AnalyzeImages(context.Background(), images, nil) {
+		if err != nil || result.Failure == nil {
+			t.Fatal(result, err)
+		}
+		if taken.Add(1) == 10 {
+			time.Sleep(500 * time.Millisecond)
+		}
+		if taken.Load() == 300 {
+			break
+		}
+	}
+	if mostAhead.Load() > maxInFlight+2 {
+		t.Fatal(mostAhead.Load())
+	}
+}
+
+func TestServiceEndsAStream(t *testing.T) {
+	forever := func(yield func(visage.StreamImage) bool) {
+		for yield(visage.StreamImage{Image: photo("sample3.jpg")}) {
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	closing := openService(t, visage.Options{})
+	for name, test := range map[string]struct {
+		client   *visage.Client
+		onResult func()
+		reason   string
+	}{
+		"unknown key": {openService(t, visage.Options{APIKey: "nobody"}), func() {}, "UNKNOWN_USER"},
+		"cancelled":   {openService(t, visage.Options{}), cancel, "CANCELLED"},
+		"closed":      {closing, func() { _ = closing.Close() }, "CANCELLED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := context.Background()
+			if name == "cancelled" {
+				given = ctx
+			}
+			var last error
+			for _, err := range test.client.AnalyzeImages(given, forever, nil) {
+				last = err
+				test.onResult()
+			}
+			var failure *visage.Error
+			if !errors.As(last, &failure) || failure.Reason != test.reason {
+				t.Fatal(last)
+			}
+		})
 	}
 }
 

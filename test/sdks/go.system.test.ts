@@ -45,6 +45,13 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
     expect(output).not.toContain("--- SKIP");
   });
 
+  test("analyses a folder by stream in its example", async () => {
+    const output = await runProgram(SDK, paths.go, ["run", "./example/stream", address, USER, PHOTOS]);
+    expect(output.split("\n")).toEqual(
+      expect.arrayContaining(["sample1.jpg: 3 faces", "sample3.jpg: 3 faces"]),
+    );
+  });
+
   test("can be fetched by go get and used without a replace directive", async () => {
     const remote = join(folder, "remote");
     publish(remote);

@@ -23,6 +23,7 @@ import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { readMetrics } from "../../tools/fuzz/edge/metrics.ts";
 import { freePort } from "../../tools/support/free-port.ts";
+import { USER as PROCESS_USER, startServiceProcess } from "../../tools/support/service-process.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { runInProcess, TextOutput } from "../support/command-line.ts";
 import { photograph } from "../support/images.ts";
@@ -250,21 +251,48 @@ describe("visage analyze --server", () => {
   });
 });
 
-describe("a service that goes away", () => {
-  test("while photos are on the way loses none and repeats none", async () => {
+describe("a service that goes away while photos are on the way", () => {
+  /** Starts the command, replaces its service, and expects a line for each photo. */
+  async function expectAllPhotos(
+    output: string,
+    port: number,
+    key: string,
+    restart: () => Promise<void>,
+  ): Promise<void> {
+    const server = ["--server", `http://127.0.0.1:${port}`, "--key", key];
+    const { result } = start(["many", "--output", output, ...server]);
+    await expect.poll(() => countLines(output), WITHIN_30_SECONDS).toBeGreaterThan(5);
+    await restart();
+    expect(await result).toMatchObject({ code: 0 });
+    expect(namesOf(readLines(output))).toEqual(manyNames);
+  }
+
+  test("after a clean shutdown loses no photo and repeats none", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "visage-restart-"));
     const port = await freePort();
     const settings = { VISAGE_DATA_DIR: dataDir, VISAGE_PORT: `${port}` };
     const before = await startTestService(settings);
-    const { result } = start(["many", "--output", "restart.jsonl", "--server", `http://127.0.0.1:${port}`]);
-    await expect.poll(() => countLines("restart.jsonl"), WITHIN_30_SECONDS).toBeGreaterThan(5);
-    await before.close();
-    expect(countLines("restart.jsonl")).toBeLessThan(MANY);
-    mkdirSync(dataDir, { recursive: true });
-    const after = await startTestService(settings);
-    onTestFinished(() => after.close());
-    expect(await result).toMatchObject({ code: 0 });
-    expect(namesOf(readLines("restart.jsonl"))).toEqual(manyNames);
+    await expectAllPhotos("shutdown.jsonl", port, USER, async () => {
+      await before.close();
+      expect(countLines("shutdown.jsonl")).toBeLessThan(MANY);
+      mkdirSync(dataDir, { recursive: true });
+      const after = await startTestService(settings);
+      onTestFinished(() => after.close());
+    });
+  });
+
+  test("after a crash loses no photo and repeats none", async () => {
+    const port = await freePort();
+    const settings = { VISAGE_PORT: `${port}`, VISAGE_WORKERS: "1" };
+    const before = await startServiceProcess(settings);
+    onTestFinished(() => before.stop("SIGKILL"));
+    await expectAllPhotos("crash.jsonl", port, PROCESS_USER, async () => {
+      process.kill(before.pid, "SIGKILL");
+      await before.exitCode;
+      expect(countLines("crash.jsonl")).toBeLessThan(MANY);
+      const after = await startServiceProcess(settings);
+      onTestFinished(() => after.stop("SIGKILL"));
+    });
   });
 });
 

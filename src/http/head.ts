@@ -4,11 +4,13 @@ import type { Protocol } from "../telemetry/request-summary.ts";
 import { type CorsOrigins, createCorsHeaders } from "./cors.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { Route } from "./router.ts";
+import type { Route, RouteMatch, Router } from "./router.ts";
 
 /** The head of a valid request. */
 export interface Head {
   readonly route: Route;
+  /** The methods that the path supports. */
+  readonly methods: readonly string[];
   readonly target: Target;
   /** Whether the request is a CORS preflight or another OPTIONS request. */
   readonly isOptions: boolean;
@@ -17,6 +19,8 @@ export interface Head {
 /** The path and query of a request. */
 export interface Target {
   readonly path: string;
+  /** The variables in the path. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Without the question mark. */
   readonly query: string;
 }
@@ -25,34 +29,38 @@ export interface Target {
  * The head stage: everything before the body that needs no account. Sets the route, protocol, request id and CORS
  * headers, and checks host, path and method. Throws ServiceError for a request that it rejects.
  */
-export function readHead(
-  context: RequestContext,
-  router: ReadonlyMap<string, Route>,
-  corsOrigins: CorsOrigins,
-): Head {
+export function readHead(context: RequestContext, router: Router, corsOrigins: CorsOrigins): Head {
   const { request, response } = context;
   const target = targetFromUrl(request.url ?? "");
-  const route = target && router.get(target.path);
+  const match = target && router(target.path);
+  const methods = match?.routes.flatMap((one) => one.methods) ?? [];
+  const route = match && routeFor(match, request.method);
   context.route = route;
   context.protocol = protocolOf(request, route);
   response.setHeader(REQUEST_ID, context.id);
   request.headers[REQUEST_ID] = context.id;
   const isOptions = request.method === "OPTIONS";
-  const cors = createCorsHeaders(request.headers, corsOrigins, isOptions ? route?.methods : undefined);
+  const cors = createCorsHeaders(request.headers, corsOrigins, isOptions && route ? methods : undefined);
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value);
   if (!hasValidAuthority(request)) throw new ServiceError("badRequest", "The request names no valid host.");
   if (!route) throw new ServiceError("noSuchPath");
-  if (!isOptions && !route.methods.includes(request.method ?? "")) throw wrongMethodError(request, route);
-  return { route, target, isOptions };
+  if (!isOptions && !route.methods.includes(request.method ?? ""))
+    throw wrongMethodError(request, route, methods);
+  return { route, methods, target: { ...target, variables: match.variables }, isOptions };
+}
+
+/** The route for a method; another one of the same path if there is none. */
+function routeFor({ routes }: RouteMatch, method = ""): Route {
+  return routes.find(({ methods }) => methods.includes(method)) ?? routes[0]!;
 }
 
 /** The methods for the Allow header. */
-export function allowedMethods({ methods }: Route): readonly string[] {
+export function allowedMethods(methods: readonly string[]): readonly string[] {
   return [...methods, "OPTIONS"];
 }
 
 /** Splits a request target; undefined if it has no path, such as `*`. */
-function targetFromUrl(url: string): Target | undefined {
+function targetFromUrl(url: string): Omit<Target, "variables"> | undefined {
   // A client that speaks to a proxy sends the whole URL.
   const target = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/#.*/s, "");
   const mark = target.indexOf("?");
@@ -78,7 +86,7 @@ function hasValidAuthority(request: Request): boolean {
   return authority !== undefined && AUTHORITY.test(authority);
 }
 
-function wrongMethodError({ method }: Request, route: Route): ServiceError {
-  const message = `The path ${route.path} supports ${route.methods.join(" and ")} but not ${method}.`;
-  return new ServiceError("wrongMethod", message, { allow: allowedMethods(route) });
+function wrongMethodError({ method }: Request, { path }: Route, methods: readonly string[]): ServiceError {
+  const message = `The path ${path} supports ${methods.join(" and ")} but not ${method}.`;
+  return new ServiceError("wrongMethod", message, { allow: allowedMethods(methods) });
 }

@@ -17,6 +17,7 @@ import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
+import type { Route as RestRoute } from "../rest/routes.ts";
 import { reasonFromKind } from "../service/error-table.ts";
 import { isFirstGeneration } from "../service/first-generation.ts";
 import { contextValuesWith } from "../service/request-record.ts";
@@ -47,8 +48,8 @@ export interface LifecycleOptions {
   readonly rest: RestHandler;
   /** Serves the same paths for programs of the first generation, if `isLegacy`. */
   readonly firstGenerationRest: RestHandler;
-  /** Serves the typed API, whose responses have no envelope. */
-  readonly typedRest: RestHandler;
+  /** Serve the typed API, whose responses have no envelope. */
+  readonly typedRest: readonly RestHandler[];
   /** Serves the stream of the typed API as lines of JSON. */
   readonly jsonLines: JsonLines;
   readonly rpcRoutes: (router: ConnectRouter) => void;
@@ -106,15 +107,15 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     rpcHandlers: handlers,
     openRpcHandlers: openHandlers,
     restRoutes: rest.routes,
-    typedRestRoutes: typedRest.routes,
+    typedRestRoutes: typedRest.flatMap(({ routes }) => routes),
     jsonLinesMethod: FaceAnalysisService.method.analyzeImages,
   });
   let inFlight = 0;
 
   async function serve(context: RequestContext, listener: Listener): Promise<void> {
-    const { route, target, isOptions } = readHead(context, router, options.corsOrigins);
+    const { route, methods, target, isOptions } = readHead(context, router, options.corsOrigins);
     if (isOptions) {
-      const allow = allowedMethods(route).join(", ");
+      const allow = allowedMethods(methods).join(", ");
       return sendResponse(context, { status: 204, headers: { allow } });
     }
     if (route.kind === "probe") return serveProbe(context, route.path);
@@ -124,7 +125,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     await listener.admission.admit(context);
     if (route.kind === "lines")
       return serveItems(context, listener, (body, items) => options.jsonLines(context, body, items));
-    if (route.kind === "rest") return serveRest(context, target);
+    if (route.rest) return serveRest(context, route.rest, target);
     const handler = handlers.get(route.path)!;
     if (handler.method.methodKind === "unary") return serveRpc(context, handler);
     await serveItems(context, listener, (body, items) =>
@@ -193,14 +194,19 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     });
   }
 
-  async function serveRest(context: RequestContext, { path, query }: Target): Promise<void> {
+  async function serveRest(
+    context: RequestContext,
+    route: RestRoute,
+    { variables, query }: Target,
+  ): Promise<void> {
     const { request } = context;
     requireIdentityEncoding(request.headers);
     const { bytes, lease } = await receiveBody(context);
     lease.complete();
     context.expireAfter(options.timeoutMs);
-    const handler = restHandlerFor(context);
-    const result = await handler.call(handler.routes.get(path)!, {
+    const handler = restHandlerFor(context, route);
+    const result = await handler.call(route, {
+      variables,
       query,
       headers: request.headers,
       body: bytes,
@@ -215,8 +221,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     });
   }
 
-  function restHandlerFor({ route, request }: RequestContext): RestHandler {
-    if (!route?.hasEnvelope) return typedRest;
+  function restHandlerFor({ route, request }: RequestContext, restRoute: RestRoute): RestHandler {
+    if (!route?.hasEnvelope) return typedRest.find(({ routes }) => routes.includes(restRoute))!;
     return options.isLegacy && isFirstGeneration(request.headers) ? firstGenerationRest : rest;
   }
 

@@ -1,14 +1,15 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { RestHandler } from "../rest/handler.ts";
-import { readPath } from "../rest/routes.ts";
+import { createPathMatcher, type PathMatcher, type Route as RestRoute, readPath } from "../rest/routes.ts";
 import type { RpcHandlers } from "./rpc.ts";
 
 /** What serves a path. */
 export type RouteKind = "page" | "probe" | "rpc" | "rest" | "lines";
 
-/** A path that is served. */
+/** A path that is served, with the methods of HTTP for which it is this route. */
 export interface Route {
   readonly kind: RouteKind;
+  /** The template of the path, for a route with variables. */
   readonly path: string;
   readonly methods: readonly string[];
   /** The operation's name in usage, metrics and the log, such as `get_face_vec`; `none` if it is not an operation. */
@@ -17,7 +18,22 @@ export interface Route {
   readonly isOpen: boolean;
   /** Whether its errors over REST have the envelope of face.v1. */
   readonly hasEnvelope: boolean;
+  /** The route over REST, if it is one. */
+  readonly rest?: RestRoute;
 }
+
+/** The routes of a path. */
+export interface RouteMatch {
+  /** One for each group of methods. */
+  readonly routes: readonly Route[];
+  /** The variables in the path. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Finds the routes of a path. */
+export type Router = (path: string) => RouteMatch | undefined;
+
+const NO_VARIABLES = {};
 
 /** The operation of paths that are not an operation. */
 export const NO_OPERATION = "none";
@@ -36,32 +52,53 @@ export interface RouterOptions {
   readonly jsonLinesMethod: DescMethod;
 }
 
-/** Creates the table of all paths. Throws if two routes have the same path. */
-export function createRouter(options: RouterOptions): ReadonlyMap<string, Route> {
-  const router = new Map<string, Route>();
+/** Creates the router of all paths. Throws if two routes have the same path and method. */
+export function createRouter(options: RouterOptions): Router {
+  const fixed = new Map<string, Route[]>();
+  const templates = new Map<string, { readonly match: PathMatcher; readonly routes: Route[] }>();
   const add = (route: Route) => {
-    if (router.has(route.path)) throw new Error(`Two routes have the path ${route.path}.`);
-    router.set(route.path, route);
+    const routes = routesOf(route.path);
+    if (routes.some(({ methods }) => methods.some((method) => route.methods.includes(method))))
+      throw new Error(`Two routes have the path ${route.path}.`);
+    routes.push(route);
   };
+  const routesOf = (path: string): Route[] => {
+    const known = fixed.get(path) ?? templates.get(path)?.routes;
+    if (known) return known;
+    const routes: Route[] = [];
+    if (path.includes("{")) templates.set(path, { match: createPathMatcher(path), routes });
+    else fixed.set(path, routes);
+    return routes;
+  };
+  for (const route of listRoutes(options)) add(route);
+  return (path) => {
+    const routes = fixed.get(path);
+    if (routes) return { routes, variables: NO_VARIABLES };
+    for (const template of templates.values()) {
+      const variables = template.match(path);
+      if (variables) return { routes: template.routes, variables };
+    }
+    return undefined;
+  };
+}
+
+function* listRoutes(options: RouterOptions): Generator<Route> {
   const open = { operation: NO_OPERATION, isOpen: true, hasEnvelope: true };
-  for (const path of PROBE_PATHS) add({ kind: "probe", path, methods: READ_METHODS, ...open });
-  for (const path of options.pagePaths) add({ kind: "page", path, methods: READ_METHODS, ...open });
+  for (const path of PROBE_PATHS) yield { kind: "probe", path, methods: READ_METHODS, ...open };
+  for (const path of options.pagePaths) yield { kind: "page", path, methods: READ_METHODS, ...open };
   for (const { requestPath: path, allowedMethods: methods } of options.openRpcHandlers.values())
-    add({ kind: "rpc", path, methods, ...open });
+    yield { kind: "rpc", path, methods, ...open };
   for (const { requestPath: path, allowedMethods: methods, method } of options.rpcHandlers.values())
-    add({ kind: "rpc", path, methods, ...operationOf(method) });
-  for (const { path, verb, method } of options.restRoutes.values())
-    add({ kind: "rest", path, methods: [verb], ...operationOf(method), hasEnvelope: true });
-  for (const { path, verb, method } of options.typedRestRoutes.values())
-    add({ kind: "rest", path, methods: [verb], ...operationOf(method) });
+    yield { kind: "rpc", path, methods, ...operationOf(method) };
+  for (const rest of options.restRoutes) yield { ...restRouteFrom(rest), hasEnvelope: true };
+  for (const rest of options.typedRestRoutes) yield restRouteFrom(rest);
   const { jsonLinesMethod } = options;
-  add({
-    kind: "lines",
-    path: readPath(jsonLinesMethod),
-    methods: ["POST"],
-    ...operationOf(jsonLinesMethod),
-  });
-  return router;
+  const path = readPath(jsonLinesMethod);
+  yield { kind: "lines", path, methods: ["POST"], ...operationOf(jsonLinesMethod) };
+}
+
+function restRouteFrom(rest: RestRoute): Route {
+  return { kind: "rest", path: rest.path, methods: [rest.verb], ...operationOf(rest.method), rest };
 }
 
 /** The package whose operations have no prefix: the names are those of the original paths. */

@@ -24,6 +24,8 @@ export interface RestOptions {
 
 /** A request with its body. */
 export interface RestCall {
+  /** The variables of the path. They replace fields of the same names in query and body. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
@@ -44,8 +46,7 @@ export interface RestResult {
 
 /** Serves a service over plain HTTP and JSON, by its google.api.http rules. */
 export interface RestHandler {
-  /** By path. */
-  readonly routes: ReadonlyMap<string, Route>;
+  readonly routes: readonly Route[];
   /** Throws RestError for a request that cannot be converted to a message, and whatever the transport throws. */
   call(route: Route, call: RestCall): Promise<RestResult>;
 }
@@ -62,13 +63,15 @@ export function createRestHandler({
     read: createMessageReader(method.input, textParsers),
     write: createWriter(method),
   });
-  const codecs = new Map([...routes.values()].map((route) => [route, createCodec(route)]));
+  const codecs = new Map(routes.map((route) => [nameOf(route), createCodec(route)]));
   return {
     routes,
-    async call(route, { query, headers, body, signal, timeoutMs, values }) {
-      const { read, write } = codecs.get(route)!;
+    async call(route, { variables, query, headers, body, signal, timeoutMs, values }) {
+      const { read, write } = codecs.get(nameOf(route))!;
       const entries = await parseBody(body, headers["content-type"] ?? "");
-      const message = await read(parseForm(query), entries);
+      const fromPath = Object.entries(variables).map(([name, value]) => ({ name, value }));
+      const fromQuery = parseForm(query).filter(({ name }) => !Object.hasOwn(variables, name));
+      const message = await read([...fromQuery, ...fromPath], entries);
       const header = headersForMethod(headers);
       const response = await transport.unary(route.method, signal, timeoutMs, header, message, values);
       return {
@@ -77,6 +80,11 @@ export function createRestHandler({
       };
     },
   };
+}
+
+/** Names a route in the same way for all handlers of a service. */
+function nameOf({ verb, path }: Route): string {
+  return `${verb} ${path}`;
 }
 
 /** Throws RestError for a compressed body: a few bytes could become gigabytes, and no client compresses images. */

@@ -51,8 +51,7 @@ test("writes the entries of a flattened map into the enclosing object, whatever 
   );
 });
 
-test("rejects well-known types, also inside a message", () => {
-  expect(() => createJsonWriter(RetryInfoSchema)).toThrow(
-    "google.protobuf.Duration has a special JSON form, which is not supported",
-  );
+test("writes well-known types in their own form, also inside a message", () => {
+  const info = create(RetryInfoSchema, { retryDelay: { seconds: 1n, nanos: 500_000_000 } });
+  expect(createJsonWriter(RetryInfoSchema)(info)).toEqual({ retryDelay: "1.500s" });
 });

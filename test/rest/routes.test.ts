@@ -16,7 +16,7 @@ import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts"
 import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { HttpRuleSchema } from "../../gen/ts/google/api/http_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { createPathMatcher, readPath, readRoutes } from "../../src/rest/routes.ts";
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 
@@ -58,24 +58,52 @@ describe("routes", () => {
     const routes = readRoutes(
       serviceWith(withRule({ pattern: post("/v"), body: "*", additionalBindings: [binding] })),
     );
-    expect(routes.get("/v")).toMatchObject({ verb: "POST", method: { name: "GetFaceVec" } });
-    expect(routes.get("/vec")).toMatchObject({ verb: "PUT", method: { name: "GetFaceVec" } });
+    expect(routes).toContainEqual(
+      expect.objectContaining({
+        verb: "POST",
+        path: "/v",
+        method: expect.objectContaining({ name: "GetFaceVec" }),
+      }),
+    );
+    expect(routes).toContainEqual(
+      expect.objectContaining({
+        verb: "PUT",
+        path: "/vec",
+        method: expect.objectContaining({ name: "GetFaceVec" }),
+      }),
+    );
   });
 
   test.each<[string, Partial<MethodDescriptorProto>, RegExp]>([
     ["no rule", { options: create(MethodOptionsSchema) }, /GetFaceVec .* no http rule/],
-    ["a path with a variable", withRule({ pattern: post("/a/{id}"), body: "*" }), /\/a\/{id}/],
+    ["an unknown variable", withRule({ pattern: post("/a/{id}"), body: "*" }), /variable id/],
+    ["a variable of several segments", withRule({ pattern: post("/a/{id=b/*}"), body: "*" }), /template \/a/],
     ["a path without a leading slash", withRule({ pattern: post("a"), body: "*" }), /template a/],
     ["no pattern", withRule({ body: "*" }), /no known HTTP method/],
     ["a body of one field", withRule({ pattern: post("/a"), body: "img" }), /"img"/],
-    ["no body", withRule({ pattern: { case: "get", value: "/a" } }), /body ""/],
+    ["no body", withRule({ pattern: post("/a") }), /body ""/],
+    ["a body of GET", withRule({ pattern: { case: "get", value: "/a" }, body: "*" }), /body "\*"/],
     ["the path of another rule", withRule({ pattern: post("/match_faces"), body: "*" }), /\/match_faces/],
   ])("cannot be read with %s", (_, change, reason) => {
     expect(() => readRoutes(serviceWith(change))).toThrow(reason);
   });
 
+  test("may have variables and a verb in their paths", () => {
+    const match = createPathMatcher("/v1/galleries/{gallery_id}/people/{person_id}");
+    expect(match("/v1/galleries/a%20b/people/c.d")).toEqual({ gallery_id: "a b", person_id: "c.d" });
+    expect(match("/v1/galleries/a%2Fb/people/%zz")).toEqual({ gallery_id: "a/b", person_id: "%zz" });
+    for (const path of ["/v1/galleries/a/people/", "/v1/galleries/a/people/b/c", "/v1/galleries//people/b"])
+      expect(match(path)).toBeUndefined();
+    const matchVerb = createPathMatcher("/v1/galleries/{gallery_id}:identify");
+    expect(matchVerb("/v1/galleries/a:identify")).toEqual({ gallery_id: "a" });
+    expect(matchVerb("/v1/galleries/a")).toBeUndefined();
+  });
+
   test("of methods that stream are left out", () => {
-    expect([...readRoutes(FaceAnalysisService).keys()]).toEqual(["/v1/images:analyze", "/v1/faces:compare"]);
+    expect(readRoutes(FaceAnalysisService).map(({ path }) => path)).toEqual([
+      "/v1/images:analyze",
+      "/v1/faces:compare",
+    ]);
     expect(readPath(FaceAnalysisService.method.analyzeImages)).toBe("/v1/images:analyzeStream");
   });
 });

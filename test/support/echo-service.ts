@@ -110,7 +110,7 @@ export function createTestLifecycle(
     isReady: () => true,
     draining: new AbortController().signal,
     streamWindow: 2,
-    typedRest: { routes: new Map(), call: () => Promise.reject(new Error("no typed API")) },
+    typedRest: [],
     jsonLines: () => Promise.reject(new Error("no JSON lines")),
     watchLimiter: new WatchLimiter(),
     budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),

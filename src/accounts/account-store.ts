@@ -9,6 +9,9 @@ export interface Plan {
   /** Successful requests per calendar month (UTC). */
   readonly requestsPerMonth: number | undefined;
   readonly maxImageBytes: number | undefined;
+  readonly maxGalleries: number | undefined;
+  /** Faces in one gallery. */
+  readonly maxGalleryFaces: number | undefined;
 }
 
 /** Keys that a user may have at the same time, so that one can be replaced while both are valid. */

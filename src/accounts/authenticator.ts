@@ -35,8 +35,12 @@ export interface LimitStatus {
 
 /** The user of an admitted request. */
 export interface Caller {
+  /** The id of the user. */
+  readonly userId: string;
   readonly fingerprint: string;
   readonly maxImageBytes: number | undefined;
+  readonly maxGalleries: number | undefined;
+  readonly maxGalleryFaces: number | undefined;
   /** State of the monthly quota; undefined if the plan has none. */
   readonly limits: LimitStatus | undefined;
   /**
@@ -198,8 +202,11 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     usage.start();
     let isFinished = false;
     const caller: Caller = {
+      userId: user.id,
       fingerprint: user.fingerprint,
       maxImageBytes: plan.maxImageBytes,
+      maxGalleries: plan.maxGalleries,
+      maxGalleryFaces: plan.maxGalleryFaces,
       limits: quotaStatus(left - 1),
       finish: (operation, outcome) => {
         if (isFinished) return;

@@ -112,7 +112,8 @@ function accountQueryFrom(selector: UserSelector): { sql: string; value: string 
 }
 
 function accountSql(keyExpiry: string, tables: string, column: string): string {
-  return `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes,
+  return `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
+      max_gallery_faces,
       ${keyExpiry} as key_expires_at,
       (select sum(count) from usage where usage.id_hash = users.id_hash and month = $2 and outcome = $3) as used
     from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
@@ -222,13 +223,16 @@ function* runOne(sql: string, values: readonly SqlValue[]): TransactionScript<vo
 
 function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> {
   const { requestsPerSecond = null, requestsPerMonth = null, maxImageBytes = null } = limits;
+  const { maxGalleries = null, maxGalleryFaces = null } = limits;
   yield {
-    sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes)
-      values ($1, $2, $3, $4, $5)
+    sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
+        max_gallery_faces)
+      values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (name) do update set requests_per_second = excluded.requests_per_second,
         burst = excluded.burst, requests_per_month = excluded.requests_per_month,
-        max_image_bytes = excluded.max_image_bytes`,
-    values: [name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes],
+        max_image_bytes = excluded.max_image_bytes, max_galleries = excluded.max_galleries,
+        max_gallery_faces = excluded.max_gallery_faces`,
+    values: [name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces],
   };
 }
 
@@ -269,6 +273,8 @@ function planFromRow(row: Row): Plan {
     burst: Number(row.burst),
     requestsPerMonth: limitFromColumn(row.requests_per_month),
     maxImageBytes: limitFromColumn(row.max_image_bytes),
+    maxGalleries: limitFromColumn(row.max_galleries),
+    maxGalleryFaces: limitFromColumn(row.max_gallery_faces),
   };
 }
 

@@ -10,7 +10,7 @@ const UNLIMITED = "unlimited";
 /** Output of `visage plans --help`. */
 export const help = `Usage: visage plans list [--json]
        visage plans set NAME [--per-second N] [--burst N] [--per-month N] [--max-image-bytes N]
-                             [--create] [--json]
+                             [--galleries N] [--gallery-faces N] [--create] [--json]
        visage plans remove NAME
 
 A plan defines the limits of its users. The initial plans are trial, basic, pro and unlimited.
@@ -23,6 +23,8 @@ A plan defines the limits of its users. The initial plans are trial, basic, pro 
   --burst N             requests that may exceed the rate at once
   --per-month N         successful requests per calendar month (UTC)
   --max-image-bytes N   size limit of an encoded image, if less than VISAGE_MAX_IMAGE_BYTES
+  --galleries N         galleries of a user
+  --gallery-faces N     faces in one gallery
   --create              add the plan if it does not exist; a new plan has only the given limits,
                         and a burst of two seconds of its rate
   --json                print JSON
@@ -46,6 +48,8 @@ const SET_OPTIONS = {
   burst: { type: "string" },
   "per-month": { type: "string" },
   "max-image-bytes": { type: "string" },
+  galleries: { type: "string" },
+  "gallery-faces": { type: "string" },
   create: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
 } as const;
@@ -83,10 +87,10 @@ function unknownPlanMessage(name: string, plans: readonly Plan[]): string {
   return `The plan "${name}" does not exist; add it by "--create", or use one of ${names}`;
 }
 
+type LimitOption = "per-second" | "burst" | "per-month" | "max-image-bytes" | "galleries" | "gallery-faces";
+
 /** Parses the given limits. A limit that is not given is missing. */
-function parseLimits(
-  values: Readonly<Partial<Record<"per-second" | "burst" | "per-month" | "max-image-bytes", string>>>,
-): Partial<Plan> {
+function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): Partial<Plan> {
   const { burst } = values;
   const limit = (option: keyof typeof values, key: keyof Plan, parse: typeof parseCount) => {
     const text = values[option];
@@ -97,39 +101,52 @@ function parseLimits(
     ...(burst !== undefined && { burst: parseCount(burst, "burst") }),
     ...limit("per-month", "requestsPerMonth", parseCount),
     ...limit("max-image-bytes", "maxImageBytes", parseCount),
+    ...limit("galleries", "maxGalleries", parseCount),
+    ...limit("gallery-faces", "maxGalleryFaces", parseCount),
   };
 }
 
 /** Creates a plan that has only the given limits, and a burst by its rate. */
 function createPlan(name: string, limits: Partial<Plan>): Plan {
-  const { requestsPerSecond, requestsPerMonth, maxImageBytes } = limits;
+  const { requestsPerSecond, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces } = limits;
   const burst = limits.burst ?? Math.max(1, Math.ceil(DEFAULT_BURST_SECONDS * (requestsPerSecond ?? 0)));
-  return { name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes };
+  return { name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces };
 }
 
 function formatPlans(plans: readonly Plan[]): string {
-  const rows = plans.map(({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }) => [
-    name,
-    formatLimit(requestsPerSecond),
-    requestsPerSecond === undefined ? "-" : `${burst}`,
-    formatLimit(requestsPerMonth),
-    formatLimit(maxImageBytes),
+  const header = [
+    "plan",
+    "per second",
+    "burst",
+    "per month",
+    "max image bytes",
+    "galleries",
+    "faces per gallery",
+  ];
+  const rows = plans.map((plan) => [
+    plan.name,
+    formatLimit(plan.requestsPerSecond),
+    plan.requestsPerSecond === undefined ? "-" : `${plan.burst}`,
+    formatLimit(plan.requestsPerMonth),
+    formatLimit(plan.maxImageBytes),
+    formatLimit(plan.maxGalleries),
+    formatLimit(plan.maxGalleryFaces),
   ]);
-  return formatTable(["plan", "per second", "burst", "per month", "max image bytes"], rows, ["plan"]).join(
-    "\n",
-  );
+  return formatTable(header, rows, ["plan"]).join("\n");
 }
 
 function formatLimit(limit: number | undefined): string {
   return limit === undefined ? UNLIMITED : `${limit}`;
 }
 
-function createPlanReport({ name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes }: Plan) {
+function createPlanReport(plan: Plan) {
   return {
-    name,
-    requests_per_second: requestsPerSecond ?? null,
-    burst,
-    requests_per_month: requestsPerMonth ?? null,
-    max_image_bytes: maxImageBytes ?? null,
+    name: plan.name,
+    requests_per_second: plan.requestsPerSecond ?? null,
+    burst: plan.burst,
+    requests_per_month: plan.requestsPerMonth ?? null,
+    max_image_bytes: plan.maxImageBytes ?? null,
+    max_galleries: plan.maxGalleries ?? null,
+    max_gallery_faces: plan.maxGalleryFaces ?? null,
   };
 }

@@ -31,8 +31,11 @@ const WARM_UP_AUTHENTICATOR: Authenticator = {
   admit: async () => ({
     admitted: true,
     caller: {
+      userId: NAME,
       fingerprint: NAME,
       maxImageBytes: undefined,
+      maxGalleries: undefined,
+      maxGalleryFaces: undefined,
       limits: undefined,
       finish: () => {},
       release: () => {},

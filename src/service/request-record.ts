@@ -5,10 +5,15 @@ export const CANCELED = "CANCELED";
 
 /** The user on whose behalf a request is made. */
 export interface Caller {
+  /** Identifies the user in the database; it is not logged. */
+  readonly userId: string;
   /** Identifies the user in the log. */
   readonly fingerprint: string;
   /** Maximum size of one image in bytes, if the user's plan has such a limit. */
   readonly maxImageBytes: number | undefined;
+  /** Maximum number of galleries and of faces in each, if the user's plan has such limits. */
+  readonly maxGalleries: number | undefined;
+  readonly maxGalleryFaces: number | undefined;
 }
 
 /** The duration of a step of the work on one image. */

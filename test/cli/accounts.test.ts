@@ -287,12 +287,14 @@ describe("visage plans", () => {
 
   it("lists the plans in a table and as JSON", async () => {
     const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
-    expect(columns).toMatch(/^plan +per second +burst +per month +max image bytes$/);
+    expect(columns).toMatch(
+      /^plan +per second +burst +per month +max image bytes +galleries +faces per gallery$/,
+    );
     expect(rows.map((row) => row.split(/ +/))).toEqual([
-      ["basic", "10", "20", "50000", "unlimited"],
-      ["pro", "50", "100", "1000000", "unlimited"],
-      ["trial", "2", "10", "1000", "unlimited"],
-      ["unlimited", "unlimited", "-", "unlimited", "unlimited"],
+      ["basic", "10", "20", "50000", "unlimited", "20", "10000"],
+      ["pro", "50", "100", "1000000", "unlimited", "200", "1000000"],
+      ["trial", "2", "10", "1000", "unlimited", "3", "1000"],
+      ["unlimited", "unlimited", "-", "unlimited", "unlimited", "unlimited", "unlimited"],
     ]);
     expect((await json("plans", "list"))[2]).toEqual({
       name: "trial",
@@ -300,6 +302,8 @@ describe("visage plans", () => {
       burst: 10,
       requests_per_month: 1000,
       max_image_bytes: null,
+      max_galleries: 3,
+      max_gallery_faces: 1000,
     });
   });
 
@@ -310,8 +314,19 @@ describe("visage plans", () => {
       burst: 3,
       requests_per_month: null,
       max_image_bytes: 1_000_000,
+      max_galleries: 3,
+      max_gallery_faces: null,
     };
-    const args = ["--burst", "3", "--per-month", "unlimited", "--max-image-bytes", "1000000"];
+    const args = [
+      "--burst",
+      "3",
+      "--per-month",
+      "unlimited",
+      "--max-image-bytes",
+      "1000000",
+      "--gallery-faces",
+      "unlimited",
+    ];
     expect(await json("plans", "set", "trial", ...args)).toEqual(changed);
     expect(await json("plans", "set", "trial", "--per-second", "unlimited")).toEqual({
       ...changed,
@@ -327,6 +342,8 @@ describe("visage plans", () => {
       burst: 3,
       requests_per_month: null,
       max_image_bytes: null,
+      max_galleries: null,
+      max_gallery_faces: null,
     };
     expect(await json("plans", "set", "slow", "--create", "--per-second", "1.2")).toEqual(added);
     expect(await json("plans", "list")).toContainEqual(added);

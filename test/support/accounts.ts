@@ -31,6 +31,8 @@ export async function addTestUser(
     burst: 1,
     requestsPerMonth: undefined,
     maxImageBytes: undefined,
+    maxGalleries: undefined,
+    maxGalleryFaces: undefined,
     ...limits,
   });
   const user: User = {

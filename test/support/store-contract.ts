@@ -90,16 +90,33 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
 
     test("starts with four plans", async () => {
       const rest = { maxImageBytes: undefined };
+      const galleries = (maxGalleries?: number, maxGalleryFaces?: number) => ({
+        ...rest,
+        maxGalleries,
+        maxGalleryFaces,
+      });
       expect(await store.listPlans()).toEqual([
-        { name: "basic", requestsPerSecond: 10, burst: 20, requestsPerMonth: 50_000, ...rest },
-        { name: "pro", requestsPerSecond: 50, burst: 100, requestsPerMonth: 1_000_000, ...rest },
-        { name: "trial", requestsPerSecond: 2, burst: 10, requestsPerMonth: 1_000, ...rest },
+        {
+          name: "basic",
+          requestsPerSecond: 10,
+          burst: 20,
+          requestsPerMonth: 50_000,
+          ...galleries(20, 10_000),
+        },
+        {
+          name: "pro",
+          requestsPerSecond: 50,
+          burst: 100,
+          requestsPerMonth: 1_000_000,
+          ...galleries(200, 1_000_000),
+        },
+        { name: "trial", requestsPerSecond: 2, burst: 10, requestsPerMonth: 1_000, ...galleries(3, 1_000) },
         {
           name: "unlimited",
           requestsPerSecond: undefined,
           burst: 1,
           requestsPerMonth: undefined,
-          ...rest,
+          ...galleries(),
         },
       ]);
     });
@@ -111,6 +128,8 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         burst: 1,
         requestsPerMonth: undefined,
         maxImageBytes: 1_000_000,
+        maxGalleries: 7,
+        maxGalleryFaces: undefined,
       };
       const trial = {
         name: "trial",
@@ -118,6 +137,8 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
         burst: 3,
         requestsPerMonth: 2 ** 40,
         maxImageBytes: undefined,
+        maxGalleries: 7,
+        maxGalleryFaces: undefined,
       };
       await store.setPlan(slow);
       await store.setPlan(trial);

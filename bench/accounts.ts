@@ -2,13 +2,16 @@
 // one has accounts in SQLite, the other admits everyone. Writes bench/results/accounts.md.
 import { availableParallelism } from "node:os";
 import { type Authenticator, createAuthenticator } from "../src/accounts/authenticator.ts";
-import { openAccountStore } from "../src/accounts/open-account-store.ts";
+import { createSqlStore } from "../src/accounts/sql-store.ts";
 import { ensureTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
 import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
+import { openDatabase } from "../src/database/open-database.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
+import { SearchProcess } from "../src/galleries/search-process.ts";
+import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
 import { startServer } from "../src/http/server.ts";
-import { DEFAULT_MODELS_DIR, readFalseMatchCurve } from "../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchCurve } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { formatTable } from "../tools/support/format.ts";
@@ -31,8 +34,11 @@ const OPEN_AUTHENTICATOR: Authenticator = {
   admit: () => ({
     admitted: true,
     caller: {
+      userId: "",
       fingerprint: "",
       maxImageBytes: undefined,
+      maxGalleries: undefined,
+      maxGalleryFaces: undefined,
       limits: undefined,
       finish: () => {},
       release: () => {},
@@ -43,7 +49,17 @@ const OPEN_AUTHENTICATOR: Authenticator = {
 
 const folder = createTempDir("visage-accounts-");
 const photo = (await createPhotos(folder)).oneFace("640x480");
-const store = await openAccountStore({ databaseUrl: undefined, dataDir: folder });
+const location = { databaseUrl: undefined, dataDir: folder };
+const database = await openDatabase(location);
+const store = createSqlStore(database);
+const searcher = new SearchProcess({
+  location,
+  calibration: readCalibration(),
+  maxBytes: 1,
+  graceMs: 1,
+  onLoss: console.error,
+  onOutput: console.error,
+});
 await ensureTrialUser({ store, key: USER, dataDir: undefined });
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
@@ -56,6 +72,8 @@ const serve = (through: Authenticator) =>
     fetcher,
     authenticator: through,
     curve: readFalseMatchCurve(),
+    galleries: createSqlGalleryStore(database),
+    searcher,
     warmUpImage: createSyntheticFace(),
     log: createLog("off"),
     observers: [],

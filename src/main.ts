@@ -1,13 +1,16 @@
 import { X509Certificate } from "node:crypto";
 import { type Authenticator, createAuthenticator } from "./accounts/authenticator.ts";
-import { openAccountStore } from "./accounts/open-account-store.ts";
+import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import type { FalseMatchCurve } from "./core/index.ts";
+import { openDatabase } from "./database/open-database.ts";
+import { SearchProcess } from "./galleries/search-process.ts";
+import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { createListenError } from "./http/listen-error.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import { digestsFromManifest, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
+import { digestsFromManifest, readCalibration, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
@@ -62,7 +65,14 @@ export async function startService(
     const started: StartedParts = {};
     const metrics = createMetrics(() => readServiceState(started, log));
     const metricsServer = resources.addIfDefined(await openMetrics(config, metrics, openMetricsServer, log));
-    const store = resources.add(await openAccountStore(config));
+    const database = await openDatabase(config);
+    const store = resources.add(createSqlStore(database));
+    const galleries = createSqlGalleryStore(database);
+    // Not awaited: a large gallery may take a while.
+    galleries
+      .finishDeletions()
+      .catch((error: unknown) => log.error({ event: "gallery deletion failed", cause: String(error) }));
+    const searcher = resources.add(openSearch(config, log));
     const userId = await ensureTrialUser({
       store,
       key: config.trialUser,
@@ -94,6 +104,8 @@ export async function startService(
         fetcher,
         authenticator,
         curve: readCurveOf(pool),
+        galleries,
+        searcher,
         warmUpImage: createSyntheticFace(),
         log,
         observers: [
@@ -123,6 +135,19 @@ export async function startService(
     await resources.close();
     throw error;
   }
+}
+
+/** Prepares the search process. It starts with the first search. */
+function openSearch(config: Config, log: Log): SearchProcess {
+  return new SearchProcess({
+    location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
+    calibration: readCalibration(),
+    maxBytes: config.galleryMemoryBytes,
+    graceMs: config.accountsGraceMs,
+    onLoss: (cause) => log.error({ event: "search process lost", cause }),
+    onOutput: (text) =>
+      log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
+  });
 }
 
 /** Reads the rates of false matches. Throws if they were measured with another model. */

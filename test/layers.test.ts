@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/model-manifest.ts": ["src/core"],
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],
-  "src/service": ["src/bytes", "src/core", "src/fetch", "src/workers"],
+  "src/service": ["src/bytes", "src/core", "src/fetch", "src/galleries", "src/workers"],
   "src/http": ["src/accounts", "src/bytes", "src/rest", "src/service", "src/telemetry", "src/web"],
   "src/config.ts": [
     "src/accounts",
@@ -34,7 +34,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/accounts",
     "src/config.ts",
     "src/core",
+    "src/database",
     "src/fetch",
+    "src/galleries",
     "src/http",
     "src/model-manifest.ts",
     "src/telemetry",

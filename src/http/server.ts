@@ -3,9 +3,11 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
 import type { FaceAnalysisOptions } from "../service/face-analysis-service.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
+import type { GalleryServiceOptions } from "../service/gallery-service.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
@@ -67,6 +69,8 @@ export interface ServerOptions {
   readonly authenticator: Authenticator;
   /** The rate of false matches of the analyzer's model. */
   readonly curve: FaceAnalysisOptions["curve"];
+  readonly galleries: GalleryServiceOptions["galleries"];
+  readonly searcher: GalleryServiceOptions["searcher"];
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;
@@ -109,7 +113,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const draining = new AbortController();
   // Every open stream listens. Node would take more than ten for a leak and warn.
   setMaxListeners(0, draining.signal);
-  const health = createHealth([FaceService.typeName, FaceAnalysisService.typeName]);
+  const health = createHealth(
+    [FaceService, FaceAnalysisService, GalleryService].map(({ typeName }) => typeName),
+  );
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
     maxWaitMs: config.maxQueueWaitMs,
@@ -119,6 +125,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       analyzer,
       fetcher,
       curve: options.curve,
+      galleries: options.galleries,
+      searcher: options.searcher,
       health,
       timeoutMs: config.requestTimeoutMs,
       isLegacy: config.legacy,

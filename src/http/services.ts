@@ -7,6 +7,7 @@ import {
   FaceAnalysisService,
   file_visage_v1_face_analysis,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { file_visage_v1_gallery, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { createRestHandler, type RestOptions } from "../rest/handler.ts";
 import { RestError } from "../rest/rest-error.ts";
 import type { TextParsers } from "../rest/text-parser.ts";
@@ -21,6 +22,7 @@ import {
   createFirstGenerationWriter,
   FIRST_GENERATION_CONFIDENCE_DECIMALS,
 } from "../service/first-generation.ts";
+import { createGalleryService, type GalleryServiceOptions } from "../service/gallery-service.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -33,6 +35,8 @@ import type { LifecycleOptions } from "./lifecycle.ts";
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
   readonly curve: FaceAnalysisOptions["curve"];
+  readonly galleries: GalleryServiceOptions["galleries"];
+  readonly searcher: GalleryServiceOptions["searcher"];
   readonly health: Health;
   /** The longest that an operation may take. */
   readonly timeoutMs: number;
@@ -98,9 +102,18 @@ export function createServices(
   const analysisOptions = { analyzer, fetcher, timeoutMs, curve };
   const analyzeItem = createItemAnalyzer(analysisOptions, log);
   const faceAnalysis = createFaceAnalysisService(analysisOptions, analyzeItem);
+  const galleries = createGalleryService({
+    analyzer,
+    fetcher,
+    timeoutMs,
+    galleries: options.galleries,
+    searcher: options.searcher,
+    audit: (entry) => log.info({ event: "gallery changed", ...entry }),
+  });
   const reflection = createReflection([
     file_face_v1_face,
     file_visage_v1_face_analysis,
+    file_visage_v1_gallery,
     file_google_rpc_error_details,
     file_grpc_health_v1_health,
     file_grpc_reflection_v1_reflection,
@@ -112,15 +125,23 @@ export function createServices(
       createFaces(FIRST_GENERATION_CONFIDENCE_DECIMALS),
       createFirstGenerationWriter,
     ),
-    typedRest: createRestHandler({
-      service: FaceAnalysisService,
-      transport: createDirectTransport(FaceAnalysisService, faceAnalysis, interceptors),
-      textParsers: REST_PARSERS,
-    }),
+    typedRest: [
+      createRestHandler({
+        service: FaceAnalysisService,
+        transport: createDirectTransport(FaceAnalysisService, faceAnalysis, interceptors),
+        textParsers: REST_PARSERS,
+      }),
+      createRestHandler({
+        service: GalleryService,
+        transport: createDirectTransport(GalleryService, galleries, interceptors),
+        textParsers: REST_PARSERS,
+      }),
+    ],
     jsonLines: createJsonLines(analyzeItem, REST_PARSERS),
     rpcRoutes: (router: ConnectRouter) => {
       router.service(FaceService, faces);
       router.service(FaceAnalysisService, faceAnalysis);
+      router.service(GalleryService, galleries);
     },
     openRpcRoutes: (router: ConnectRouter) => {
       health.routes(router);

@@ -125,6 +125,28 @@ export const ERRORS = {
   accountsUnavailable: row("5005", Code.Unavailable, 503, "User accounts cannot be checked at the moment.", {
     retryable: true,
   }),
+  galleriesUnavailable: row("5006", Code.Unavailable, 503, "Galleries cannot be reached at the moment.", {
+    retryable: true,
+  }),
+  galleryNotFound: row("6001", Code.NotFound, 404, "The gallery does not exist."),
+  personNotFound: row("6002", Code.NotFound, 404, "The person does not exist."),
+  faceNotFound: row("6003", Code.NotFound, 404, "The face does not exist."),
+  galleryExists: row("6004", Code.AlreadyExists, 409, "The gallery exists already."),
+  tooManyGalleries: row("6005", Code.ResourceExhausted, 422, "The plan allows no more galleries.", {
+    quota: "galleries",
+  }),
+  tooManyFaces: row("6006", Code.ResourceExhausted, 422, "The plan allows no more faces in the gallery.", {
+    quota: "faces in a gallery",
+  }),
+  tooManyFacesOfPerson: row("6007", Code.ResourceExhausted, 422, "The person has too many faces.", {
+    quota: "faces of a person",
+  }),
+  galleryTooLarge: row(
+    "6008",
+    Code.ResourceExhausted,
+    422,
+    "The gallery is larger than the memory of the service for galleries.",
+  ),
 };
 
 function row(
@@ -135,6 +157,11 @@ function row(
   { retryable = false, stage = "request", quota }: Partial<ErrorRow> = {},
 ): ErrorRow {
   return { code, grpc, http, text, retryable, stage, quota };
+}
+
+/** Whether only operations on galleries end with this error. */
+export function isGalleryError(kind: ErrorKind): boolean {
+  return kind === "galleriesUnavailable" || ERRORS[kind].code.startsWith("6");
 }
 
 /** Converts a kind to `google.rpc.ErrorInfo.reason`: noFaceInBox to NO_FACE_IN_BOX. */

@@ -7,7 +7,6 @@ import {
   type AnalyzeImagesResponseSchema,
   type CompareFacesRequest,
   type CompareFacesResponseSchema,
-  type Embedding,
   type FaceAnalysisService,
   type FaceSource,
   Feature,
@@ -19,8 +18,6 @@ import {
   distanceOf,
   type FalseMatchCurve,
   MAX_FACES,
-  VECTOR_NORM,
-  VECTOR_SIZE,
   type Vector,
 } from "../core/index.ts";
 import { statusFrom } from "./error-responses.ts";
@@ -28,6 +25,7 @@ import { reasonFromKind } from "./error-table.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import { logHiddenCause, type RequestLog, SUCCESS } from "./interceptors.ts";
 import { mapUnordered } from "./map-unordered.ts";
+import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
 import { CANCELED } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 import { STREAM_ITEMS, type StreamItem } from "./stream-items.ts";
@@ -43,9 +41,6 @@ const DEFAULT_FEATURES = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.QUALITY
 
 /** The longest key of an image in a stream. */
 export const MAX_KEY_BYTES = 1024;
-
-/** How far the norm of an embedding may be off, for vectors that were stored with few decimals. */
-const NORM_TOLERANCE = 0.01;
 
 /**
  * Analyses one image of a stream. Its response has the error if there is one. Throws if the stream has ended. An error in
@@ -186,22 +181,6 @@ function storedFace(
   return { vector: vectorFrom(`${field}.embedding`, source.value, model) };
 }
 
-function vectorFrom(field: string, { values, model: madeBy }: Embedding, model: string): Vector {
-  if (madeBy === "") throw missingError(`${field}.model`);
-  if (madeBy !== model) {
-    const text = `The embedding in ${field} was made by the model ${quote(madeBy)} and this service has ${model}.`;
-    throw new ServiceError("modelMismatch", text, { field, metadata: { embedding: madeBy, service: model } });
-  }
-  requireValid(`${field}.values`, values.length === VECTOR_SIZE, `must have ${VECTOR_SIZE} numbers`);
-  const isOwn = Math.abs(Math.hypot(...values) - VECTOR_NORM) <= NORM_TOLERANCE;
-  requireValid(`${field}.values`, isOwn, `must have the norm ${VECTOR_NORM} as returned`);
-  return Float32Array.from(values);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 60));
-}
-
 function embedSource({ source, box }: FaceSource, call: FaceCall): Promise<ComparedFace> {
   const image = source.case === "image" ? source.value : undefined;
   return call.embed("source", image, { boxes: optionalBox(box) });
@@ -212,13 +191,4 @@ async function embedTarget({ source, box }: FaceSource, call: FaceCall): Promise
   const options = { boxes: optionalBox(box), attributes: false, vectors: true };
   const { faces } = await call.analyze("target", image, options);
   return faces.map((face) => ({ box: face.box, vector: face.vector! }));
-}
-
-function missingError(field: string): ServiceError {
-  return new ServiceError("badRequest", `The field ${field} is missing.`, { field });
-}
-
-/** Throws ServiceError `badRequest` about a field. `problem` completes the sentence "The field x ...". */
-function requireValid(field: string, isValid: boolean, problem: string): void {
-  if (!isValid) throw new ServiceError("badRequest", `The field ${field} ${problem}.`, { field });
 }

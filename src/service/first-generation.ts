@@ -55,6 +55,16 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   deadlinePassed: TEXTS.process,
   requestTooSlow: TEXTS.details,
   accountsUnavailable: TEXTS.process,
+  // Only the typed API has galleries.
+  galleriesUnavailable: TEXTS.process,
+  galleryNotFound: TEXTS.process,
+  personNotFound: TEXTS.process,
+  faceNotFound: TEXTS.process,
+  galleryExists: TEXTS.process,
+  tooManyGalleries: TEXTS.process,
+  tooManyFaces: TEXTS.process,
+  tooManyFacesOfPerson: TEXTS.process,
+  galleryTooLarge: TEXTS.process,
 };
 
 /** Whether a request was sent by a program of the first generation. The value of the header is not checked. */

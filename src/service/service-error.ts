@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { FaceError } from "../core/index.ts";
 import { FetchError } from "../fetch/fetch-error.ts";
+import { GalleryError } from "../galleries/gallery-store.ts";
 import { QueueError } from "../workers/pool.ts";
 import { ERRORS, type ErrorKind, kindFromReason } from "./error-table.ts";
 
@@ -70,6 +71,7 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
     const { retryAfterMs } = fault;
     return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault, retryAfterMs });
   }
+  if (fault instanceof GalleryError) return new ServiceError(fault.kind, fault.message, { cause: fault });
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });

@@ -6,6 +6,8 @@ import { type Authenticator, createAuthenticator } from "../../src/accounts/auth
 import { createSyntheticFace, openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
 import { createImageFetcher } from "../../src/fetch/image-fetcher.ts";
+import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
+import type { GallerySearcher } from "../../src/galleries/search-process.ts";
 import { createAdmission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import type { RequestListener } from "../../src/http/exchange.ts";
@@ -39,6 +41,9 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     analyzer,
     fetcher: createImageFetcher({ allow: parseAllowList(""), timeoutMs: 1000, maxBytes: 1000 }),
     curve: readFalseMatchCurve(),
+    // The warm-up needs no galleries.
+    galleries: {} as GalleryStore,
+    searcher: {} as GallerySearcher,
     health: createHealth([]),
     timeoutMs: 10_000,
     isLegacy: false,

@@ -28,7 +28,16 @@ const UNKNOWN_USER = "an-id-without-a-user";
 const OTHER_USERS = ["id-without-subscription", "id-without-quota", "id-above-its-rate"] as const;
 const SECRETS = { query: "sesame-in-the-query", path: "sesame-in-the-path", header: "sesame-in-a-header" };
 /** Two occur before there is a request to log; one needs a database that cannot be reached. */
-const UNTESTED_KINDS: readonly ErrorKind[] = ["headersTooLarge", "requestTooSlow", "accountsUnavailable"];
+const UNTESTED_KINDS: readonly ErrorKind[] = [
+  "headersTooLarge",
+  "requestTooSlow",
+  "accountsUnavailable",
+  "galleriesUnavailable",
+  "tooManyGalleries",
+  "tooManyFaces",
+  "tooManyFacesOfPerson",
+  "galleryTooLarge",
+];
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 let collector: Collector;
@@ -96,6 +105,17 @@ async function causeErrors(): Promise<void> {
   );
   const stored = { embedding: { values: Array(128).fill(0.04), model: SECRETS.query } };
   await post({ source: stored, target: photo }, { path: "/v1/faces:compare" });
+  const gallery = { gallery_id: "staff", display_name: SECRETS.query };
+  for (let i = 0; i < 2; i++) await post(gallery, { path: "/v1/galleries" });
+  const enrol = { source: photo, display_name: SECRETS.query, skip_quality_check: true };
+  await post(enrol, { path: "/v1/galleries/staff/people/one/faces" });
+  await post({ source: photo }, { path: "/v1/galleries/staff:identify" });
+  await post({ source: photo }, { path: "/v1/galleries/none:identify" });
+  for (const path of ["people/two", "people/one/faces/two"])
+    await fetch(`http://127.0.0.1:${service.port}/v1/galleries/staff/${path}`, {
+      method: "DELETE",
+      headers: { user_id: USER },
+    });
   const blank = sharp({ create: { width: 300, height: 300, channels: 3, background: "grey" } });
   await post({ img: textOf(await blank.png().toBuffer()) });
 

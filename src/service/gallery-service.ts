@@ -1,0 +1,351 @@
+import { createHash } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type {
+  EnrolFaceRequest,
+  GallerySchema,
+  GalleryService,
+  IdentifyFacesRequest,
+  IdentifyFacesResponseSchema,
+  PersonSchema,
+} from "../../gen/ts/visage/v1/gallery_pb.ts";
+import type { Box, Vector } from "../core/index.ts";
+import type { SearchResult } from "../galleries/gallery-search.ts";
+import { type Gallery, GalleryError, type GalleryStore, type Person } from "../galleries/gallery-store.ts";
+import type { GallerySearcher } from "../galleries/search-process.ts";
+import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
+import { requireQuality } from "./quality.ts";
+import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
+import { type Caller, recordFrom } from "./request-record.ts";
+import { ServiceError } from "./service-error.ts";
+import { messageFromBox } from "./typed-messages.ts";
+
+/** A change of a gallery, for the log. It holds no vector and no result of a search. */
+export interface AuditEntry {
+  readonly requestId: string | null;
+  readonly user: string;
+  /** Such as `DeletePerson`. */
+  readonly operation: string;
+  /** Such as `galleries/staff/people/17`. */
+  readonly resource: string;
+  /** Number of faces added or removed, if it is known. */
+  readonly count?: number;
+}
+
+/** What the operations on galleries need. */
+export interface GalleryServiceOptions extends FaceCallOptions {
+  readonly galleries: GalleryStore;
+  readonly searcher: GallerySearcher;
+  readonly audit: (entry: AuditEntry) => void;
+}
+
+const ID = /^[\w.~-]{1,128}$/;
+const MAX_NAME_BYTES = 256;
+const MAX_DISTANCE = 0.9;
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
+const MAX_RESULTS = 100;
+/** Characters of a face id that is made from the template. */
+const FACE_ID_LENGTH = 16;
+
+/** Creates the operations on galleries. */
+export function createGalleryService(options: GalleryServiceOptions): ServiceImpl<typeof GalleryService> {
+  const { galleries, analyzer, audit } = options;
+  const model = analyzer.identity;
+
+  const auditChange = (context: HandlerContext, resource: string, count?: number) =>
+    audit({
+      requestId: context.requestHeader.get("x-request-id"),
+      user: callerFrom(context).fingerprint,
+      operation: context.method.name,
+      resource,
+      ...(count !== undefined && { count }),
+    });
+
+  return {
+    async createGallery(request, context) {
+      const { galleryId: id, displayName, maxDistance } = request;
+      requireId("gallery_id", id);
+      requireName(displayName);
+      requireDistance(maxDistance);
+      const caller = callerFrom(context);
+      const created = await orUnavailable(() =>
+        galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller),
+      );
+      auditChange(context, `galleries/${id}`);
+      return { gallery: messageFromGallery(created) };
+    },
+
+    async getGallery({ galleryId }, context) {
+      requireId("gallery_id", galleryId);
+      const { userId } = callerFrom(context);
+      const gallery = await orUnavailable(() => galleries.getGallery(userId, galleryId));
+      return { gallery: messageFromGallery(gallery) };
+    },
+
+    async listGalleries({ pageSize, pageToken }, context) {
+      const { userId } = callerFrom(context);
+      const page = pageFrom(pageSize, pageToken);
+      const found = await orUnavailable(() => galleries.listGalleries(userId, page));
+      return { galleries: found.map(messageFromGallery), nextPageToken: nextToken(found, page.size) };
+    },
+
+    async updateGallery({ galleryId, displayName, maxDistance }, context) {
+      requireId("gallery_id", galleryId);
+      requireName(displayName ?? "");
+      if (maxDistance !== 0) requireDistance(maxDistance);
+      const { userId } = callerFrom(context);
+      const changes = {
+        ...(displayName !== undefined && { displayName }),
+        ...(maxDistance !== undefined && { maxDistance: maxDistance || undefined }),
+      };
+      const gallery = await orUnavailable(() => galleries.updateGallery(userId, galleryId, changes));
+      auditChange(context, `galleries/${galleryId}`);
+      return { gallery: messageFromGallery(gallery) };
+    },
+
+    async deleteGallery({ galleryId }, context) {
+      requireId("gallery_id", galleryId);
+      const { userId } = callerFrom(context);
+      await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
+      auditChange(context, `galleries/${galleryId}`);
+      return {};
+    },
+
+    async enrolFace(request, context) {
+      const { galleryId, personId, displayName } = request;
+      requireId("gallery_id", galleryId);
+      requireId("person_id", personId);
+      if (request.faceId !== "") requireId("face_id", request.faceId);
+      requireName(displayName ?? "");
+      const caller = callerFrom(context);
+      // Fails early, before the image is analysed.
+      await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
+      const { vector, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
+      const faceId = request.faceId || faceIdFrom(vector);
+      const face = { personId, faceId, vector, displayName };
+      const { revision } = await orUnavailable(() =>
+        galleries.enrolFaces(caller.userId, galleryId, model, [face], caller),
+      );
+      auditChange(context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, 1);
+      return { faceId, ...(box && { box: messageFromBox(box) }), revision: BigInt(revision) };
+    },
+
+    async getPerson({ galleryId, personId }, context) {
+      requireId("gallery_id", galleryId);
+      requireId("person_id", personId);
+      const { userId } = callerFrom(context);
+      const person = await orUnavailable(() => galleries.getPerson(userId, galleryId, personId));
+      return { person: messageFromPerson(person) };
+    },
+
+    async listPeople({ galleryId, pageSize, pageToken }, context) {
+      requireId("gallery_id", galleryId);
+      const { userId } = callerFrom(context);
+      const page = pageFrom(pageSize, pageToken);
+      const found = await orUnavailable(() => galleries.listPeople(userId, galleryId, page));
+      return { people: found.map(messageFromPerson), nextPageToken: nextToken(found, page.size) };
+    },
+
+    async updatePerson({ galleryId, personId, displayName }, context) {
+      requireId("gallery_id", galleryId);
+      requireId("person_id", personId);
+      requireName(displayName);
+      const { userId } = callerFrom(context);
+      const person = await orUnavailable(() =>
+        galleries.renamePerson(userId, galleryId, personId, displayName),
+      );
+      auditChange(context, `galleries/${galleryId}/people/${personId}`);
+      return { person: messageFromPerson(person) };
+    },
+
+    async deletePerson({ galleryId, personId }, context) {
+      requireId("gallery_id", galleryId);
+      requireId("person_id", personId);
+      const { userId } = callerFrom(context);
+      await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
+      auditChange(context, `galleries/${galleryId}/people/${personId}`);
+      return {};
+    },
+
+    async deleteFace({ galleryId, personId, faceId }, context) {
+      requireId("gallery_id", galleryId);
+      requireId("person_id", personId);
+      requireId("face_id", faceId);
+      const { userId } = callerFrom(context);
+      await orUnavailable(() => galleries.deleteFace(userId, galleryId, personId, faceId));
+      auditChange(context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, -1);
+      return {};
+    },
+
+    identifyFaces: (request, context) => identifyFaces(request, context, options),
+  };
+}
+
+async function identifyFaces(
+  { galleryId, source, maxResults, maxDistance }: IdentifyFacesRequest,
+  context: HandlerContext,
+  options: GalleryServiceOptions,
+): Promise<MessageInitShape<typeof IdentifyFacesResponseSchema>> {
+  requireId("gallery_id", galleryId);
+  requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
+  requireDistance(maxDistance);
+  const { userId } = callerFrom(context);
+  const model = options.analyzer.identity;
+  const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model);
+  const result = await orUnavailable(() =>
+    options.searcher.search(
+      {
+        userId,
+        galleryId,
+        vectors: faces.map(({ vector }) => vector),
+        model,
+        maxResults: maxResults || 1,
+        maxDistance,
+      },
+      context.signal,
+    ),
+  );
+  return responseFromResult(result, faces);
+}
+
+function responseFromResult(
+  { gallery, threshold, matches, isStale }: SearchResult,
+  faces: readonly SourceFace[],
+): MessageInitShape<typeof IdentifyFacesResponseSchema> {
+  const { distance, falsePositiveRate, isForCandidates } = threshold;
+  return {
+    faces: faces.map(({ box }, i) => ({
+      ...(box && { box: messageFromBox(box) }),
+      matches: matches[i]!.map((match) => ({ ...match, distance: Math.fround(match.distance) })),
+    })),
+    threshold: Math.fround(distance),
+    ...(falsePositiveRate !== undefined && { falsePositiveRate: Math.fround(falsePositiveRate) }),
+    candidatesOnly: isForCandidates,
+    model: gallery.model,
+    revision: BigInt(gallery.revision),
+    stale: isStale,
+  };
+}
+
+/** A face of an image, or one that was given as an embedding. */
+interface SourceFace {
+  readonly box?: Box;
+  readonly vector: Vector;
+}
+
+async function faceToEnrol(
+  { source: from, skipQualityCheck }: EnrolFaceRequest,
+  call: FaceCall,
+  model: string,
+): Promise<SourceFace> {
+  const { source, box } = requireSource(from);
+  if (source.case === "embedding") return { vector: vectorFrom("source.embedding", source.value, model) };
+  const face = await call.embed("source", source.value, { boxes: optionalBox(box) });
+  if (!skipQualityCheck) requireQuality(face, "source");
+  return face;
+}
+
+async function facesToIdentify(
+  from: FaceSource | undefined,
+  call: FaceCall,
+  model: string,
+): Promise<SourceFace[]> {
+  const { source, box } = requireSource(from);
+  if (source.case === "embedding") return [{ vector: vectorFrom("source.embedding", source.value, model) }];
+  const options = { boxes: optionalBox(box), attributes: false, vectors: true };
+  const { faces } = await call.analyze("source", source.value, options);
+  return faces.map((face) => ({ box: face.box, vector: face.vector! }));
+}
+
+function requireSource(from: FaceSource | undefined): FaceSource {
+  if (from?.source.case === undefined) throw missingError("source");
+  const isBoxAlone = from.source.case === "embedding" && from.box !== undefined;
+  requireValid("source.box", !isBoxAlone, "needs an image");
+  return from;
+}
+
+/** The same photo has the same template, so enrolling it again replaces the face. */
+function faceIdFrom(vector: Vector): string {
+  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+  return createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
+}
+
+function callerFrom({ values }: HandlerContext): Caller {
+  const caller = recordFrom(values)?.caller;
+  if (!caller) throw new ServiceError("internal", undefined, { cause: "a request without a caller" });
+  return caller;
+}
+
+/** Runs work on the store. An error that is not a GalleryError means that the store cannot be reached. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof GalleryError || error instanceof DOMException) throw error;
+    throw new ServiceError("galleriesUnavailable", undefined, { cause: error });
+  }
+}
+
+function requireId(field: string, id: string): void {
+  if (id === "") throw missingError(field);
+  requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
+}
+
+function requireName(displayName: string): void {
+  const isShort = Buffer.byteLength(displayName) <= MAX_NAME_BYTES;
+  requireValid("display_name", isShort, `is longer than ${MAX_NAME_BYTES} bytes`);
+}
+
+function requireDistance(distance: number | undefined): void {
+  const isValid = distance === undefined || (distance > 0 && distance <= MAX_DISTANCE);
+  requireValid("max_distance", isValid, `must be above 0 and at most ${MAX_DISTANCE}`);
+}
+
+function pageFrom(pageSize: number, pageToken: string): { after: string; size: number } {
+  requireValid("page_size", pageSize >= 0 && pageSize <= MAX_PAGE_SIZE, `must be 0 to ${MAX_PAGE_SIZE}`);
+  const after = Buffer.from(pageToken, "base64url").toString();
+  const isToken = pageToken === "" || (ID.test(after) && tokenFrom(after) === pageToken);
+  requireValid("page_token", isToken, "is not the token of a page");
+  return { after, size: pageSize || DEFAULT_PAGE_SIZE };
+}
+
+/** The token of the next page; empty if this page is not full. */
+function nextToken(items: readonly { readonly id: string }[], size: number): string {
+  return items.length < size ? "" : tokenFrom(items.at(-1)!.id);
+}
+
+/** Encoded, so that clients do not rely on its content. */
+function tokenFrom(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+function messageFromGallery(gallery: Gallery): MessageInitShape<typeof GallerySchema> {
+  const { id, displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
+  return {
+    galleryId: id,
+    displayName,
+    model,
+    ...(maxDistance !== undefined && { maxDistance: Math.fround(maxDistance) }),
+    peopleCount: people,
+    faceCount: faces,
+    revision: BigInt(revision),
+    createTime: timestampFromDate(createdAt),
+  };
+}
+
+function messageFromPerson({
+  id,
+  displayName,
+  createdAt,
+  faces,
+}: Person): MessageInitShape<typeof PersonSchema> {
+  return {
+    personId: id,
+    displayName,
+    faces: faces.map((face) => ({ faceId: face.id, createTime: timestampFromDate(face.createdAt) })),
+    createTime: timestampFromDate(createdAt),
+  };
+}

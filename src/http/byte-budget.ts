@@ -36,6 +36,10 @@ interface PendingCharge {
  * - a body that has waited too long is rejected;
  * - no user keeps more than an equal share while others wait: the newest unfinished bodies of the user that holds most
  *   are evicted for a user that holds less than its share.
+ *
+ * Messages of streams may be held for long, because they wait where a request is rejected. So all streams of one user
+ * together get at most half of the budget, and the oldest message proceeds beyond a limit only while no finished one will
+ * free memory.
  */
 export class ByteBudget {
   readonly #options: ByteBudgetOptions;
@@ -63,17 +67,20 @@ export class ByteBudget {
     return this.#pending.length > 0 && (this.#usedBy.get(user) ?? 0) >= this.#shareWith(user);
   }
 
-  /** Opens the lease of a new body. `onEvict` is called after the lease was released to make room for another user. */
-  open(user: string, onEvict: (error: ServiceError) => void): BodyLease {
-    const lease = new Lease(user, this, onEvict);
+  /**
+   * Opens the lease of a new body, or of a message of a stream. `onEvict` is called after the lease was released to make
+   * room for another user.
+   */
+  open(user: string, onEvict: (error: ServiceError) => void, isMessage = false): BodyLease {
+    const lease = new Lease(user, this, onEvict, isMessage);
     this.#unfinished.push(lease);
     return lease;
   }
 
   charge(lease: Lease, bytes: number, signal: AbortSignal): true | Promise<void> {
     // New charges do not overtake those that wait.
-    const hasRoom = this.#pending.length === 0 && this.#hasRoomFor(bytes);
-    if (!hasRoom && this.#unfinished[0] !== lease) return this.#wait(lease, bytes, signal);
+    const isBehind = this.#pending.length > 0 && this.#unfinished[0] !== lease;
+    if (isBehind || !this.#hasRoomFor(lease, bytes)) return this.#wait(lease, bytes, signal);
     this.#add(lease, bytes);
     return true;
   }
@@ -90,8 +97,19 @@ export class ByteBudget {
     this.#admitPending();
   }
 
-  #hasRoomFor(bytes: number): boolean {
-    return this.#used + bytes <= this.#options.totalBytes;
+  #hasRoomFor(lease: Lease, bytes: number): boolean {
+    const { totalBytes } = this.#options;
+    const { user, isMessage } = lease;
+    const isWithinTotal = this.#used + bytes <= totalBytes;
+    if (!isMessage) return isWithinTotal || this.#unfinished[0] === lease;
+    if (!isWithinTotal && !isNext(lease, this.#unfinished, this.#used)) return false;
+    const usedByUser = this.#usedBy.get(user) ?? 0;
+    if (usedByUser + bytes <= totalBytes / 2) return true;
+    return isNext(
+      lease,
+      this.#unfinished.filter((other) => other.user === user),
+      usedByUser,
+    );
   }
 
   #add(lease: Lease, bytes: number): void {
@@ -128,6 +146,8 @@ export class ByteBudget {
   /** Evicts bodies of users that hold more than their share, newest first, until there is room. */
   #makeRoomFor(charge: PendingCharge): void {
     const { lease, bytes } = charge;
+    // A message can wait; an eviction would end another stream.
+    if (lease.isMessage) return;
     const share = this.#shareWith(lease.user);
     if ((this.#usedBy.get(lease.user) ?? 0) + bytes > share) return;
     // Every eviction admits pending charges, also this one once there is room.
@@ -161,7 +181,7 @@ export class ByteBudget {
   /** Admits the pending charges for which there is room, oldest body first. */
   #admitPending(): void {
     for (const charge of this.#pending.toSorted((a, b) => this.#orderOf(a) - this.#orderOf(b))) {
-      if (!this.#hasRoomFor(charge.bytes) && this.#unfinished[0] !== charge.lease) continue;
+      if (!this.#hasRoomFor(charge.lease, charge.bytes)) continue;
       this.#add(charge.lease, charge.bytes);
       charge.admit();
     }
@@ -172,15 +192,22 @@ export class ByteBudget {
   }
 }
 
+/** Whether a message may exceed a limit: it is the oldest unfinished one, and no finished one will free memory. */
+function isNext(lease: Lease, unfinished: readonly Lease[], usedBytes: number): boolean {
+  return unfinished[0] === lease && unfinished.reduce((sum, { bytes }) => sum + bytes, 0) === usedBytes;
+}
+
 class Lease implements BodyLease {
   readonly user: string;
+  readonly isMessage: boolean;
   readonly #budget: ByteBudget;
   readonly #onEvict: (error: ServiceError) => void;
   bytes = 0;
   #isReleased = false;
 
-  constructor(user: string, budget: ByteBudget, onEvict: (error: ServiceError) => void) {
+  constructor(user: string, budget: ByteBudget, onEvict: (error: ServiceError) => void, isMessage: boolean) {
     this.user = user;
+    this.isMessage = isMessage;
     this.#budget = budget;
     this.#onEvict = onEvict;
   }

@@ -95,9 +95,8 @@ export class StreamBody {
     const first = await this.#readFirstPart();
     if (!first) return { isComplete: false };
     const deadlineMs = performance.now() + this.#options.timeoutMs;
-    const lease = this.#options.budget.open(this.#context.record.caller?.fingerprint ?? "", (error) =>
-      this.stop(error),
-    );
+    const user = this.#context.record.caller?.fingerprint ?? "";
+    const lease = openPatientLease(this.#options.budget, user, (error) => this.stop(error));
     try {
       const bytes = new BodyBytes();
       for (
@@ -109,7 +108,7 @@ export class StreamBody {
         const taken = end === undefined ? part : part.subarray(0, end);
         if (bytes.length + taken.length > maxBytes) throw tooLargeError(maxBytes);
         bytes.add(taken);
-        await this.#charge(lease, taken.length);
+        await lease.charge(taken.length, this.#stop.signal);
         if (end === undefined) continue;
         this.#rest = part.subarray(end);
         return { frame: { bytes: bytes.concat(), lease }, isComplete: true };
@@ -144,21 +143,42 @@ export class StreamBody {
     }
     return readPart(this.#context.request, this.#stop.signal, Math.max(0, timeoutMs));
   }
+}
 
-  /** Charges the byte budget. A stream waits longer for room than a request does, because it only becomes slower. */
-  async #charge(lease: BodyLease, bytes: number): Promise<void> {
+/** Opens a lease that waits longer for room than that of a request does: a stream only becomes slower. */
+function openPatientLease(
+  budget: ByteBudget,
+  user: string,
+  onEvict: (error: ServiceError) => void,
+): BodyLease {
+  let isReleased = false;
+  const evict = (error: ServiceError) => {
+    isReleased = true;
+    onEvict(error);
+  };
+  const lease = budget.open(user, evict, true);
+  const wait = async (charged: Promise<void>, bytes: number, signal: AbortSignal): Promise<void> => {
     const endMs = performance.now() + LIMITS.streamIdleMs;
-    for (;;) {
+    for (let next: true | Promise<void> = charged; next !== true; next = lease.charge(bytes, signal)) {
       try {
-        const charged = lease.charge(bytes, this.#stop.signal);
-        if (charged !== true) await charged;
-        return;
+        return await next;
       } catch (error) {
-        this.#stop.signal.throwIfAborted();
-        if (!(error instanceof ServiceError) || performance.now() > endMs) throw error;
+        signal.throwIfAborted();
+        if (isReleased || !(error instanceof ServiceError) || performance.now() > endMs) throw error;
       }
     }
-  }
+  };
+  return {
+    charge: (bytes, signal) => {
+      const charged = lease.charge(bytes, signal);
+      return charged === true || wait(charged, bytes, signal);
+    },
+    complete: () => lease.complete(),
+    release: () => {
+      isReleased = true;
+      lease.release();
+    },
+  };
 }
 
 /** Finds the end of an envelope, whose first five bytes state its length. Throws for a message that is too large. */

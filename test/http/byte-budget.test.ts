@@ -81,6 +81,38 @@ test("a cancelled charge leaves nothing behind", async () => {
   expect([budget.waiting, budget.usedBytes]).toEqual([0, 100]);
 });
 
+describe("messages of streams", () => {
+  const openMessage = (budget: ByteBudget, user: string) => budget.open(user, () => {}, true);
+
+  test("of one user get half of the budget", async () => {
+    const budget = createBudget(100, 10_000);
+    const [one, more, other] = [openMessage(budget, "a"), openMessage(budget, "a"), openMessage(budget, "b")];
+    expect(one.charge(40, never)).toBe(true);
+    one.complete();
+    const waiting = more.charge(20, never);
+    expect(waiting).toBeInstanceOf(Promise);
+    await other.charge(50, never);
+    expect(budget.usedBytes).toBe(90);
+    one.release();
+    await waiting;
+    expect(budget.usedBytes).toBe(70);
+  });
+
+  test("proceed beyond the limits one at a time, while no finished one will free memory", async () => {
+    const budget = createBudget(100, 10_000);
+    const [oldest, newer] = [openMessage(budget, "a"), openMessage(budget, "a")];
+    expect(oldest.charge(30, never)).toBe(true);
+    expect(newer.charge(20, never)).toBe(true);
+    const waiting = newer.charge(90, never) as Promise<void>;
+    expect(oldest.charge(90, never)).toBe(true);
+    oldest.complete();
+    expect([budget.waiting, budget.usedBytes]).toEqual([1, 140]);
+    oldest.release();
+    await waiting;
+    expect(budget.usedBytes).toBe(110);
+  });
+});
+
 describe("while another user waits", () => {
   test("a user keeps no more than an equal share: its newest unfinished bodies are evicted", async () => {
     const budget = createBudget(100, 10_000);

@@ -36,8 +36,8 @@ export interface Admission {
   /** Admits a request by its head alone. Throws ServiceError for a request that it rejects. */
   admit(context: RequestContext): Promise<void>;
   /**
-   * Admits an item of an admitted stream. Waits for the rate limit and for room in the queue instead of rejecting the
-   * item, so that a stream becomes slower and does not fail. Throws ServiceError, and the signal's reason.
+   * Admits an item of an admitted stream. Waits for the rate limit instead of rejecting the item, so that a stream
+   * becomes slower and does not fail. Throws ServiceError, and the signal's reason.
    */
   admitItem(request: Request, signal: AbortSignal): Promise<Caller>;
 }
@@ -67,6 +67,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     setLimitHeaders(context, limits);
     if (!admission.admitted) throw rejectionError(admission);
+    // Neither memory nor a worker is needed before the first item of a stream, and items wait for both.
+    if (context.route?.isStream) return;
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
     const rejection = context.operation === NO_OPERATION ? undefined : rejectionFor(user);
@@ -80,19 +82,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const endMs = performance.now() + LIMITS.streamImageWaitMs;
     for (;;) {
       const admission = await authenticator.admit(authRequestFrom(request, trustedProxies));
-      const error = admission.admitted ? queueError(admission.caller) : rejectionError(admission);
-      if (admission.admitted && !error && !signal.aborted) return admission.caller;
+      if (admission.admitted && !signal.aborted) return admission.caller;
       if (admission.admitted) admission.caller.release();
       signal.throwIfAborted();
-      const waitMs = admission.admitted ? error!.retryAfterMs : waitAfter(admission);
-      if (waitMs === undefined || performance.now() + waitMs > endMs) throw error;
+      const rejection = admission as Rejection;
+      const waitMs = waitAfter(rejection);
+      if (waitMs === undefined || performance.now() + waitMs > endMs) throw rejectionError(rejection);
       await delay(waitMs, undefined, { signal });
     }
-  }
-
-  function queueError({ fingerprint }: Caller): ServiceError | undefined {
-    const rejection = rejectionFor(fingerprint);
-    return rejection && new ServiceError("overloaded", undefined, rejection);
   }
 
   return { admit, admitItem };

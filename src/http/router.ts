@@ -16,6 +16,8 @@ export interface Route {
   readonly operation: string;
   /** Whether anyone may call it, without a user id. */
   readonly isOpen: boolean;
+  /** Whether its body and its response are streams of messages. */
+  readonly isStream: boolean;
   /** Whether its errors over REST have the envelope of face.v1. */
   readonly hasEnvelope: boolean;
   /** The route over REST, if it is one. */
@@ -83,7 +85,7 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 function* listRoutes(options: RouterOptions): Generator<Route> {
-  const open = { operation: NO_OPERATION, isOpen: true, hasEnvelope: true };
+  const open = { operation: NO_OPERATION, isOpen: true, isStream: false, hasEnvelope: true };
   for (const path of PROBE_PATHS) yield { kind: "probe", path, methods: READ_METHODS, ...open };
   for (const path of options.pagePaths) yield { kind: "page", path, methods: READ_METHODS, ...open };
   for (const { requestPath: path, allowedMethods: methods } of options.openRpcHandlers.values())
@@ -104,8 +106,9 @@ function restRouteFrom(rest: RestRoute): Route {
 /** The package whose operations have no prefix: the names are those of the original paths. */
 const UNPREFIXED_PACKAGE = "face.v1";
 
-function operationOf(method: DescMethod): Pick<Route, "operation" | "isOpen" | "hasEnvelope"> {
-  return { operation: operationName(method), isOpen: false, hasEnvelope: false };
+function operationOf(method: DescMethod): Pick<Route, "operation" | "isOpen" | "isStream" | "hasEnvelope"> {
+  const isStream = method.methodKind !== "unary";
+  return { operation: operationName(method), isOpen: false, isStream, hasEnvelope: false };
 }
 
 /** The name of a method in usage, metrics and the log: `get_face_vec` for face.v1, otherwise `visage.v1.analyze_image`. */

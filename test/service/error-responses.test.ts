@@ -156,13 +156,13 @@ describe("an error over gRPC", () => {
   });
 
   test.each(KINDS)("%s has RetryInfo, pushback and QuotaFailure only if they apply", (kind) => {
-    const { grpc, retryable, http } = ERRORS[kind];
+    const { grpc, retryable, quota } = ERRORS[kind];
     const error = connectErrorFrom(new ServiceError(kind));
     const hasPushback = grpc === Code.Unavailable || grpc === Code.ResourceExhausted;
     expect(error.findDetails(RetryInfoSchema)).toHaveLength(Number(retryable));
     const pushback = retryable ? "1000" : "-1";
     expect(error.metadata.get("grpc-retry-pushback-ms")).toBe(hasPushback ? pushback : null);
-    expect(error.findDetails(QuotaFailureSchema)).toHaveLength(Number(http === 429));
+    expect(error.findDetails(QuotaFailureSchema)).toHaveLength(Number(quota !== undefined));
   });
 
   test("distinguishes an unsupported compression from a malformed request", () => {

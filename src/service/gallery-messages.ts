@@ -1,0 +1,79 @@
+// Checks of requests about galleries, and conversion of what is stored to messages.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { GallerySchema, PersonSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import type { Gallery, Person } from "../galleries/gallery-store.ts";
+import { missingError, requireValid } from "./request-checks.ts";
+
+const ID = /^[\w.~-]{1,128}$/;
+const MAX_NAME_BYTES = 256;
+const MAX_DISTANCE = 0.9;
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
+
+/** Throws ServiceError `badRequest` unless a field has a valid id. */
+export function requireId(field: string, id: string): void {
+  if (id === "") throw missingError(field);
+  requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
+}
+
+/** Throws ServiceError `badRequest` if a name is too long. */
+export function requireName(displayName: string): void {
+  const isShort = Buffer.byteLength(displayName) <= MAX_NAME_BYTES;
+  requireValid("display_name", isShort, `is longer than ${MAX_NAME_BYTES} bytes`);
+}
+
+/** Throws ServiceError `badRequest` if a threshold is out of range. */
+export function requireDistance(distance: number | undefined): void {
+  const isValid = distance === undefined || (distance > 0 && distance <= MAX_DISTANCE);
+  requireValid("max_distance", isValid, `must be above 0 and at most ${MAX_DISTANCE}`);
+}
+
+/** Reads which page is asked for. Throws ServiceError `badRequest`. */
+export function pageFrom(pageSize: number, pageToken: string): { after: string; size: number } {
+  requireValid("page_size", pageSize >= 0 && pageSize <= MAX_PAGE_SIZE, `must be 0 to ${MAX_PAGE_SIZE}`);
+  const after = Buffer.from(pageToken, "base64url").toString();
+  const isToken = pageToken === "" || (ID.test(after) && tokenFrom(after) === pageToken);
+  requireValid("page_token", isToken, "is not the token of a page");
+  return { after, size: pageSize || DEFAULT_PAGE_SIZE };
+}
+
+/** The token of the next page; empty if this page is not full. */
+export function nextToken(items: readonly { readonly id: string }[], size: number): string {
+  return items.length < size ? "" : tokenFrom(items.at(-1)!.id);
+}
+
+/** Encoded, so that clients do not rely on its content. */
+function tokenFrom(id: string): string {
+  return Buffer.from(id).toString("base64url");
+}
+
+/** Converts a gallery. */
+export function messageFromGallery(gallery: Gallery): MessageInitShape<typeof GallerySchema> {
+  const { id, displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
+  return {
+    galleryId: id,
+    displayName,
+    model,
+    ...(maxDistance !== undefined && { maxDistance: Math.fround(maxDistance) }),
+    peopleCount: people,
+    faceCount: faces,
+    revision: BigInt(revision),
+    createTime: timestampFromDate(createdAt),
+  };
+}
+
+/** Converts a person with the ids of its faces. */
+export function messageFromPerson({
+  id,
+  displayName,
+  createdAt,
+  faces,
+}: Person): MessageInitShape<typeof PersonSchema> {
+  return {
+    personId: id,
+    displayName,
+    faces: faces.map((face) => ({ faceId: face.id, createTime: timestampFromDate(face.createdAt) })),
+    createTime: timestampFromDate(createdAt),
+  };
+}

@@ -48,7 +48,7 @@ async function callUnary(user: string): Promise<number> {
   return response.status;
 }
 
-test("a stream and the single requests of another user get the same share of a worker", async () => {
+test("a stream and the single requests of another user do not starve each other", async () => {
   const stream = openBusyStream(USER);
   expect(await callUnary(OTHER_USER)).toBe(200);
   const before = stream.answers.length;

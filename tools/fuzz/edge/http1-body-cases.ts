@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { head, someUser } from "./http1-requests.ts";
 import { envelope } from "./http2-frames.ts";
+import { STREAM_LINES_PATH, STREAM_RPC_PATH, streamLines, streamMessages } from "./image-streams.ts";
 import {
   HEALTH_CHECK,
   json,
@@ -195,6 +196,33 @@ export const rpc: Generator = (random, fixtures) => {
     ...(random.below(4) === 0 ? [`connect-timeout-ms: ${random.pick(["0", "1", "9".repeat(30), "x"])}`] : []),
   ];
   return [...write(random, head(`POST ${path} HTTP/1.1`, lines), body), ...finish(random)];
+};
+
+/** The stream AnalyzeImages as JSON lines in chunks, and as RPCs, which need HTTP/2. */
+export const imageStream: Generator = (random, fixtures) => {
+  const isLines = random.below(4) > 0;
+  const body = (isLines ? streamLines : streamMessages)(random, fixtures.photo);
+  const lines = [
+    "Host: a",
+    ...someUser(random, fixtures),
+    `Content-Type: ${isLines ? "application/x-ndjson" : random.pick(RPC_TYPES)}`,
+    "Transfer-Encoding: chunked",
+    ...(random.below(4) === 0 ? ["Expect: 100-continue"] : []),
+    ...(random.below(8) === 0 ? ["Content-Encoding: gzip"] : []),
+    ...(random.below(8) === 0 ? [`connect-timeout-ms: ${random.pick(["0", "1", "100", "x"])}`] : []),
+  ];
+  const size = 1 + random.below(body.length);
+  const chunks: (Uint8Array | string)[] = [];
+  for (let at = 0; at < body.length; at += size) {
+    const chunk = body.subarray(at, at + size);
+    chunks.push(`${chunk.length.toString(16)}\r\n`, chunk, "\r\n");
+  }
+  const path = isLines ? STREAM_LINES_PATH : STREAM_RPC_PATH;
+  return [
+    ...write(random, head(`POST ${path} HTTP/1.1`, lines), ...chunks),
+    { waitMs: random.below(60) },
+    ...random.pick<Step[]>([write(random, "0\r\n\r\n"), ["reset"], ["close"], ["halfClose"]]),
+  ];
 };
 
 /** A valid request whose client disconnects after the response has begun. */

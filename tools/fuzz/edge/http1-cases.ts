@@ -3,6 +3,7 @@ import {
   chunked,
   expectContinue,
   framing,
+  imageStream,
   pipeline,
   rpc,
   truncatedBody,
@@ -24,4 +25,5 @@ export const HTTP1_GENERATORS: readonly (readonly [name: string, generator: Gene
   rpc,
   abandonResponse,
   noise,
+  imageStream,
 });

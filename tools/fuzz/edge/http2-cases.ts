@@ -11,6 +11,7 @@ import {
 import { compression, malformedHeaders, mutated, rest, rpc, trailers } from "./http2-request-cases.ts";
 import {
   headAndReset,
+  imageStream,
   longLivedStreams,
   manyStreams,
   resetCall,
@@ -39,4 +40,5 @@ export const HTTP2_GENERATORS: readonly (readonly [name: string, generator: Gene
   manyStreams,
   longLivedStreams,
   mutated,
+  imageStream,
 });

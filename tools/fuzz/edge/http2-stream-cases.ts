@@ -17,7 +17,17 @@ import {
   uint32,
   windowUpdate,
 } from "./http2-frames.ts";
-import { grpcHeaders, OPENING, probeHeaders, restHeaders, rpcBody, rpcHeaders } from "./http2-requests.ts";
+import {
+  grpcHeaders,
+  OPENING,
+  probeHeaders,
+  requestHeaders,
+  restHeaders,
+  rpcBody,
+  rpcHeaders,
+  someUser,
+} from "./http2-requests.ts";
+import { STREAM_LINES_PATH, STREAM_RPC_PATH, streamLines, streamMessages } from "./image-streams.ts";
 import { HEALTH_WATCH, REFLECTION } from "./requests.ts";
 import { finish, type Generator, type Step, write } from "./script.ts";
 
@@ -41,6 +51,48 @@ export const headAndReset: Generator = (random, fixtures) => {
     ]);
   });
   return [{ write: Buffer.concat([OPENING, ...frames]) }, ...finish(random)];
+};
+
+/** The stream AnalyzeImages over gRPC, Connect or JSON lines, which ends, is reset or is left open. */
+export const imageStream: Generator = (random, fixtures) => {
+  const isLines = random.below(3) === 0;
+  const body = (isLines ? streamLines : streamMessages)(random, fixtures.photo);
+  const types = [
+    "application/grpc",
+    "application/grpc+json",
+    "application/connect+proto",
+    "application/connect+json",
+  ];
+  const list: HeaderList = [
+    ...requestHeaders("POST", isLines ? STREAM_LINES_PATH : STREAM_RPC_PATH),
+    ["content-type", isLines ? "application/x-ndjson" : random.pick(types)],
+    ["te", "trailers"],
+    ...someUser(random, fixtures),
+    ...(random.below(2) === 0 ? ([["grpc-encoding", random.pick(["gzip", "br"])]] as const) : []),
+    ...(random.below(6) === 0 ? ([["grpc-timeout", random.pick(["0n", "1m", "99S"])]] as const) : []),
+  ];
+  const window = random.pick([0, 1, 20, 0xffff, 0xffff]);
+  const frames: Buffer[] = [];
+  // More would exceed the window of a new stream.
+  const sent = body.subarray(0, 0xffff);
+  for (let at = 0; at < sent.length; ) {
+    const size = 1 + random.below(16_000);
+    frames.push(data(1, sent.subarray(at, at + size), false));
+    at += size;
+  }
+  return [
+    ...write(random, PREFACE, settings([[SETTING.initialWindowSize, window]]), headers(1, list), ...frames),
+    { waitMs: random.below(60) },
+    ...random.pick<Step[]>([
+      write(random, data(1, Buffer.alloc(0))),
+      write(random, data(1, Buffer.alloc(0))),
+      write(random, rstStream(1, random.pick([ERROR_CODE.cancel, ERROR_CODE.noError]))),
+      write(random, goAway(0, ERROR_CODE.noError)),
+      ["reset"],
+      ["close"],
+      ["halfClose"],
+    ]),
+  ];
 };
 
 /** A valid gRPC call that is reset at any point. */

@@ -76,6 +76,12 @@ export const PATHS: readonly string[] = [
   "/no/such/path",
   "/face.v1.FaceService/",
   "/face.v1.FaceService/NoSuchMethod",
+  "/v1/images:analyze",
+  "/v1/faces:compare",
+  "/v1/images:analyzeStream",
+  "/visage.v1.FaceAnalysisService/AnalyzeImage",
+  "/visage.v1.FaceAnalysisService/AnalyzeImages",
+  "/visage.v1.FaceAnalysisService/CompareFaces",
 ];
 
 /** The content types that select a protocol. */

@@ -109,6 +109,7 @@ function bodyFault(status: number, head: string, body: Buffer): string | undefin
   const type = /^content-type: *(.*)$/im.exec(head)?.[1] ?? "";
   if (BINARY.test(type)) return STACK_TRACE.test(body.toString("latin1")) ? "stack trace" : undefined;
   if (status === 200 && PAGES.test(type)) return undefined;
+  if (/^application\/x-ndjson/.test(type)) return linesFault(body.toString());
   if (!/^application\/json/.test(type)) return `status ${status} with a body of type "${type}"`;
   const text = body.toString();
   // The OpenAPI document may contain anything; an error must not contain a stack trace.
@@ -118,6 +119,17 @@ function bodyFault(status: number, head: string, body: Buffer): string | undefin
     return undefined;
   } catch {
     return "malformed JSON";
+  }
+}
+
+/** Checks the lines of a stream. */
+function linesFault(text: string): string | undefined {
+  if (STACK_TRACE.test(text)) return "stack trace";
+  try {
+    for (const line of text.split("\n").filter(Boolean)) JSON.parse(line);
+    return undefined;
+  } catch {
+    return "malformed line";
   }
 }
 

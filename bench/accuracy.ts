@@ -3,12 +3,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openAnalyzer } from "../src/core/index.ts";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT, readFalseMatchCurve } from "../src/model-manifest.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
 import { embedPhotos, measurePairs } from "../tools/support/evaluation.ts";
 import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
 import { detectionChapter, measureDetection } from "./accuracy/detection.ts";
 import { type FalseMatchCurve, measureFalseMatches } from "./accuracy/false-match-curve.ts";
+import { identificationChapter, measureIdentification } from "./accuracy/identification.ts";
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { verificationChapter } from "./accuracy/verification.ts";
@@ -25,6 +26,8 @@ if (datasets.lfw.length > 0) {
   writeResult("accuracy-tradeoff.svg", tradeoffPlot(pairs));
   writeCalibration({ model: analyzer.identity, set: "LFW, development photos", ...curve });
   chapters.push(verificationChapter(pairs, curve));
+  const identification = measureIdentification(vectors, readFalseMatchCurve());
+  chapters.push(identificationChapter(identification));
 }
 if (datasets.landmarks68.length > 0)
   chapters.push(landmarksChapter(await measureLandmarks(analyzer, datasets.landmarks68)));

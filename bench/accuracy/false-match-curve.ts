@@ -91,7 +91,8 @@ function extrapolate(point: CurvePoint, measured: readonly CurvePoint[]): CurveP
   return { ...point, falseMatchRate };
 }
 
-function personOf(file: string): string {
+/** The person in a photo: its file name without the number. */
+export function personOf(file: string): string {
   return basename(file).replace(/_\d+\.\w+$/, "");
 }
 

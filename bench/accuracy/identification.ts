@@ -1,0 +1,127 @@
+import { distanceOf, type FalseMatchCurve, type Vector } from "../../src/core/index.ts";
+import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
+import { formatPercent, formatTable } from "../../tools/support/format.ts";
+import { createRandom } from "../../tools/support/random.ts";
+import { mean, sum } from "../../tools/support/statistics.ts";
+import type { Chapter } from "../report.ts";
+import { personOf } from "./false-match-curve.ts";
+
+/** How often strangers are taken for somebody in galleries of one size, and how often people are missed. */
+export interface Identification {
+  readonly people: number;
+  /** Enrolled photos of each person, at most. */
+  readonly photosPerPerson: number;
+  /** The mean of all galleries. */
+  readonly threshold: number;
+  /** Searches for people who are not enrolled, and how many of them found somebody. */
+  readonly strangers: number;
+  readonly falsePositives: number;
+  /** Searches for enrolled people by another photo, and how many of them did not find the person first. */
+  readonly mates: number;
+  readonly misses: number;
+}
+
+const SIZES = [50, 100, 250, 500];
+const PHOTOS_PER_PERSON = [1, 3];
+/** Random galleries of each size. */
+const DRAWS = 20;
+const SEED = 1;
+
+/** Searches random galleries for strangers and for the people in them, with the thresholds of the service. */
+export function measureIdentification(
+  vectors: ReadonlyMap<string, Vector>,
+  curve: FalseMatchCurve,
+): Identification[] {
+  const photosOf = new Map<string, Vector[]>();
+  for (const [file, vector] of [...vectors].toSorted(byName)) {
+    const person = personOf(file);
+    photosOf.set(person, [...(photosOf.get(person) ?? []), vector]);
+  }
+  const people = [...photosOf.values()];
+  return SIZES.filter((size) => size < people.length).flatMap((size) =>
+    PHOTOS_PER_PERSON.map((photosPerPerson) => searchGalleries(people, size, photosPerPerson, curve)),
+  );
+}
+
+function byName([one]: readonly [string, Vector], [other]: readonly [string, Vector]): number {
+  return one < other ? -1 : 1;
+}
+
+function searchGalleries(
+  people: readonly (readonly Vector[])[],
+  size: number,
+  photosPerPerson: number,
+  curve: FalseMatchCurve,
+): Identification {
+  const random = createRandom(SEED);
+  const thresholds: number[] = [];
+  const totals = { strangers: 0, falsePositives: 0, mates: 0, misses: 0 };
+  for (let draw = 0; draw < DRAWS; draw++) {
+    const shuffled = people
+      .map((photos) => ({ photos, order: random() }))
+      .toSorted((one, other) => one.order - other.order)
+      .map(({ photos }) => photos);
+    const [enrolled, others] = [shuffled.slice(0, size), shuffled.slice(size)];
+    // The last photo of a person is left for the search, unless it is the only one.
+    const templates = enrolled.map((photos) =>
+      photos.slice(0, Math.min(photosPerPerson, Math.max(1, photos.length - 1))),
+    );
+    const { distance: threshold } = thresholdForSize(templates.flat().length, curve);
+    thresholds.push(threshold);
+    for (const [probe] of others) {
+      totals.strangers++;
+      if (findNearest(probe!, templates).distance < threshold) totals.falsePositives++;
+    }
+    for (const [person, photos] of enrolled.entries())
+      for (const probe of photos.slice(templates[person]!.length)) {
+        const nearest = findNearest(probe, templates);
+        totals.mates++;
+        if (nearest.person !== person || nearest.distance >= threshold) totals.misses++;
+      }
+  }
+  return { people: size, photosPerPerson, threshold: mean(thresholds), ...totals };
+}
+
+function findNearest(
+  probe: Vector,
+  templates: readonly (readonly Vector[])[],
+): { readonly person: number; readonly distance: number } {
+  let nearest = { person: -1, distance: Number.POSITIVE_INFINITY };
+  for (const [person, vectors] of templates.entries())
+    for (const vector of vectors) {
+      const distance = distanceOf(probe, vector);
+      if (distance < nearest.distance) nearest = { person, distance };
+    }
+  return nearest;
+}
+
+/** The rate of false positives that the thresholds are chosen for, with room for the noise of small sets. */
+const MAX_FALSE_POSITIVE_RATE = 0.01;
+
+/** Reports the rates of false positives and misses. */
+export function identificationChapter(results: readonly Identification[]): Chapter {
+  const rows = results.map((result) => [
+    result.people,
+    result.photosPerPerson,
+    result.threshold.toFixed(3),
+    `${formatPercent(result.falsePositives, result.strangers, 2)} of ${result.strangers}`,
+    `${formatPercent(result.misses, result.mates, 1)} of ${result.mates}`,
+  ]);
+  const falsePositives = sum(results.map((result) => result.falsePositives));
+  const strangers = sum(results.map((result) => result.strangers));
+  return {
+    title: "Identification",
+    figures: [
+      {
+        name: "strangers taken for somebody in galleries of 50 to 500 people",
+        measured: formatPercent(falsePositives, strangers, 2),
+        target: `≤ ${100 * MAX_FALSE_POSITIVE_RATE} %`,
+        isMet: falsePositives / strangers <= MAX_FALSE_POSITIVE_RATE,
+      },
+    ],
+    body: [
+      `${DRAWS} random galleries of each size, of people of the verification set. The threshold is that of the service for the number of faces; it follows from the false match curve, which was measured on the same people. Strangers are people who are not in the gallery, with one photo each. A miss is a search for an enrolled person by another photo that does not find this person first.`,
+      formatTable(["people", "photos per person", "threshold", "false positives", "misses"], rows),
+    ].join("\n\n"),
+  };
+}

@@ -1,10 +1,11 @@
-import { create, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type DescMethod, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Status } from "../../gen/ts/google/rpc/status_pb.ts";
 import {
   AnalyzeImageResponseSchema,
   type AnalyzeImagesRequest,
   AnalyzeImagesRequestSchema,
   type AnalyzeImagesResponseSchema,
+  FaceAnalysisService,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { parseBody } from "../rest/body.ts";
 import { createJsonWriter } from "../rest/json-writer.ts";
@@ -16,14 +17,29 @@ import type { ItemAnalyzer } from "../service/face-analysis-service.ts";
 import { SUCCESS } from "../service/interceptors.ts";
 import { mapUnordered } from "../service/map-unordered.ts";
 import { ServiceError } from "../service/service-error.ts";
+import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { RequestItems } from "./request-items.ts";
 import { sendStream } from "./send-stream.ts";
 import type { StreamBody } from "./stream-body.ts";
 
-/** Serves a stream as lines of JSON: one request in each line of the body, one response in each line of the response. */
-export type JsonLines = (context: RequestContext, body: StreamBody, items: RequestItems) => Promise<void>;
+/** Serves a method that streams as lines of JSON: a line is a message. */
+export type JsonLines =
+  /** Each message of the body is an item. */
+  | {
+      readonly method: DescMethod;
+      serveItems(context: RequestContext, body: StreamBody, items: RequestItems): Promise<void>;
+    }
+  | { readonly method: DescMethod; serve(context: RequestContext, call: LinesCall): Promise<void> };
+
+/** A request whose body or response has lines. */
+export interface LinesCall {
+  readonly body: StreamBody;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Without the question mark. */
+  readonly query: string;
+}
 
 type Response = MessageInitShape<typeof AnalyzeImagesResponseSchema>;
 
@@ -62,8 +78,9 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
     return { key, error: jsonFromStatus(result!.value as Status) };
   }
 
-  return async (context, body, items) => {
-    const lines = mapUnordered(readLines(body, items), items.window, (line) => answerLine(line, items));
+  async function serveItems(context: RequestContext, body: StreamBody, items: RequestItems): Promise<void> {
+    const requests = readLines(body, (lease) => items.add(lease));
+    const lines = mapUnordered(requests, items.window, (line) => answerLine(line, items));
     const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
     await sendStream(context, head, encodeLines(context, lines), {
       signal: context.signal,
@@ -71,18 +88,20 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
       onSlowClient: (error) => encodeError(context, error),
       onPartsEnd: () => body.close(),
     });
-  };
+  }
+
+  return { method: FaceAnalysisService.method.analyzeImages, serveItems };
 }
 
-/** Reads the lines that are not blank. */
-async function* readLines(body: StreamBody, items: RequestItems): AsyncGenerator<Line> {
+/** Reads the lines that are not blank. Calls `onLine` with the lease of each. */
+export async function* readLines(body: StreamBody, onLine: (lease: BodyLease) => void): AsyncGenerator<Line> {
   let number = 0;
   for await (const { bytes, lease } of body.readLines()) {
     number++;
     lease.complete();
     if (isBlank(bytes)) lease.release();
     else {
-      items.add(lease);
+      onLine(lease);
       yield { bytes, number };
     }
   }
@@ -92,8 +111,8 @@ function isBlank(line: Buffer): boolean {
   return line.length <= MAX_BLANK_BYTES && line.toString().trim() === "";
 }
 
-/** Encodes lines. An error of the stream itself is the last line; it has no key. */
-async function* encodeLines(
+/** Encodes lines of a response. An error of the stream itself is the last line; it has no key. */
+export async function* encodeLines(
   context: RequestContext,
   lines: AsyncIterable<JsonObject>,
 ): AsyncGenerator<Uint8Array> {

@@ -15,7 +15,6 @@
 
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
 import type { Route as RestRoute } from "../rest/routes.ts";
 import { reasonFromKind } from "../service/error-table.ts";
@@ -27,7 +26,7 @@ import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
 import { type Body, readBody } from "./body.ts";
-import type { ByteBudget } from "./byte-budget.ts";
+import type { BodyLease, ByteBudget } from "./byte-budget.ts";
 import { onLeaving } from "./connections.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { requestErrorFrom, sendError } from "./errors.ts";
@@ -50,8 +49,8 @@ export interface LifecycleOptions {
   readonly firstGenerationRest: RestHandler;
   /** Serve the typed API, whose responses have no envelope. */
   readonly typedRest: readonly RestHandler[];
-  /** Serves the stream of the typed API as lines of JSON. */
-  readonly jsonLines: JsonLines;
+  /** What is served as lines of JSON. */
+  readonly lines: readonly JsonLines[];
   readonly rpcRoutes: (router: ConnectRouter) => void;
   readonly openRpcRoutes: (router: ConnectRouter) => void;
   readonly interceptors: Interceptor[];
@@ -108,7 +107,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     openRpcHandlers: openHandlers,
     restRoutes: rest.routes,
     typedRestRoutes: typedRest.flatMap(({ routes }) => routes),
-    jsonLinesMethod: FaceAnalysisService.method.analyzeImages,
+    lines: options.lines,
   });
   let inFlight = 0;
 
@@ -123,14 +122,50 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       return sendResponse(context, pages!.respond(route.path, context.request.headers));
     if (route.isOpen) return serveOpenRpc(context, openHandlers.get(route.path)!);
     await listener.admission.admit(context);
-    if (route.kind === "lines")
-      return serveItems(context, listener, (body, items) => options.jsonLines(context, body, items));
+    if (route.lines) return serveLines(context, listener, route.lines, target);
     if (route.rest) return serveRest(context, route.rest, target);
     const handler = handlers.get(route.path)!;
     if (handler.method.methodKind === "unary") return serveRpc(context, handler);
-    await serveItems(context, listener, (body, items) =>
-      serveStream(context, handler, body, items, options.maxRequestBytes),
+    await serveStreamRpc(context, listener, handler);
+  }
+
+  async function serveLines(
+    context: RequestContext,
+    listener: Listener,
+    lines: JsonLines,
+    { variables, query }: Target,
+  ): Promise<void> {
+    requireIdentityEncoding(context.request.headers);
+    if ("serveItems" in lines)
+      return serveItems(context, listener, (body, items) => lines.serveItems(context, body, items));
+    await withStreamBody(
+      context,
+      () => false,
+      (body) => lines.serve(context, { body, variables, query }),
     );
+  }
+
+  async function serveStreamRpc(
+    context: RequestContext,
+    listener: Listener,
+    handler: UniversalHandler,
+  ): Promise<void> {
+    const { maxRequestBytes: maxBytes } = options;
+    if (handler.method.methodKind === "bidi_streaming")
+      return serveItems(context, listener, (body, items) =>
+        serveStream(context, handler, body, { maxBytes, items, onMessage: (lease) => items.add(lease) }),
+      );
+    // A message in one direction is no longer needed when the next one is read.
+    let last: BodyLease | undefined;
+    const onMessage = (next?: BodyLease) => {
+      last?.release();
+      last = next;
+    };
+    await withStreamBody(
+      context,
+      () => false,
+      (body) => serveStream(context, handler, body, { maxBytes, onMessage }),
+    ).finally(() => onMessage());
   }
 
   /** Serves a stream. Its items are admitted and counted, not the stream itself. */
@@ -140,20 +175,28 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     serveMessages: (body: StreamBody, items: RequestItems) => Promise<void>,
   ): Promise<void> {
     context.releaseQuota();
-    requireIdentityEncoding(context.request.headers);
+    let items: RequestItems | undefined;
+    const isBusy = () => items?.isBusy ?? false;
+    await withStreamBody(context, isBusy, async (body) => {
+      items = new RequestItems(context, {
+        window: options.streamWindow,
+        admitItem: admission.admitItem,
+        onForbidden: (error) => body.stop(error),
+        observe,
+      });
+      await serveMessages(body, items);
+    }).finally(() => items?.close());
+  }
+
+  /** Opens the body of a stream. It is stopped at the client's deadline and when the service or connection ends. */
+  async function withStreamBody(
+    context: RequestContext,
+    isBusy: () => boolean,
+    work: (body: StreamBody) => Promise<void>,
+  ): Promise<void> {
     sendContinue(context.request, context.response);
-    const body = new StreamBody(context, {
-      budget,
-      maxBytes: options.maxRequestBytes,
-      timeoutMs: options.timeoutMs,
-      isBusy: () => items.isBusy,
-    });
-    const items: RequestItems = new RequestItems(context, {
-      window: options.streamWindow,
-      admitItem: admission.admitItem,
-      onForbidden: (error) => body.stop(error),
-      observe,
-    });
+    const { maxRequestBytes: maxBytes, timeoutMs: messageMs } = options;
+    const body = new StreamBody(context, { budget, maxBytes, timeoutMs: messageMs, isBusy });
     const leave = onLeaving(context.request, options.draining, () => body.stop(new ServiceError("draining")));
     const timeoutMs = clientTimeoutMs(context.request.headers) ?? Number.POSITIVE_INFINITY;
     const deadline = setTimeout(
@@ -161,11 +204,10 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       Math.min(timeoutMs, LIMITS.clientDeadlineMs),
     );
     try {
-      await serveMessages(body, items);
+      await work(body);
     } finally {
       leave.cancel();
       clearTimeout(deadline);
-      items.close();
     }
   }
 

@@ -1,6 +1,12 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { RestHandler } from "../rest/handler.ts";
-import { createPathMatcher, type PathMatcher, type Route as RestRoute, readPath } from "../rest/routes.ts";
+import {
+  createPathMatcher,
+  type PathMatcher,
+  type Route as RestRoute,
+  readStreamRoute,
+} from "../rest/routes.ts";
+import type { JsonLines } from "./json-lines.ts";
 import type { RpcHandlers } from "./rpc.ts";
 
 /** What serves a path. */
@@ -22,6 +28,8 @@ export interface Route {
   readonly hasEnvelope: boolean;
   /** The route over REST, if it is one. */
   readonly rest?: RestRoute;
+  /** Serves lines of JSON, if it does. */
+  readonly lines?: JsonLines;
 }
 
 /** The routes of a path. */
@@ -50,8 +58,8 @@ export interface RouterOptions {
   readonly openRpcHandlers: RpcHandlers;
   readonly restRoutes: RestHandler["routes"];
   readonly typedRestRoutes: RestHandler["routes"];
-  /** The method that is served as JSON lines. */
-  readonly jsonLinesMethod: DescMethod;
+  /** What is served as lines of JSON. */
+  readonly lines: readonly JsonLines[];
 }
 
 /** Creates the router of all paths. Throws if two routes have the same path and method. */
@@ -94,9 +102,10 @@ function* listRoutes(options: RouterOptions): Generator<Route> {
     yield { kind: "rpc", path, methods, ...operationOf(method) };
   for (const rest of options.restRoutes) yield { ...restRouteFrom(rest), hasEnvelope: true };
   for (const rest of options.typedRestRoutes) yield restRouteFrom(rest);
-  const { jsonLinesMethod } = options;
-  const path = readPath(jsonLinesMethod);
-  yield { kind: "lines", path, methods: ["POST"], ...operationOf(jsonLinesMethod) };
+  for (const lines of options.lines) {
+    const { verb, path } = readStreamRoute(lines.method);
+    yield { kind: "lines", path, methods: [verb], ...operationOf(lines.method), lines };
+  }
 }
 
 function restRouteFrom(rest: RestRoute): Route {

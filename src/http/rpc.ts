@@ -23,6 +23,7 @@ import { contextValuesWith, setOutcome } from "../service/request-record.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import { STREAM_ITEMS } from "../service/stream-items.ts";
 import { type Body, readBodyParts } from "./body.ts";
+import type { BodyLease } from "./byte-budget.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
 import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
@@ -163,24 +164,30 @@ export async function serveOpen(context: RequestContext, handler: UniversalHandl
   });
 }
 
-/** Serves a stream of messages in both directions, each of which is limited and counted like a request. */
+/** How the messages of a stream are received. */
+export interface StreamOptions {
+  readonly maxBytes: number;
+  /** Takes over the lease of each message. */
+  readonly onMessage: (lease: BodyLease) => void;
+  /** The items of the stream, if each message is one. */
+  readonly items?: RequestItems;
+}
+
+/** Serves an RPC that streams in one or both directions. */
 export async function serveStream(
   context: RequestContext,
   handler: UniversalHandler,
   body: StreamBody,
-  items: RequestItems,
-  maxBytes: number,
+  { items, ...options }: StreamOptions,
 ): Promise<void> {
   const { request, protocol } = context;
-  if (protocol === "grpc-web") throw new ServiceError("badRequest", "gRPC-Web cannot carry this method.");
+  if (protocol === "grpc-web" && handler.method.methodKind !== "server_streaming")
+    throw new ServiceError("badRequest", "gRPC-Web cannot carry this method.");
   const header = headersFrom(request.headers);
   // The deadline stops the reading of messages, and Connect has nothing to stop.
   for (const name of TIMEOUT_HEADERS) header.delete(name);
   const { input } = handler.method;
-  const messages = prepareMessages(context, input, body.readEnvelopes(), header, {
-    maxBytes,
-    onMessage: (lease) => items.add(lease),
-  });
+  const messages = prepareMessages(context, input, body.readEnvelopes(), header, options);
   const contextValues = contextValuesWith(context.record).set(STREAM_ITEMS, items);
   await callAndSend(context, handler, { header, body: messages, contextValues }, () => body.close());
 }

@@ -31,6 +31,7 @@ import type { Health } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createJsonLines } from "./json-lines.ts";
 import type { LifecycleOptions } from "./lifecycle.ts";
+import { createRequestLines, createResponseLines } from "./one-way-lines.ts";
 
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
@@ -79,7 +80,7 @@ export function createServices(
   options: ServicesOptions,
 ): Pick<
   LifecycleOptions,
-  "interceptors" | "rest" | "firstGenerationRest" | "typedRest" | "jsonLines" | "rpcRoutes" | "openRpcRoutes"
+  "interceptors" | "rest" | "firstGenerationRest" | "typedRest" | "lines" | "rpcRoutes" | "openRpcRoutes"
 > {
   const { analyzer, fetcher, curve, health, timeoutMs, isLegacy, log } = options;
   const interceptors = [recordOutcome, translateErrors(log)];
@@ -110,6 +111,7 @@ export function createServices(
     searcher: options.searcher,
     audit: (entry) => log.info({ event: "gallery changed", ...entry }),
   });
+  const galleryTransport = createDirectTransport(GalleryService, galleries, interceptors);
   const reflection = createReflection([
     file_face_v1_face,
     file_visage_v1_face_analysis,
@@ -133,11 +135,15 @@ export function createServices(
       }),
       createRestHandler({
         service: GalleryService,
-        transport: createDirectTransport(GalleryService, galleries, interceptors),
+        transport: galleryTransport,
         textParsers: REST_PARSERS,
       }),
     ],
-    jsonLines: createJsonLines(analyzeItem, REST_PARSERS),
+    lines: [
+      createJsonLines(analyzeItem, REST_PARSERS),
+      createResponseLines(GalleryService.method.exportGallery, galleryTransport, REST_PARSERS),
+      createRequestLines(GalleryService.method.importFaces, galleryTransport, REST_PARSERS),
+    ],
     rpcRoutes: (router: ConnectRouter) => {
       router.service(FaceService, faces);
       router.service(FaceAnalysisService, faceAnalysis);

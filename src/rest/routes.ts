@@ -31,9 +31,14 @@ export function readRoutes(service: DescService): readonly Route[] {
   return routes;
 }
 
+/** Reads the HTTP method and path of a method that streams from its google.api.http rule. */
+export function readStreamRoute(method: DescMethod): { readonly verb: string; readonly path: string } {
+  return readRule(method, getOption(method, http));
+}
+
 /** Reads the path of a method from its google.api.http rule. */
 export function readPath(method: DescMethod): string {
-  return readRule(method, getOption(method, http)).path;
+  return readStreamRoute(method).path;
 }
 
 function readMethodRoutes(method: DescMethodUnary): Route[] {

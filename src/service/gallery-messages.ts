@@ -1,8 +1,12 @@
 // Checks of requests about galleries, and conversion of what is stored to messages.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { GallerySchema, PersonSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import type { Gallery, Person } from "../galleries/gallery-store.ts";
+import type {
+  ExportGalleryResponseSchema,
+  GallerySchema,
+  PersonSchema,
+} from "../../gen/ts/visage/v1/gallery_pb.ts";
+import type { ExportedFace, Gallery, Person } from "../galleries/gallery-store.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 
 const ID = /^[\w.~-]{1,128}$/;
@@ -74,6 +78,20 @@ export function messageFromPerson({
     personId: id,
     displayName,
     faces: faces.map((face) => ({ faceId: face.id, createTime: timestampFromDate(face.createdAt) })),
+    createTime: timestampFromDate(createdAt),
+  };
+}
+
+/** Converts a face with its template. */
+export function messageFromExportedFace(
+  { personId, faceId, displayName, vector, createdAt }: ExportedFace,
+  model: string,
+): MessageInitShape<typeof ExportGalleryResponseSchema> {
+  return {
+    personId,
+    faceId,
+    displayName,
+    embedding: { values: [...vector], model },
     createTime: timestampFromDate(createdAt),
   };
 }

@@ -7,13 +7,20 @@ import type {
   GalleryService,
   IdentifyFacesRequest,
   IdentifyFacesResponseSchema,
+  ImportFacesRequest,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { Box, Vector } from "../core/index.ts";
 import type { SearchResult } from "../galleries/gallery-search.ts";
-import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
+import {
+  GalleryError,
+  type GalleryStore,
+  MAX_ENROLMENT_BATCH,
+  type NewFace,
+} from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import {
+  messageFromExportedFace,
   messageFromGallery,
   messageFromPerson,
   nextToken,
@@ -48,6 +55,8 @@ export interface GalleryServiceOptions extends FaceCallOptions {
 }
 
 const MAX_RESULTS = 100;
+/** Faces that are read at once for an export. */
+const EXPORT_PAGE = 500;
 /** Characters of a face id that is made from the template. */
 const FACE_ID_LENGTH = 16;
 
@@ -182,7 +191,59 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     },
 
     identifyFaces: (request, context) => identifyFaces(request, context, options),
+
+    async *exportGallery({ galleryId }, context) {
+      requireId("gallery_id", galleryId);
+      const { userId } = callerFrom(context);
+      const gallery = await orUnavailable(() => galleries.getGallery(userId, galleryId));
+      let page = await orUnavailable(() => galleries.readFaces(gallery.key, { size: EXPORT_PAGE }));
+      while (page.length > 0) {
+        yield* page.map((face) => messageFromExportedFace(face, gallery.model));
+        const after = page.at(-1);
+        page = await orUnavailable(() => galleries.readFaces(gallery.key, { after, size: EXPORT_PAGE }));
+      }
+    },
+
+    async importFaces(requests, context) {
+      const caller = callerFrom(context);
+      let galleryId = "";
+      let revision = 0;
+      let faceCount = 0;
+      const enrol = async (faces: readonly NewFace[]) => {
+        if (faces.length === 0) return;
+        const gallery = await orUnavailable(() =>
+          galleries.enrolFaces(caller.userId, galleryId, model, faces, caller),
+        );
+        ({ revision } = gallery);
+        faceCount += faces.length;
+        auditChange(context, `galleries/${galleryId}`, faces.length);
+      };
+      let batch: NewFace[] = [];
+      for await (const request of requests) {
+        if (galleryId === "") requireId("gallery_id", request.galleryId);
+        galleryId ||= request.galleryId;
+        const isSame = request.galleryId === "" || request.galleryId === galleryId;
+        requireValid("gallery_id", isSame, "must be the same for all faces");
+        batch.push(faceToImport(request, model));
+        if (batch.length < MAX_ENROLMENT_BATCH) continue;
+        await enrol(batch);
+        batch = [];
+      }
+      await enrol(batch);
+      return { faceCount, revision: BigInt(revision) };
+    },
   };
+}
+
+function faceToImport(request: ImportFacesRequest, model: string): NewFace {
+  const { personId, displayName, embedding } = request;
+  requireId("person_id", personId);
+  if (request.faceId !== "") requireId("face_id", request.faceId);
+  requireName(displayName);
+  if (!embedding) throw missingError("embedding");
+  const vector = vectorFrom("embedding", embedding, model);
+  const faceId = request.faceId || faceIdFrom(vector);
+  return { personId, faceId, vector, displayName: displayName || undefined };
 }
 
 async function identifyFaces(

@@ -339,3 +339,90 @@ test("every change is logged, without vectors or results", async () => {
   ]);
   for (const change of changes) expect(JSON.stringify(change)).not.toMatch(/vector|distance|\[/);
 });
+
+describe("export and import", () => {
+  /** Creates a gallery with three people from the faces of a photo. */
+  async function createPeople(): Promise<void> {
+    const { galleries, faces } = clientOf(USER);
+    await galleries.createGallery({ galleryId });
+    const analysis = await faces.analyzeImage({
+      image: { source: { case: "content", value: photograph(1) } },
+      features: [Feature.EMBEDDING],
+      maxFaces: 3,
+    });
+    for (const [i, { embedding }] of analysis.faces.entries())
+      await galleries.enrolFace({
+        galleryId,
+        personId: `p${i}`,
+        faceId: "f",
+        displayName: `Person ${i}`,
+        source: { source: { case: "embedding", value: embedding! } },
+      });
+  }
+
+  async function exportAll() {
+    const exported = [];
+    for await (const face of clientOf(USER).galleries.exportGallery({ galleryId })) exported.push(face);
+    return exported;
+  }
+
+  test("of a gallery restore the same people", async () => {
+    await createPeople();
+    const { galleries } = clientOf(USER);
+    const exported = await exportAll();
+    expect(exported).toMatchObject([0, 1, 2].map((i) => ({ personId: `p${i}`, displayName: `Person ${i}` })));
+    await galleries.deleteGallery({ galleryId });
+    await galleries.createGallery({ galleryId });
+    const faces = async function* () {
+      for (const { personId, faceId, displayName, embedding } of exported)
+        yield { galleryId, personId, faceId, displayName, embedding: embedding! };
+    };
+    for (let repeat = 1; repeat <= 2; repeat++)
+      expect(await galleries.importFaces(faces())).toMatchObject({ faceCount: 3, revision: BigInt(repeat) });
+    const withoutTimes = (all: typeof exported) => all.map(({ createTime, ...face }) => face);
+    expect(withoutTimes(await exportAll())).toEqual(withoutTimes(exported));
+  });
+
+  test("over REST are lines of JSON", async () => {
+    await createPeople();
+    const url = `http://127.0.0.1:${service.port}/v1/galleries/${galleryId}`;
+    const headers = { "x-api-key": USER };
+    const response = await fetch(`${url}:export`, { headers });
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    const lines = await response.text();
+    expect(lines.trim().split("\n")).toHaveLength(3);
+    const post = async (body: string) =>
+      (await fetch(`${url}:import`, { method: "POST", headers, body })).json() as Promise<Json>;
+    expect(await post(lines)).toMatchObject({ faceCount: 3, revision: "4" });
+    expect(await post(`${lines}{"person_id":"x y"}\n`)).toMatchObject({
+      reason: "BAD_REQUEST",
+      message: expect.stringContaining("person_id"),
+    });
+    expect(await post(`${lines}no JSON\n`)).toMatchObject({ message: expect.stringMatching(/^Line 4: /) });
+    const missing = await fetch(`${url}x:export`, { headers });
+    expect(missing.status).toBe(404);
+    expect(await missing.json()).toMatchObject({ reason: "GALLERY_NOT_FOUND" });
+  });
+
+  test("of another model are rejected", async () => {
+    await createPeople();
+    const [face] = await exportAll();
+    const other = (async function* () {
+      const embedding = { values: face!.embedding!.values, model: "sface-000000000000" };
+      yield { galleryId, personId: "p", embedding };
+    })();
+    expect(await errorOf(clientOf(USER).galleries.importFaces(other))).toEqual([
+      "FailedPrecondition",
+      "MODEL_MISMATCH",
+    ]);
+  });
+
+  test("of another user's gallery find nothing", async () => {
+    await createPeople();
+    const { galleries } = clientOf(OTHER_USER);
+    const read = async () => {
+      for await (const _ of galleries.exportGallery({ galleryId }));
+    };
+    expect(await errorOf(read())).toEqual(["NotFound", "GALLERY_NOT_FOUND"]);
+  });
+});

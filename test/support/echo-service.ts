@@ -111,7 +111,7 @@ export function createTestLifecycle(
     draining: new AbortController().signal,
     streamWindow: 2,
     typedRest: [],
-    jsonLines: () => Promise.reject(new Error("no JSON lines")),
+    lines: [],
     watchLimiter: new WatchLimiter(),
     budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: 1024 ** 2,

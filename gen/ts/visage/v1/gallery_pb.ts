@@ -13,7 +13,7 @@ import { file_google_api_annotations } from "../../google/api/annotations_pb.ts"
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { BoundingBox, FaceSource } from "./face_analysis_pb.ts";
+import type { BoundingBox, Embedding, FaceSource } from "./face_analysis_pb.ts";
 import { file_visage_v1_face_analysis } from "./face_analysis_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/gallery.proto.
  */
 export const file_visage_v1_gallery: GenFile = /*@__PURE__*/
-  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxItsBCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIPCg1fbWF4X2Rpc3RhbmNlIooBCgZQZXJzb24SEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRImCgVmYWNlcxgDIAMoCzIXLnZpc2FnZS52MS5FbnJvbGxlZEZhY2USLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKDEVucm9sbGVkRmFjZRIPCgdmYWNlX2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ+ChRDcmVhdGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhoKDGRpc3BsYXlfbmFtZRgCIAEoCUIE4kEBARIfCgxtYXhfZGlzdGFuY2UYAyABKAJCBOJBAQFIAIgBAUIPCg1fbWF4X2Rpc3RhbmNlIjwKFUNyZWF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiLQoRR2V0R2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiI5ChJHZXRHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IkkKFExpc3RHYWxsZXJpZXNSZXF1ZXN0EhcKCXBhZ2Vfc2l6ZRgBIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAIgASgJQgTiQQEBIlcKFUxpc3RHYWxsZXJpZXNSZXNwb25zZRIlCglnYWxsZXJpZXMYASADKAsyEi52aXNhZ2UudjEuR2FsbGVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkilAEKFFVwZGF0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISHwoMZGlzcGxheV9uYW1lGAIgASgJQgTiQQEBSACIAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSAGIAQFCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fbWF4X2Rpc3RhbmNlIjwKFVVwZGF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiMAoURGVsZXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiIXChVEZWxldGVHYWxsZXJ5UmVzcG9uc2Ui3QEKEEVucm9sRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISKwoGc291cmNlGAMgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISFQoHZmFjZV9pZBgEIAEoCUIE4kEBARIfCgxkaXNwbGF5X25hbWUYBSABKAlCBOJBAQFIAIgBARIgChJza2lwX3F1YWxpdHlfY2hlY2sYBiABKAhCBOJBAQFCDwoNX2Rpc3BsYXlfbmFtZSJbChFFbnJvbEZhY2VSZXNwb25zZRIPCgdmYWNlX2lkGAEgASgJEiMKA2JveBgCIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBIQCghyZXZpc2lvbhgDIAEoAyJFChBHZXRQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIjYKEUdldFBlcnNvblJlc3BvbnNlEiEKBnBlcnNvbhgBIAEoCzIRLnZpc2FnZS52MS5QZXJzb24iYAoRTGlzdFBlb3BsZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwYWdlX3NpemUYAiABKAVCBOJBAQESGAoKcGFnZV90b2tlbhgDIAEoCUIE4kEBASJQChJMaXN0UGVvcGxlUmVzcG9uc2USIQoGcGVvcGxlGAEgAygLMhEudmlzYWdlLnYxLlBlcnNvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiZAoTVXBkYXRlUGVyc29uUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAyABKAlCBOJBAQIiOQoUVXBkYXRlUGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJIChNEZWxldGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIhYKFERlbGV0ZVBlcnNvblJlc3BvbnNlIl0KEURlbGV0ZUZhY2VSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECEhUKB2ZhY2VfaWQYAyABKAlCBOJBAQIiFAoSRGVsZXRlRmFjZVJlc3BvbnNlIqoBChRJZGVudGlmeUZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEisKBnNvdXJjZRgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEhkKC21heF9yZXN1bHRzGAMgASgFQgTiQQEBEh8KDG1heF9kaXN0YW5jZRgEIAEoAkIE4kEBAUgAiAEBQg8KDV9tYXhfZGlzdGFuY2Ui1wEKFUlkZW50aWZ5RmFjZXNSZXNwb25zZRIoCgVmYWNlcxgBIAMoCzIZLnZpc2FnZS52MS5JZGVudGlmaWVkRmFjZRIRCgl0aHJlc2hvbGQYAiABKAISIAoTZmFsc2VfcG9zaXRpdmVfcmF0ZRgDIAEoAkgAiAEBEhcKD2NhbmRpZGF0ZXNfb25seRgEIAEoCBINCgVtb2RlbBgFIAEoCRIQCghyZXZpc2lvbhgGIAEoAxINCgVzdGFsZRgHIAEoCEIWChRfZmFsc2VfcG9zaXRpdmVfcmF0ZSJeCg5JZGVudGlmaWVkRmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSJwoHbWF0Y2hlcxgCIAMoCzIWLnZpc2FnZS52MS5QZXJzb25NYXRjaCJZCgtQZXJzb25NYXRjaBIRCglwZXJzb25faWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2ZhY2VfaWQYAyABKAkSEAoIZGlzdGFuY2UYBCABKAIymAwKDkdhbGxlcnlTZXJ2aWNlEmwKDUNyZWF0ZUdhbGxlcnkSHy52aXNhZ2UudjEuQ3JlYXRlR2FsbGVyeVJlcXVlc3QaIC52aXNhZ2UudjEuQ3JlYXRlR2FsbGVyeVJlc3BvbnNlIhiC0+STAhI6ASoiDS92MS9nYWxsZXJpZXMScAoKR2V0R2FsbGVyeRIcLnZpc2FnZS52MS5HZXRHYWxsZXJ5UmVxdWVzdBodLnZpc2FnZS52MS5HZXRHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHBIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SbAoNTGlzdEdhbGxlcmllcxIfLnZpc2FnZS52MS5MaXN0R2FsbGVyaWVzUmVxdWVzdBogLnZpc2FnZS52MS5MaXN0R2FsbGVyaWVzUmVzcG9uc2UiGJACAoLT5JMCDxINL3YxL2dhbGxlcmllcxJ8Cg1VcGRhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLlVwZGF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLlVwZGF0ZUdhbGxlcnlSZXNwb25zZSIokAICgtPkkwIfOgEqMhovdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfRJ5Cg1EZWxldGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkRlbGV0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkRlbGV0ZUdhbGxlcnlSZXNwb25zZSIlkAICgtPkkwIcKhovdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfRKJAQoJRW5yb2xGYWNlEhsudmlzYWdlLnYxLkVucm9sRmFjZVJlcXVlc3QaHC52aXNhZ2UudjEuRW5yb2xGYWNlUmVzcG9uc2UiQZACAoLT5JMCODoBKiIzL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9L2ZhY2VzEoABCglHZXRQZXJzb24SGy52aXNhZ2UudjEuR2V0UGVyc29uUmVxdWVzdBocLnZpc2FnZS52MS5HZXRQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvEi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SdwoKTGlzdFBlb3BsZRIcLnZpc2FnZS52MS5MaXN0UGVvcGxlUmVxdWVzdBodLnZpc2FnZS52MS5MaXN0UGVvcGxlUmVzcG9uc2UiLJACAoLT5JMCIxIhL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlEowBCgxVcGRhdGVQZXJzb24SHi52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5VcGRhdGVQZXJzb25SZXNwb25zZSI7kAICgtPkkwIyOgEqMi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SiQEKDERlbGV0ZVBlcnNvbhIeLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXF1ZXN0Gh8udmlzYWdlLnYxLkRlbGV0ZVBlcnNvblJlc3BvbnNlIjiQAgKC0+STAi8qLS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfRKTAQoKRGVsZXRlRmFjZRIcLnZpc2FnZS52MS5EZWxldGVGYWNlUmVxdWVzdBodLnZpc2FnZS52MS5EZWxldGVGYWNlUmVzcG9uc2UiSJACAoLT5JMCPyo9L3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9L2ZhY2VzL3tmYWNlX2lkfRKFAQoNSWRlbnRpZnlGYWNlcxIfLnZpc2FnZS52MS5JZGVudGlmeUZhY2VzUmVxdWVzdBogLnZpc2FnZS52MS5JZGVudGlmeUZhY2VzUmVzcG9uc2UiMZACAoLT5JMCKDoBKiIjL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH06aWRlbnRpZnlCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
+  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxItsBCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIPCg1fbWF4X2Rpc3RhbmNlIooBCgZQZXJzb24SEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRImCgVmYWNlcxgDIAMoCzIXLnZpc2FnZS52MS5FbnJvbGxlZEZhY2USLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKDEVucm9sbGVkRmFjZRIPCgdmYWNlX2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ+ChRDcmVhdGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhoKDGRpc3BsYXlfbmFtZRgCIAEoCUIE4kEBARIfCgxtYXhfZGlzdGFuY2UYAyABKAJCBOJBAQFIAIgBAUIPCg1fbWF4X2Rpc3RhbmNlIjwKFUNyZWF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiLQoRR2V0R2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiI5ChJHZXRHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IkkKFExpc3RHYWxsZXJpZXNSZXF1ZXN0EhcKCXBhZ2Vfc2l6ZRgBIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAIgASgJQgTiQQEBIlcKFUxpc3RHYWxsZXJpZXNSZXNwb25zZRIlCglnYWxsZXJpZXMYASADKAsyEi52aXNhZ2UudjEuR2FsbGVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkilAEKFFVwZGF0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISHwoMZGlzcGxheV9uYW1lGAIgASgJQgTiQQEBSACIAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSAGIAQFCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fbWF4X2Rpc3RhbmNlIjwKFVVwZGF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiMAoURGVsZXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiIXChVEZWxldGVHYWxsZXJ5UmVzcG9uc2Ui3QEKEEVucm9sRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISKwoGc291cmNlGAMgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISFQoHZmFjZV9pZBgEIAEoCUIE4kEBARIfCgxkaXNwbGF5X25hbWUYBSABKAlCBOJBAQFIAIgBARIgChJza2lwX3F1YWxpdHlfY2hlY2sYBiABKAhCBOJBAQFCDwoNX2Rpc3BsYXlfbmFtZSJbChFFbnJvbEZhY2VSZXNwb25zZRIPCgdmYWNlX2lkGAEgASgJEiMKA2JveBgCIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBIQCghyZXZpc2lvbhgDIAEoAyJFChBHZXRQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIjYKEUdldFBlcnNvblJlc3BvbnNlEiEKBnBlcnNvbhgBIAEoCzIRLnZpc2FnZS52MS5QZXJzb24iYAoRTGlzdFBlb3BsZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwYWdlX3NpemUYAiABKAVCBOJBAQESGAoKcGFnZV90b2tlbhgDIAEoCUIE4kEBASJQChJMaXN0UGVvcGxlUmVzcG9uc2USIQoGcGVvcGxlGAEgAygLMhEudmlzYWdlLnYxLlBlcnNvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiZAoTVXBkYXRlUGVyc29uUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAyABKAlCBOJBAQIiOQoUVXBkYXRlUGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJIChNEZWxldGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIhYKFERlbGV0ZVBlcnNvblJlc3BvbnNlIl0KEURlbGV0ZUZhY2VSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECEhUKB2ZhY2VfaWQYAyABKAlCBOJBAQIiFAoSRGVsZXRlRmFjZVJlc3BvbnNlIqoBChRJZGVudGlmeUZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEisKBnNvdXJjZRgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEhkKC21heF9yZXN1bHRzGAMgASgFQgTiQQEBEh8KDG1heF9kaXN0YW5jZRgEIAEoAkIE4kEBAUgAiAEBQg8KDV9tYXhfZGlzdGFuY2Ui1wEKFUlkZW50aWZ5RmFjZXNSZXNwb25zZRIoCgVmYWNlcxgBIAMoCzIZLnZpc2FnZS52MS5JZGVudGlmaWVkRmFjZRIRCgl0aHJlc2hvbGQYAiABKAISIAoTZmFsc2VfcG9zaXRpdmVfcmF0ZRgDIAEoAkgAiAEBEhcKD2NhbmRpZGF0ZXNfb25seRgEIAEoCBINCgVtb2RlbBgFIAEoCRIQCghyZXZpc2lvbhgGIAEoAxINCgVzdGFsZRgHIAEoCEIWChRfZmFsc2VfcG9zaXRpdmVfcmF0ZSJeCg5JZGVudGlmaWVkRmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSJwoHbWF0Y2hlcxgCIAMoCzIWLnZpc2FnZS52MS5QZXJzb25NYXRjaCIwChRFeHBvcnRHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECIqsBChVFeHBvcnRHYWxsZXJ5UmVzcG9uc2USEQoJcGVyc29uX2lkGAEgASgJEg8KB2ZhY2VfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEicKCWVtYmVkZGluZxgEIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmcSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqkBChJJbXBvcnRGYWNlc1JlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISFQoHZmFjZV9pZBgDIAEoCUIE4kEBARIaCgxkaXNwbGF5X25hbWUYBCABKAlCBOJBAQESLQoJZW1iZWRkaW5nGAUgASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZ0IE4kEBAiI7ChNJbXBvcnRGYWNlc1Jlc3BvbnNlEhIKCmZhY2VfY291bnQYASABKAUSEAoIcmV2aXNpb24YAiABKAMiWQoLUGVyc29uTWF0Y2gSEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIPCgdmYWNlX2lkGAMgASgJEhAKCGRpc3RhbmNlGAQgASgCMp4OCg5HYWxsZXJ5U2VydmljZRJsCg1DcmVhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvZ2FsbGVyaWVzEnAKCkdldEdhbGxlcnkSHC52aXNhZ2UudjEuR2V0R2FsbGVyeVJlcXVlc3QaHS52aXNhZ2UudjEuR2V0R2FsbGVyeVJlc3BvbnNlIiWQAgKC0+STAhwSGi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9EmwKDUxpc3RHYWxsZXJpZXMSHy52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1JlcXVlc3QaIC52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1Jlc3BvbnNlIhiQAgKC0+STAg8SDS92MS9nYWxsZXJpZXMSfAoNVXBkYXRlR2FsbGVyeRIfLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVzcG9uc2UiKJACAoLT5JMCHzoBKjIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SeQoNRGVsZXRlR2FsbGVyeRIfLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHCoaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SiQEKCUVucm9sRmFjZRIbLnZpc2FnZS52MS5FbnJvbEZhY2VSZXF1ZXN0GhwudmlzYWdlLnYxLkVucm9sRmFjZVJlc3BvbnNlIkGQAgKC0+STAjg6ASoiMy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcxKAAQoJR2V0UGVyc29uEhsudmlzYWdlLnYxLkdldFBlcnNvblJlcXVlc3QaHC52aXNhZ2UudjEuR2V0UGVyc29uUmVzcG9uc2UiOJACAoLT5JMCLxItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EncKCkxpc3RQZW9wbGUSHC52aXNhZ2UudjEuTGlzdFBlb3BsZVJlcXVlc3QaHS52aXNhZ2UudjEuTGlzdFBlb3BsZVJlc3BvbnNlIiyQAgKC0+STAiMSIS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZRKMAQoMVXBkYXRlUGVyc29uEh4udmlzYWdlLnYxLlVwZGF0ZVBlcnNvblJlcXVlc3QaHy52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVzcG9uc2UiO5ACAoLT5JMCMjoBKjItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EokBCgxEZWxldGVQZXJzb24SHi52aXNhZ2UudjEuRGVsZXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvKi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SkwEKCkRlbGV0ZUZhY2USHC52aXNhZ2UudjEuRGVsZXRlRmFjZVJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlRmFjZVJlc3BvbnNlIkiQAgKC0+STAj8qPS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcy97ZmFjZV9pZH0ShQEKDUlkZW50aWZ5RmFjZXMSHy52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1JlcXVlc3QaIC52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1Jlc3BvbnNlIjGQAgKC0+STAig6ASoiIy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OmlkZW50aWZ5EoIBCg1FeHBvcnRHYWxsZXJ5Eh8udmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXNwb25zZSIskAICgtPkkwIjEiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTpleHBvcnQwARJ/CgtJbXBvcnRGYWNlcxIdLnZpc2FnZS52MS5JbXBvcnRGYWNlc1JlcXVlc3QaHi52aXNhZ2UudjEuSW1wb3J0RmFjZXNSZXNwb25zZSIvkAICgtPkkwImOgEqIiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTppbXBvcnQoAUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
 
 /**
  * A collection of people who can be identified.
@@ -898,6 +898,153 @@ export const IdentifiedFaceSchema: GenMessage<IdentifiedFace> = /*@__PURE__*/
   messageDesc(file_visage_v1_gallery, 27);
 
 /**
+ * A request of ExportGallery.
+ *
+ * @generated from message visage.v1.ExportGalleryRequest
+ */
+export type ExportGalleryRequest = Message<"visage.v1.ExportGalleryRequest"> & {
+  /**
+   * The id of the gallery.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+};
+
+/**
+ * Describes the message visage.v1.ExportGalleryRequest.
+ * Use `create(ExportGalleryRequestSchema)` to create a new message.
+ */
+export const ExportGalleryRequestSchema: GenMessage<ExportGalleryRequest> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 28);
+
+/**
+ * A face of the gallery. People come in the order of their ids, and so do the faces of each.
+ *
+ * @generated from message visage.v1.ExportGalleryResponse
+ */
+export type ExportGalleryResponse = Message<"visage.v1.ExportGalleryResponse"> & {
+  /**
+   * The id of the person.
+   *
+   * @generated from field: string person_id = 1;
+   */
+  personId: string;
+
+  /**
+   * The id of the face.
+   *
+   * @generated from field: string face_id = 2;
+   */
+  faceId: string;
+
+  /**
+   * The name of the person, possibly empty.
+   *
+   * @generated from field: string display_name = 3;
+   */
+  displayName: string;
+
+  /**
+   * The template.
+   *
+   * @generated from field: visage.v1.Embedding embedding = 4;
+   */
+  embedding?: Embedding | undefined;
+
+  /**
+   * When the face was enrolled first.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 5;
+   */
+  createTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message visage.v1.ExportGalleryResponse.
+ * Use `create(ExportGalleryResponseSchema)` to create a new message.
+ */
+export const ExportGalleryResponseSchema: GenMessage<ExportGalleryResponse> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 29);
+
+/**
+ * A face to import.
+ *
+ * @generated from message visage.v1.ImportFacesRequest
+ */
+export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
+  /**
+   * The id of the gallery. May be left out after the first face.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+
+  /**
+   * The id of the person.
+   *
+   * @generated from field: string person_id = 2;
+   */
+  personId: string;
+
+  /**
+   * The id of the face. Without it, one is made from the template.
+   *
+   * @generated from field: string face_id = 3;
+   */
+  faceId: string;
+
+  /**
+   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   *
+   * @generated from field: string display_name = 4;
+   */
+  displayName: string;
+
+  /**
+   * The template. Fails with MODEL_MISMATCH if it was made by another model.
+   *
+   * @generated from field: visage.v1.Embedding embedding = 5;
+   */
+  embedding?: Embedding | undefined;
+};
+
+/**
+ * Describes the message visage.v1.ImportFacesRequest.
+ * Use `create(ImportFacesRequestSchema)` to create a new message.
+ */
+export const ImportFacesRequestSchema: GenMessage<ImportFacesRequest> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 30);
+
+/**
+ * The result of an import.
+ *
+ * @generated from message visage.v1.ImportFacesResponse
+ */
+export type ImportFacesResponse = Message<"visage.v1.ImportFacesResponse"> & {
+  /**
+   * Number of faces that were imported.
+   *
+   * @generated from field: int32 face_count = 1;
+   */
+  faceCount: number;
+
+  /**
+   * The revision of the gallery that has them.
+   *
+   * @generated from field: int64 revision = 2;
+   */
+  revision: bigint;
+};
+
+/**
+ * Describes the message visage.v1.ImportFacesResponse.
+ * Use `create(ImportFacesResponseSchema)` to create a new message.
+ */
+export const ImportFacesResponseSchema: GenMessage<ImportFacesResponse> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 31);
+
+/**
  * A person whom a face resembles.
  *
  * @generated from message visage.v1.PersonMatch
@@ -937,7 +1084,7 @@ export type PersonMatch = Message<"visage.v1.PersonMatch"> & {
  * Use `create(PersonMatchSchema)` to create a new message.
  */
 export const PersonMatchSchema: GenMessage<PersonMatch> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 28);
+  messageDesc(file_visage_v1_gallery, 32);
 
 /**
  * Enrols people in galleries and identifies faces.
@@ -1070,6 +1217,28 @@ export const GalleryService: GenService<{
     methodKind: "unary";
     input: typeof IdentifyFacesRequestSchema;
     output: typeof IdentifyFacesResponseSchema;
+  },
+  /**
+   * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+   * (`application/x-ndjson`).
+   *
+   * @generated from rpc visage.v1.GalleryService.ExportGallery
+   */
+  exportGallery: {
+    methodKind: "server_streaming";
+    input: typeof ExportGalleryRequestSchema;
+    output: typeof ExportGalleryResponseSchema;
+  },
+  /**
+   * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+   * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+   *
+   * @generated from rpc visage.v1.GalleryService.ImportFaces
+   */
+  importFaces: {
+    methodKind: "client_streaming";
+    input: typeof ImportFacesRequestSchema;
+    output: typeof ImportFacesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_visage_v1_gallery, 0);

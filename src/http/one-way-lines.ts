@@ -1,0 +1,105 @@
+import type {
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  JsonObject,
+  Message,
+} from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { parseBody } from "../rest/body.ts";
+import { parseForm } from "../rest/form.ts";
+import { headersForMethod } from "../rest/headers.ts";
+import { createJsonWriter } from "../rest/json-writer.ts";
+import { createMessageReader } from "../rest/message-reader.ts";
+import type { TextParsers } from "../rest/text-parser.ts";
+import { contextValuesWith } from "../service/request-record.ts";
+import { ServiceError } from "../service/service-error.ts";
+import type { BodyLease } from "./byte-budget.ts";
+import { requestErrorFrom } from "./errors.ts";
+import { encodeLines, type JsonLines, type LinesCall, readLines } from "./json-lines.ts";
+import type { RequestContext } from "./request-context.ts";
+import { sendResponse } from "./send-response.ts";
+import { sendStream } from "./send-stream.ts";
+import type { StreamBody } from "./stream-body.ts";
+
+/** Serves a method whose response is a stream: its request is in the path and the query, a line is a message. */
+export function createResponseLines(
+  method: DescMethodServerStreaming,
+  transport: Transport,
+  parsers: TextParsers,
+): JsonLines {
+  const read = createMessageReader(method.input, parsers);
+  const write = createJsonWriter(method.output);
+
+  async function serve(context: RequestContext, { variables, query }: LinesCall): Promise<void> {
+    const request = await read([...parseForm(query), ...entriesFrom(variables)], []);
+    const responses = await callMethod(context, method, transport, createAsyncIterable([request]));
+    // An error before the first message has its HTTP status.
+    const first = await responses.next();
+    const lines = (async function* () {
+      for (let next = first; !next.done; next = await responses.next()) yield write(next.value) as JsonObject;
+    })();
+    const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
+    await sendStream(context, head, encodeLines(context, lines), { signal: context.signal });
+  }
+
+  return { method, serve };
+}
+
+/** Serves a method whose request is a stream: a line of the body is a message, and the response is JSON. */
+export function createRequestLines(
+  method: DescMethodClientStreaming,
+  transport: Transport,
+  parsers: TextParsers,
+): JsonLines {
+  const read = createMessageReader(method.input, parsers);
+  const write = createJsonWriter(method.output);
+
+  async function* readMessages(body: StreamBody, variables: LinesCall["variables"]): AsyncGenerator<Message> {
+    let last: BodyLease | undefined;
+    const release = (next?: BodyLease) => {
+      last?.release();
+      last = next;
+    };
+    try {
+      for await (const { bytes, number } of readLines(body, release)) {
+        try {
+          yield await read(entriesFrom(variables), await parseBody(bytes, "application/json"));
+        } catch (fault) {
+          const { kind, message, field } = requestErrorFrom(fault);
+          throw new ServiceError(kind, `Line ${number}: ${message}`, { field, cause: fault });
+        }
+      }
+    } finally {
+      release();
+    }
+  }
+
+  async function serve(context: RequestContext, { body, variables }: LinesCall): Promise<void> {
+    const responses = await callMethod(context, method, transport, readMessages(body, variables));
+    const { value } = await responses.next();
+    sendResponse(context, {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(write(value)),
+    });
+  }
+
+  return { method, serve };
+}
+
+async function callMethod(
+  { request, signal, record }: RequestContext,
+  method: DescMethodClientStreaming | DescMethodServerStreaming,
+  transport: Transport,
+  messages: AsyncIterable<Message>,
+): Promise<AsyncIterator<Message>> {
+  const header = headersForMethod(request.headers);
+  const values = contextValuesWith(record);
+  const response = await transport.stream(method, signal, undefined, header, messages as never, values);
+  return response.message[Symbol.asyncIterator]();
+}
+
+function entriesFrom(variables: LinesCall["variables"]) {
+  return Object.entries(variables).map(([name, value]) => ({ name, value }));
+}

@@ -221,13 +221,14 @@ function reportEnd({ totals, written, options, context, signal }: End, failure?:
       context,
       `${failures} of ${before + photos} photos failed; "error" in the output has the reasons`,
     );
-  const advice = output !== undefined && format.isResumable ? "; --resume continues" : "";
+  const advice = output !== undefined && format.isResumable ? "; continue with --resume" : "";
   if (signal.aborted) {
     printError(context, `Interrupted after ${photos} photos${advice}`);
     return (signal.reason as Interruption).exitCode;
   }
   if (failure) {
-    printError(context, `${server?.address}: ${failure.message}${advice}`);
+    const reason = advice ? failure.message.replace(/\.$/, "") : failure.message;
+    printError(context, `${server?.address}: ${reason}${advice}`);
     return EXIT_CODES.failure;
   }
   return failures + drawingFailures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;

@@ -147,7 +147,7 @@ describe("visage analyze --server", () => {
     expect(code).toBe(1);
     expect(stderr.split("\n")).toEqual([
       "Wrote unknown.jsonl: 0 photos, 0 faces",
-      `visage: ${url}: The key in the header user_id or x-api-key or in the Bearer token is unknown or expired or disabled.; --resume continues`,
+      `visage: ${url}: The key in the header user_id or x-api-key or in the Bearer token is unknown or expired or disabled; continue with --resume`,
       "",
     ]);
   });
@@ -166,12 +166,12 @@ describe("visage analyze --server", () => {
   });
 
   test.each([
-    ["a used up quota", { requestsPerMonth: 5 }, () => ({}), "The monthly quota of requests is used up."],
+    ["a used up quota", { requestsPerMonth: 5 }, () => ({}), "The monthly quota of requests is used up"],
     [
       "the end of a subscription",
       {},
       () => ({ endsAt: new Date(Date.now() + 1_000) }),
-      "The user has no active subscription.",
+      "The user has no active subscription",
     ],
   ])(
     "%s ends the command, and photos without an answer have no line",
@@ -192,7 +192,7 @@ describe("visage analyze --server", () => {
         ...server,
       ]);
       expect(code).toBe(1);
-      expect(stderr).toContain(`${reason}; --resume continues`);
+      expect(stderr).toContain(`${reason}; continue with --resume`);
       const lines = readLines(`${name}.jsonl`);
       expect(lines.length).toBeLessThan(20 * MANY);
       expect(lines.filter((line) => "error" in line)).toEqual([]);
@@ -324,7 +324,7 @@ describe("visage analyze --resume", () => {
     expect((await command).code).toBe(130);
     const written = countLines("interrupted.jsonl");
     expect(written).toBeLessThan(MANY);
-    expect(stderr.text).toContain(`visage: Interrupted after ${written} photos; --resume continues\n`);
+    expect(stderr.text).toContain(`visage: Interrupted after ${written} photos; continue with --resume\n`);
     expect(await runInProcess([...args, "--resume"], ENV)).toMatchObject({ code: 0 });
     expect(namesOf(readLines("interrupted.jsonl"))).toEqual(manyNames);
   });

@@ -49,13 +49,15 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
       VISAGE_PHOTOS: PHOTOS,
     });
     const report = readFileSync(join(FOLDER, "target/surefire-reports/TEST-visage.ServiceTest.xml"), "utf8");
-    expect(report).toMatch(/<testsuite [^>]* tests="9" errors="0" skipped="0" failures="0"/);
+    expect(report).toMatch(/<testsuite [^>]* tests="13" errors="0" skipped="0" failures="0"/);
   });
 
   test("calls the service in its example", async () => {
     const photo = join(PHOTOS, "sample3.jpg");
-    const example = (...args: string[]) =>
-      maven("example", ["compile", "exec:java", `-Dexec.args=${args.join(" ")}`]);
-    expect(await example(address, USER, photo, photo)).toMatch(/match: 0\.\d{4}$/m);
+    const example = (name: string, ...args: string[]) =>
+      maven("example", ["compile", "exec:java", `-Dexample=${name}`, `-Dexec.args=${args.join(" ")}`]);
+    expect(await example("Example", address, USER, photo, photo)).toMatch(/match: 0\.\d{4}$/m);
+    const faces = await example("StreamExample", address, USER, PHOTOS);
+    for (const name of ["sample1.jpg", "sample3.jpg"]) expect(faces).toContain(`${name}: 3 faces`);
   });
 });

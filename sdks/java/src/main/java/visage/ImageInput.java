@@ -13,36 +13,44 @@ import visage.face.v1.Image;
 
 /** A JPEG or PNG: its bytes, a local file, or an HTTP(S) URL from which the service fetches it. */
 public final class ImageInput {
-  private final Supplier<Image> source;
+  /** Reads the image; null if it has a URL. */
+  private final Supplier<ByteString> content;
 
-  private ImageInput(Supplier<Image> source) {
-    this.source = source;
+  /** Null if the image has content. */
+  private final String url;
+
+  private ImageInput(Supplier<ByteString> content, String url) {
+    this.content = content;
+    this.url = url;
   }
 
   /** An encoded image. The array is not copied, so it must not change until the call returns. */
   public static ImageInput ofBytes(byte[] content) {
     Objects.requireNonNull(content);
-    return new ImageInput(() -> imageOf(UnsafeByteOperations.unsafeWrap(content)));
+    return new ImageInput(() -> UnsafeByteOperations.unsafeWrap(content), null);
   }
 
   /** A local file. Each call reads it when it starts; the call throws UncheckedIOException if that fails. */
   public static ImageInput ofFile(Path path) {
     Objects.requireNonNull(path);
-    return new ImageInput(() -> imageOf(contentOf(path)));
+    return new ImageInput(() -> contentOf(path), null);
   }
 
   /** A URL from which the service fetches the image. */
   public static ImageInput ofUrl(URI url) {
-    Image image = Image.newBuilder().setUrl(url.toString()).build();
-    return new ImageInput(() -> image);
+    return new ImageInput(null, url.toString());
   }
 
+  /** Reads the image into a message of face.v1. */
   Image toMessage() {
-    return source.get();
+    var image = Image.newBuilder();
+    return (content == null ? image.setUrl(url) : image.setContent(content.get())).build();
   }
 
-  private static Image imageOf(ByteString content) {
-    return Image.newBuilder().setContent(content).build();
+  /** Reads the image into a message of visage.v1. */
+  dev.visage.v1.Image toTypedMessage() {
+    var image = dev.visage.v1.Image.newBuilder();
+    return (content == null ? image.setUrl(url) : image.setContent(content.get())).build();
   }
 
   private static ByteString contentOf(Path path) {

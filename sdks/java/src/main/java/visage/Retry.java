@@ -51,26 +51,41 @@ final class Retry {
    * @throws VisageException if the last attempt failed, the thread was interrupted or the client was closed
    */
   <T> T run(Function<Deadline, T> call) {
-    Deadline deadline = Deadline.after(timeoutNanos, TimeUnit.NANOSECONDS);
-    int retriesLeft = retries;
-    boolean hadInternalError = false;
-    for (int attempt = 0; ; attempt++) {
+    Attempts attempts = new Attempts();
+    while (true) {
       try {
-        return call.apply(deadline);
+        return call.apply(attempts.deadline);
       } catch (StatusRuntimeException cause) {
-        requireNotCancelled(cause);
-        VisageException error = VisageException.from(cause);
-        boolean isRejection = REJECTIONS.contains(error.reason());
-        boolean isInternal = error.reason().equals(INTERNAL);
-        long delayNanos = delayNanosAfter(error, attempt);
-        boolean isLast =
-            (isRejection ? retries : retriesLeft) == 0
-                || delayNanos >= deadline.timeRemaining(TimeUnit.NANOSECONDS);
-        if (!error.retryable() || isLast || (isInternal && hadInternalError)) throw error;
-        hadInternalError |= isInternal;
-        if (!isRejection) retriesLeft--;
-        sleep(delayNanos, error);
+        attempts.awaitNext(cause);
       }
+    }
+  }
+
+  /** Attempts with one deadline. */
+  final class Attempts {
+    private final Deadline deadline = Deadline.after(timeoutNanos, TimeUnit.NANOSECONDS);
+    private int retriesLeft = retries;
+    private boolean hadInternalError;
+    private int attempt;
+
+    /**
+     * Waits before the next attempt.
+     *
+     * @throws VisageException if there is none, the thread was interrupted or the client was closed
+     */
+    void awaitNext(StatusRuntimeException cause) {
+      requireNotCancelled(cause);
+      VisageException error = VisageException.from(cause);
+      boolean isRejection = REJECTIONS.contains(error.reason());
+      boolean isInternal = error.reason().equals(INTERNAL);
+      long delayNanos = delayNanosAfter(error, attempt++);
+      boolean isLast =
+          (isRejection ? retries : retriesLeft) == 0
+              || delayNanos >= deadline.timeRemaining(TimeUnit.NANOSECONDS);
+      if (!error.retryable() || isLast || (isInternal && hadInternalError)) throw error;
+      hadInternalError |= isInternal;
+      if (!isRejection) retriesLeft--;
+      sleep(delayNanos, error);
     }
   }
 

@@ -1,6 +1,13 @@
 package visage;
 
+import dev.visage.v1.AnalyzeImageRequest;
+import dev.visage.v1.AnalyzeImageResponse;
+import dev.visage.v1.CompareFacesRequest;
+import dev.visage.v1.CompareFacesResponse;
+import dev.visage.v1.FaceAnalysisServiceGrpc;
+import dev.visage.v1.FaceAnalysisServiceGrpc.FaceAnalysisServiceBlockingStub;
 import io.grpc.ConnectivityState;
+import io.grpc.Deadline;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
@@ -15,7 +22,6 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import visage.face.v1.Attributes;
 import visage.face.v1.BoundingBox;
-import visage.face.v1.CompareFacesRequest;
 import visage.face.v1.Face;
 import visage.face.v1.FaceServiceGrpc;
 import visage.face.v1.FaceServiceGrpc.FaceServiceBlockingStub;
@@ -32,6 +38,9 @@ import visage.face.v1.MatchFacesRequest;
  *
  * <p>The last parameter of each operation sets the optional fields of the request, such as {@code request ->
  * request.setQuality(true).setBboxes(box)}.
+ *
+ * <p>{@code analyzeImage}, {@code analyzeImages} and {@code compareFaces} call the typed API and return the messages of
+ * {@code dev.visage.v1}. The others call the original API.
  */
 public final class VisageClient implements AutoCloseable {
   private static final Metadata.Key<String> MODEL =
@@ -39,13 +48,19 @@ public final class VisageClient implements AutoCloseable {
 
   private final ManagedChannel channel;
   private final FaceServiceBlockingStub stub;
+  private final FaceAnalysisServiceBlockingStub analysisStub;
   private final Retry retry;
+  private final Duration timeout;
+  private final int maxInFlight;
   private final Semaphore slots;
   private final CountDownLatch closed = new CountDownLatch(1);
 
   VisageClient(ManagedChannel channel, Duration timeout, int retries, int maxInFlight) {
     this.channel = channel;
     stub = FaceServiceGrpc.newBlockingStub(channel);
+    analysisStub = FaceAnalysisServiceGrpc.newBlockingStub(channel);
+    this.timeout = timeout;
+    this.maxInFlight = maxInFlight;
     retry = new Retry(timeout, retries, closed);
     slots = new Semaphore(maxInFlight, true);
   }
@@ -60,6 +75,53 @@ public final class VisageClient implements AutoCloseable {
     return new VisageClientBuilder(address);
   }
 
+  /** Measures every face of an image. */
+  public AnalyzeImageResponse analyzeImage(ImageInput image) {
+    return analyzeImage(image, request -> {});
+  }
+
+  /** Measures every face of an image, or the faces in the boxes of the options. */
+  public AnalyzeImageResponse analyzeImage(ImageInput image, Consumer<AnalyzeImageRequest.Builder> options) {
+    return call(
+        () -> AnalyzeImageRequest.newBuilder().setImage(image.toTypedMessage()),
+        options,
+        (deadline, request) -> reconnecting(analysisStub).withDeadline(deadline).analyzeImage(request.build()));
+  }
+
+  /** Measures the faces of many images on one stream. */
+  public <K> ImageStream<K> analyzeImages(Iterable<StreamImage<K>> images) {
+    return analyzeImages(images, request -> {});
+  }
+
+  /**
+   * Measures the faces of many images on one stream. Results come as they are ready, not in the order of the images. An
+   * image that fails has an error in its result, and the others go on.
+   *
+   * <p>An image is read when the service takes it, in a thread of the stream. At most {@code maxInFlight} images have no
+   * result or one that was not taken. The options are applied to the request of each image. Close the stream.
+   */
+  public <K> ImageStream<K> analyzeImages(
+      Iterable<StreamImage<K>> images, Consumer<AnalyzeImageRequest.Builder> options) {
+    var streamOptions =
+        new ImageStream.Options(
+            () -> reconnecting(FaceAnalysisServiceGrpc.newStub(channel)), retry, timeout, maxInFlight, closed, options);
+    return new ImageStream<>(images, streamOptions);
+  }
+
+  /** Compares a face with every face of an image, or with a vector. */
+  public CompareFacesResponse compareFaces(FaceInput source, FaceInput target) {
+    return compareFaces(source, target, request -> {});
+  }
+
+  /** Compares a face with every face of an image, or with a vector. */
+  public CompareFacesResponse compareFaces(
+      FaceInput source, FaceInput target, Consumer<CompareFacesRequest.Builder> options) {
+    return call(
+        () -> CompareFacesRequest.newBuilder().setSource(source.toMessage()).setTarget(target.toMessage()),
+        options,
+        (deadline, request) -> reconnecting(analysisStub).withDeadline(deadline).compareFaces(request.build()));
+  }
+
   /** Compares the most prominent faces of two images. */
   public Match matchFaces(ImageInput one, ImageInput other) {
     return matchFaces(one, other, request -> {});
@@ -71,36 +133,9 @@ public final class VisageClient implements AutoCloseable {
         call(
             () -> MatchFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
             options,
-            (stub, request) -> stub.matchFaces(request.build()));
+            (deadline, request) -> reconnecting(stub).withDeadline(deadline).matchFaces(request.build()));
     var data = response.getData();
     return new Match(Double.parseDouble(data.getScore()), data.getStatus().equals("match"));
-  }
-
-  /**
-   * Compares the most prominent faces of two images. Returns a confidence from 0 to 1; above 0.6 means the same person.
-   *
-   * @deprecated Use {@link #matchFaces}, which gives the same verdict.
-   */
-  @Deprecated
-  public double compareFaces(ImageInput one, ImageInput other) {
-    return compareFaces(one, other, request -> {});
-  }
-
-  /**
-   * Compares the faces of two images. A box selects the face of its image. Returns a confidence from 0 to 1; above 0.6
-   * means the same person.
-   *
-   * @deprecated Use {@link #matchFaces}, which gives the same verdict.
-   */
-  @Deprecated
-  public double compareFaces(
-      ImageInput one, ImageInput other, Consumer<CompareFacesRequest.Builder> options) {
-    var response =
-        call(
-            () -> CompareFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
-            options,
-            (stub, request) -> stub.compareFaces(request.build()));
-    return Double.parseDouble(response.getData().getConfidence());
   }
 
   /** Analyses all faces of an image. */
@@ -114,7 +149,7 @@ public final class VisageClient implements AutoCloseable {
         call(
             () -> GetImageAttrRequest.newBuilder().setImageAttr(image.toMessage()),
             options,
-            (stub, request) -> stub.getImageAttr(request.build()));
+            (deadline, request) -> reconnecting(stub).withDeadline(deadline).getImageAttr(request.build()));
     return imageAttributesFrom(response.getData().getAttributes());
   }
 
@@ -131,7 +166,8 @@ public final class VisageClient implements AutoCloseable {
         call(
             () -> GetFaceVecRequest.newBuilder().setImg(image.toMessage()),
             options,
-            (stub, request) -> stub.withInterceptors(capture).getFaceVec(request.build()));
+            (deadline, request) ->
+                reconnecting(stub).withDeadline(deadline).withInterceptors(capture).getFaceVec(request.build()));
     List<Float> vector = response.getData().getVectorList();
     float[] numbers = new float[vector.size()];
     for (int i = 0; i < numbers.length; i++) numbers[i] = vector.get(i);
@@ -156,7 +192,7 @@ public final class VisageClient implements AutoCloseable {
    * any number of calls may wait.
    */
   private <B, R> R call(
-      Supplier<B> request, Consumer<B> options, BiFunction<FaceServiceBlockingStub, B, R> rpc) {
+      Supplier<B> request, Consumer<B> options, BiFunction<Deadline, B, R> rpc) {
     try {
       slots.acquire();
     } catch (InterruptedException interrupt) {
@@ -167,7 +203,7 @@ public final class VisageClient implements AutoCloseable {
       if (closed.getCount() == 0) throw VisageException.cancelled("The client is closed.", null);
       B builder = request.get();
       options.accept(builder);
-      return retry.run(deadline -> rpc.apply(reconnectingStub().withDeadline(deadline), builder));
+      return retry.run(deadline -> rpc.apply(deadline, builder));
     } finally {
       slots.release();
     }
@@ -177,7 +213,7 @@ public final class VisageClient implements AutoCloseable {
    * The stub, which connects again if the last attempt to connect failed. gRPC by itself would fail every call for a
    * second or more before it does.
    */
-  private FaceServiceBlockingStub reconnectingStub() {
+  private <S> S reconnecting(S stub) {
     if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) channel.enterIdle();
     return stub;
   }

@@ -70,6 +70,17 @@ public final class VisageException extends RuntimeException {
         retryDelay.or(() -> pushback.filter(delay -> !delay.isNegative())).orElse(Duration.ZERO));
   }
 
+  /** Converts the error of one image of a stream. */
+  static VisageException from(com.google.rpc.Status status) {
+    return from(StatusProto.toStatusRuntimeException(status));
+  }
+
+  /** The error of an image of a stream that could not be read. */
+  static VisageException unreadable(RuntimeException cause) {
+    String message = Optional.ofNullable(cause.getMessage()).orElse(cause.toString());
+    return new VisageException(message, cause, "UNREADABLE_IMAGE", Map.of(), false, Duration.ZERO);
+  }
+
   /** The error of a call that the caller ended. */
   static VisageException cancelled(String message, Throwable cause) {
     return new VisageException(message, cause, "CANCELLED", Map.of(), false, Duration.ZERO);
@@ -77,7 +88,8 @@ public final class VisageException extends RuntimeException {
 
   /**
    * The reason from the table of errors in docs/errors.md, such as {@code NO_FACE}. Without a response of the service it
-   * is {@code UNREACHABLE}, {@code DEADLINE_PASSED} or {@code CANCELLED}.
+   * is {@code UNREACHABLE}, {@code DEADLINE_PASSED} or {@code CANCELLED}, and {@code UNREADABLE_IMAGE} for an image of a
+   * stream that could not be read.
    */
   public String reason() {
     return reason;

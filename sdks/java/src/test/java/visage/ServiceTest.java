@@ -5,14 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.visage.v1.Face;
+import dev.visage.v1.FaceMatch;
+import dev.visage.v1.Feature;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -50,9 +57,89 @@ class ServiceTest {
   }
 
   @Test
-  @SuppressWarnings("deprecation")
-  void comparesTwoPhotographs() {
-    assertTrue(visage.compareFaces(photo(3), photo(3)) > 0.6);
+  void comparesImagesAndVectors() {
+    var group = FaceInput.of(photo(3));
+    var matches = visage.compareFaces(group, group).getMatchesList();
+    assertEquals(List.of(true, false, false), matches.stream().map(FaceMatch::getMatched).toList());
+
+    Template template = visage.getFaceVec(photo(3));
+    var target = FaceInput.of(photo(3), matches.get(0).getBox());
+    var one = visage.compareFaces(FaceInput.of(template), target, request -> request.setMaxFalseMatchRate(0.001f));
+    assertEquals(1, one.getMatchesCount());
+    assertTrue(one.getMatches(0).getMatched());
+
+    var foreign = FaceInput.of(new Template(template.vector(), "another"));
+    var error = assertThrows(VisageException.class, () -> visage.compareFaces(foreign, group));
+    assertEquals("MODEL_MISMATCH", error.reason());
+  }
+
+  @Test
+  void analysesAnImage() {
+    var analysis = visage.analyzeImage(photo(1));
+    assertEquals(1920, analysis.getImageSize().getWidth());
+    assertEquals(List.of(68, 68, 68), analysis.getFacesList().stream().map(Face::getLandmarksCount).toList());
+    Face last = analysis.getFaces(2);
+    assertTrue(last.getQuality().getUsable());
+    var selected =
+        visage.analyzeImage(
+            photo(1), request -> request.addBoxes(last.getBox()).addFeatures(Feature.FEATURE_EMBEDDING));
+    assertEquals(1, selected.getFacesCount());
+    assertEquals(128, selected.getFaces(0).getEmbedding().getValuesCount());
+  }
+
+  @Test
+  void analysesManyImagesOnAStream() {
+    var images =
+        List.of(
+            new StreamImage<>("one", photo(1)),
+            new StreamImage<>("broken", NO_IMAGE),
+            new StreamImage<>("missing", ImageInput.ofFile(Path.of("no-such-file.jpg"))),
+            new StreamImage<>("three", photo(3)));
+    Map<String, String> outcomes = new HashMap<>();
+    try (var results = visage.analyzeImages(images, request -> request.setMaxFaces(1))) {
+      for (var result : results) {
+        String faces = result.response().map(response -> "" + response.getFacesCount()).orElse("");
+        outcomes.put(result.key(), result.error().map(VisageException::reason).orElse(faces));
+      }
+    }
+    assertEquals(
+        Map.of("one", "1", "three", "1", "broken", "UNSUPPORTED_FORMAT", "missing", "UNREADABLE_IMAGE"), outcomes);
+  }
+
+  @Test
+  void readsImagesOfAStreamAsFastAsTheirResultsAreTaken() throws InterruptedException {
+    int maxInFlight = 8;
+    var read = new AtomicInteger();
+    Iterable<StreamImage<Integer>> images =
+        () -> Stream.generate(() -> new StreamImage<>(read.incrementAndGet(), NO_IMAGE)).iterator();
+    try (var client = builder().maxInFlight(maxInFlight).build();
+        var results = client.analyzeImages(images)) {
+      int taken = 0;
+      for (var result : results) {
+        assertEquals("UNSUPPORTED_FORMAT", result.error().orElseThrow().reason());
+        if (++taken == 10) Thread.sleep(500);
+        assertTrue(read.get() - taken <= maxInFlight + 2, read + " images after " + taken + " results");
+        if (taken == 300) break;
+      }
+    }
+  }
+
+  @Test
+  void endsAStream() {
+    Iterable<StreamImage<Integer>> forever =
+        () -> Stream.generate(() -> new StreamImage<>(0, photo(3))).iterator();
+    var client = builder().build();
+    var results = client.analyzeImages(forever).iterator();
+    results.next();
+    client.close();
+    var closed = assertThrows(VisageException.class, () -> results.forEachRemaining(result -> {}));
+    assertEquals("CANCELLED", closed.reason());
+
+    try (var unknown = builder().apiKey("nobody").build();
+        var rejected = unknown.analyzeImages(forever)) {
+      var error = assertThrows(VisageException.class, () -> rejected.iterator().next());
+      assertEquals("UNKNOWN_USER", error.reason());
+    }
   }
 
   @Test

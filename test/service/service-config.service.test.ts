@@ -8,22 +8,22 @@ import {
   Metadata,
   status,
 } from "@grpc/grpc-js";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   FaceService,
   GetFaceVecRequestSchema,
   type GetFaceVecResponse,
   GetFaceVecResponseSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { FaceError } from "../../src/core/index.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { QueueError } from "../../src/workers/pool.ts";
 import { startEcho } from "../support/echo-service.ts";
 
-const SERVICE_CONFIG = readFileSync(
-  new URL("../../proto/face/v1/face_grpc_service_config.json", import.meta.url),
-  "utf8",
-);
+const readConfig = (path: string) => readFileSync(new URL(`../../proto/${path}`, import.meta.url), "utf8");
+const SERVICE_CONFIG = readConfig("face/v1/face_grpc_service_config.json");
+const TYPED_CONFIG = readConfig("visage/v1/face_analysis_grpc_service_config.json");
 
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
@@ -46,6 +46,13 @@ async function startFailing(place: Place, faults: readonly Error[]) {
       getFaceVec: () => {
         if (place === "operation") failFirst();
         return { status: "ok" };
+      },
+    },
+    typedRpc: {
+      analyzeImage: () => ({ facesFound: 1 }),
+      compareFaces: () => ({ model: "echo" }),
+      async *analyzeImages() {
+        yield { key: "echo" };
       },
     },
   });
@@ -160,4 +167,54 @@ test.each([
   await response.body?.cancel();
   expect([response.status, response.headers.get("retry-after")]).toEqual([httpStatus, "3"]);
   expect(response.headers.get("grpc-retry-pushback-ms")).toBe("2500");
+});
+
+describe("a gRPC client of the typed API", () => {
+  const draining = [new ServiceError("draining", undefined, SOON)];
+
+  /** Opens a grpc-js client that retries as the published service config says. */
+  function openTypedClient(port: number): Client {
+    const options = { "grpc.service_config": TYPED_CONFIG };
+    const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), options);
+    onTestFinished(() => client.close());
+    return client;
+  }
+
+  test.each(["AnalyzeImage", "CompareFaces"])("retries %s by itself", async (method) => {
+    const { port, counter } = await startFailing("admission", draining);
+    const client = openTypedClient(port);
+    const empty = () => Buffer.alloc(0);
+    const outcome = await new Promise((resolve) => {
+      client.makeUnaryRequest(
+        `/${FaceAnalysisService.typeName}/${method}`,
+        empty,
+        (bytes) => bytes.length,
+        undefined,
+        new Metadata(),
+        (error, response) => resolve(error ?? response),
+      );
+    });
+    expect(outcome).toBeGreaterThan(0);
+    expect(counter.requests).toBe(2);
+  });
+
+  test("does not retry a stream, whose images it would have to keep", async () => {
+    const { port, counter } = await startFailing("admission", draining);
+    const path = `/${FaceAnalysisService.typeName}/AnalyzeImages`;
+    const stream = openTypedClient(port).makeBidiStreamRequest<Buffer, Buffer>(
+      path,
+      (bytes) => bytes,
+      (bytes) => bytes,
+      new Metadata(),
+    );
+    const error = await new Promise((resolve) => stream.on("error", resolve).resume());
+    expect(error).toMatchObject({ code: status.UNAVAILABLE });
+    expect(counter.requests).toBe(1);
+  });
+
+  test("finds the config in the package", () => {
+    const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    for (const name of ["./service-config.json", "./visage/v1/service-config.json"])
+      expect(JSON.parse(readConfig(exports[name].replace("./proto/", "")))).toHaveProperty("methodConfig");
+  });
 });

@@ -14,6 +14,7 @@ import {
   type Image,
   ImageSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { Admission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import { Connections } from "../../src/http/connections.ts";
@@ -96,6 +97,8 @@ export interface EchoOptions {
   readonly admit?: Admission["admit"];
   /** Serves the operations as RPCs as well. */
   readonly rpc?: Partial<ServiceImpl<typeof FaceService>>;
+  /** Serves operations of the typed API as RPCs, if `rpc` is given. */
+  readonly typedRpc?: Partial<ServiceImpl<typeof FaceAnalysisService>>;
 }
 
 /** Creates the lifecycle of a REST handler alone: no RPCs, pages or admission limits. */
@@ -182,7 +185,8 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
     timeoutMs: options.timeoutMs ?? 30_000,
     corsOrigins: options.corsOrigins ?? "*",
     ...(options.rpc && {
-      rpcRoutes: (router: ConnectRouter) => void router.service(FaceService, options.rpc!),
+      rpcRoutes: (router: ConnectRouter) =>
+        void router.service(FaceService, options.rpc!).service(FaceAnalysisService, options.typedRpc ?? {}),
       interceptors: [translateErrors(log)],
     }),
     log,

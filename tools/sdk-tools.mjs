@@ -16,9 +16,9 @@ import { join, resolve } from "node:path";
 const CACHE = resolve("node_modules/.cache/sdk-tools");
 
 const FACE_PROTO = "face/v1/face.proto";
-const TYPED_PROTO = "visage/v1/face_analysis.proto";
+const TYPED_PROTOS = ["visage/v1/face_analysis.proto", "visage/v1/gallery.proto"];
 const OPTIONS_PROTO = "rest/v1/options.proto";
-const PROTOS = [FACE_PROTO, TYPED_PROTO, OPTIONS_PROTO];
+const PROTOS = [FACE_PROTO, ...TYPED_PROTOS, OPTIONS_PROTO];
 
 const PYTHON_PINS = "sdks/python/requirements-dev.txt";
 /** A module of its own, so that users of the SDK do not depend on its generators. */
@@ -131,7 +131,7 @@ export function generateSdks(folder) {
 /** Generates modules below the package `visage`, and stubs with their types. */
 function generatePython(out) {
   // `visage/v1` is below the package by its own path; the others are put there.
-  compilePython(join(out, "src"), [TYPED_PROTO], [TYPED_PROTO]);
+  compilePython(join(out, "src"), TYPED_PROTOS, TYPED_PROTOS);
   compilePython(join(out, "src/visage"), [FACE_PROTO, OPTIONS_PROTO], [FACE_PROTO]);
   // protoc can only import by the path of a proto, such as `face.v1`.
   const movedImport = /^(from|import) (?=(?:face|rest)\.)/gm;

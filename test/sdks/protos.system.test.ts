@@ -26,7 +26,12 @@ test("protoc compiles the protos of the npm package with no other files", () => 
   const protos = files.map(({ path }) => path).filter((path) => path.endsWith(".proto"));
   for (const path of protos) cpSync(join(PACKAGE_ROOT, path), join(folder, path));
 
-  const services = ["face/v1/face.proto", "visage/v1/face_analysis.proto", "grpc/health/v1/health.proto"];
+  const services = [
+    "face/v1/face.proto",
+    "visage/v1/face_analysis.proto",
+    "visage/v1/gallery.proto",
+    "grpc/health/v1/health.proto",
+  ];
   const args = ["-I", "proto", "--include_imports", "--descriptor_set_out=set.binpb", ...services];
   execFileSync(PYTHON, ["-m", "grpc_tools.protoc", ...args], { cwd: folder });
 

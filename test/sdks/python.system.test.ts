@@ -53,6 +53,8 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
         "visage/face/v1/face_pb2_grpc.pyi",
         "visage/v1/face_analysis_pb2.pyi",
         "visage/v1/face_analysis_pb2_grpc.pyi",
+        "visage/v1/gallery_pb2.pyi",
+        "visage/v1/gallery_pb2_grpc.pyi",
       ]),
     );
   });

@@ -68,7 +68,7 @@ function readRule(method: DescMethod, { pattern, body }: HttpRule): { verb: stri
 }
 
 /** The names of the variables in a path template. */
-function variablesOf(path: string): string[] {
+export function variablesOf(path: string): string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name!);
 }
 

@@ -3,8 +3,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { readRoutes } from "../../src/rest/routes.ts";
+import { createExampleRequest } from "../../tools/openapi/example-request.ts";
+import { readExamples } from "../../tools/openapi/examples.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -78,6 +81,50 @@ describe("the responses of the service", () => {
     expect(ajv.validate(schema, body), ajv.errorsText()).toBe(true);
   });
 
+  test("the examples of galleries are real requests with their responses", async () => {
+    const examples = Object.entries(readExamples()).filter(([name]) =>
+      name.startsWith(GalleryService.typeName),
+    );
+    expect(examples).toHaveLength(GalleryService.methods.length);
+    // In the order in which they were recorded, from the creation of a gallery to its deletion.
+    for (const [name, example] of examples) {
+      const route = readRoutes(GalleryService).find(({ method }) => name.endsWith(`.${method.name}`))!;
+      const { target, ...init } = createExampleRequest(route, example.request);
+      const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
+        ...init,
+        headers: { user_id: USER, "content-type": "application/json" },
+      });
+      expect(response.status, name).toBe(200);
+      expectSimilar(await response.clone().json(), example.response);
+      await expectConformance(route.path, response, route.verb.toLowerCase());
+    }
+  });
+
+  test.each([
+    ["/v1/galleries/{gallery_id}", "GET", "/v1/galleries/nowhere", undefined, 404],
+    ["/v1/galleries/{gallery_id}", "GET", "/v1/galleries/%20", undefined, 400],
+    ["/v1/galleries", "GET", "/v1/galleries?page_size=1001", undefined, 400],
+    ["/v1/galleries", "POST", "/v1/galleries", { galleryId: "twice" }, 200],
+    ["/v1/galleries", "POST", "/v1/galleries", { galleryId: "twice" }, 409],
+    ["/v1/galleries/{gallery_id}:identify", "POST", "/v1/galleries/twice:identify", { source: photo }, 200],
+    ["/v1/galleries/{gallery_id}:identify", "POST", "/v1/galleries/twice:identify", {}, 400],
+    [
+      "/v1/galleries/{gallery_id}/people/{person_id}/faces",
+      "POST",
+      "/v1/galleries/twice/people/ann/faces",
+      { source: "R0lGODlhAQABAAAAACw=" },
+      415,
+    ],
+  ])("%s: %s %s conforms to the document", async (path, verb, target, body, status) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
+      method: verb,
+      headers: { user_id: USER, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(status);
+    await expectConformance(path, response, verb.toLowerCase());
+  });
+
   test.each<[string, object | string, string]>([
     ["a response", { key: "a", request: { image: { content: photo } } }, "response"],
     ["the error of an image", { key: "b", request: { image: { content: "R0lGODlhAQABAAAAACw=" } } }, "error"],
@@ -125,7 +172,8 @@ describe("the responses of the service", () => {
     const [path] = target.split("?") as [string];
     const inline = ["paths", path, verb, "responses", String(response.status)];
     const described = document.paths[path]![verb]!.responses[response.status]!;
-    const pointer = described.$ref ?? `#/${inline.map((part) => part.replaceAll("/", "~1")).join("/")}`;
+    const pointer =
+      described.$ref ?? `#/${inline.map((part) => encodeURIComponent(part.replaceAll("/", "~1"))).join("/")}`;
     const schema = { $ref: `openapi.json${pointer}/content/application~1json/schema` };
     expect(ajv.validate(schema, await response.json()), ajv.errorsText()).toBe(true);
 
@@ -139,11 +187,14 @@ describe("the responses of the service", () => {
   }
 });
 
-/** Expects equal values, except for numbers: they differ slightly between processors. */
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** Expects equal values, except for numbers, which differ slightly between processors, and times. */
 function expectSimilar(actual: unknown, expected: unknown): void {
   const isNumber = typeof expected === "number" || /^0\.\d{4}$/.test(String(expected));
   if (isNumber)
     expect(Math.abs(Number(actual) - Number(expected))).toBeLessThanOrEqual(tolerance(Number(expected)));
+  else if (TIME.test(String(expected))) expect(actual).toMatch(TIME);
   else if (typeof expected !== "object") expect(actual).toBe(expected);
   else {
     expect(Object.keys(actual as object)).toEqual(Object.keys(expected as object));

@@ -3,11 +3,13 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { ERRORS, type ErrorKind, isGalleryError, reasonFromKind } from "../../src/service/error-table.ts";
 import { createDocument } from "../../tools/openapi/document.ts";
 import { documentMetadata } from "../../tools/openapi/document-metadata.ts";
 import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
+import { galleryMetadata } from "../../tools/openapi/gallery-metadata.ts";
 import { typedMetadata } from "../../tools/openapi/typed-metadata.ts";
 
 interface Operation {
@@ -98,9 +100,12 @@ describe("the OpenAPI document", () => {
   });
 
   test("has operations with different names", () => {
-    const ids = Object.values(document.paths).flatMap(({ post }) => (post ? [post.operationId] : []));
+    const ids = Object.values(document.paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => operationId),
+    );
     expect(ids).toContain("compareFaces");
     expect(ids).toContain("v1CompareFaces");
+    expect(ids).toContain("v1CreateGallery");
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -136,7 +141,71 @@ describe("the OpenAPI document", () => {
     expect(findFaults({ a: schema })).toEqual([fault]);
   });
 
+  describe("of galleries", () => {
+    const operationOf = (path: string, verb: string) =>
+      (document.paths[path] as unknown as Record<string, Operation>)[verb.toLowerCase()]!;
+
+    test.each([...readRoutes(GalleryService)])(
+      "has each field of $verb $path once: in the path, the query or the body",
+      ({ path, verb, method }) => {
+        const { parameters, requestBody } = operationOf(path, verb);
+        const variables = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
+        const inPath = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
+        expect(inPath).toEqual(variables);
+        const others = method.input.fields
+          .filter(({ name }) => !variables.includes(name))
+          .map(({ jsonName }) => jsonName);
+        const inQuery = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
+        if (verb === "GET" || verb === "DELETE") {
+          expect(requestBody).toBeUndefined();
+          expect(inQuery).toEqual(others);
+          return;
+        }
+        expect(propertiesOf(requestBody.content["application/json"]!.schema)).toEqual(others);
+        const files = requestBody.content["multipart/form-data"];
+        if (files) expect([...propertiesOf(files.schema), ...inQuery]).toEqual(others);
+        else expect(inQuery).toEqual([]);
+      },
+    );
+
+    test("takes images as files where a face is enrolled or identified", () => {
+      const withFiles = readRoutes(GalleryService)
+        .filter(({ path, verb }) => operationOf(path, verb).requestBody?.content["multipart/form-data"])
+        .map(({ method }) => method.name);
+      expect(withFiles).toEqual(["EnrolFace", "IdentifyFaces"]);
+    });
+
+    test.each([...readRoutes(GalleryService)])("lists every error of $verb $path", ({ path, verb }) => {
+      const { responses } = operationOf(path, verb);
+      const described = Object.entries(responses).flatMap(([status, { $ref }]) => {
+        const response = document.components.responses[$ref?.split("/").at(-1) ?? ""];
+        const names = Object.keys(response?.content["application/json"].examples ?? {});
+        return names.map((reason) => `${status} ${reason}`);
+      });
+      const expected = (Object.keys(ERRORS) as ErrorKind[])
+        .filter((kind) => kind !== "noSuchPath" && kind !== "wrongMethod")
+        .map((kind) => `${ERRORS[kind].http} ${reasonFromKind(kind)}`);
+      expect(new Set(described)).toEqual(new Set(expected));
+      expect(described).toEqual(expect.arrayContaining(["404 GALLERY_NOT_FOUND", "409 GALLERY_EXISTS"]));
+    });
+
+    test("writes revisions as text and times as RFC 3339", () => {
+      expect(document.components.schemas.V1Gallery).toMatchObject({
+        required: expect.arrayContaining(["revision", "createTime"]),
+        properties: {
+          revision: { type: "string", pattern: "^-?[0-9]+$" },
+          createTime: { type: "string", format: "date-time" },
+        },
+      });
+      expect(document.components.schemas).not.toHaveProperty("V1Timestamp");
+    });
+  });
+
   test("rejects metadata about unknown fields", () => {
+    const gallery = { ...galleryMetadata(), required: ["visage.v1.Gallery.name"] };
+    expect(() =>
+      createDocument([{ service: GalleryService, metadata: gallery }], documentMetadata("1")),
+    ).toThrow("visage.v1.GalleryService has no visage.v1.Gallery.name.");
     const metadata = { ...faceMetadata(), required: ["face.v1.Face.name"] };
     expect(() => createDocument([{ service: FaceService, metadata }], documentMetadata("1"))).toThrow(
       "face.v1.FaceService has no face.v1.Face.name.",

@@ -38,7 +38,12 @@ export interface ServiceMetadata {
   readonly errorSchemaName: string;
   /** Creates the response to a request that failed with this error. */
   readonly errorExample: (error: ErrorDescription) => JsonObject;
+  /** The errors of its operations. */
   readonly errors: readonly ErrorDescription[];
+  /** The errors in the table of the error schema, which several services may share. */
+  readonly errorsOfSchema: readonly ErrorDescription[];
+  /** The start of the names of its error responses. */
+  readonly responsePrefix: string;
   /** The statuses of errors that end a stream before its first response. */
   readonly streamErrorStatuses: readonly number[];
   readonly headers: readonly HeaderDescription[];

@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import type { DescMethod, DescMethodUnary, DescService, JsonObject } from "@bufbuild/protobuf";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import { type Route, readPath, readRoutes } from "../../src/rest/routes.ts";
 import type { DocumentMetadata, ServiceMetadata } from "./api-metadata.ts";
 import { firstSentence, readComment, readDescription } from "./comments.ts";
 import { fullName, messageSchemas } from "./messages.ts";
-import { bodySchemas, queryParameters, requestBody, streamRequestBody } from "./requests.ts";
+import {
+  bodySchemas,
+  hasBody,
+  pathFieldsOf,
+  pathParameters,
+  queryParameters,
+  requestBody,
+  streamRequestBody,
+} from "./requests.ts";
 import {
   errorResponses,
   errorSchemas,
@@ -55,9 +63,12 @@ function tag({ service }: DescribedService): JsonObject {
 }
 
 function paths({ service, metadata }: DescribedService): JsonObject {
-  const unary = [...readRoutes(service).values()].map(
-    ({ path, verb, method }) => [path, { [verb.toLowerCase()]: operation(method, metadata) }] as const,
-  );
+  const routes = readRoutes(service);
+  const unary = routes.map(({ path }) => {
+    const sharing = routes.filter((route) => route.path === path);
+    const operations = sharing.map((route) => [route.verb.toLowerCase(), operation(route, metadata)]);
+    return [path, Object.fromEntries(operations)] as const;
+  });
   const streams = service.methods
     .filter((method) => method.methodKind === "bidi_streaming")
     .map((method) => [readPath(method), { post: streamOperation(method, metadata) }] as const);
@@ -65,24 +76,26 @@ function paths({ service, metadata }: DescribedService): JsonObject {
 }
 
 function schemas({ service, metadata }: DescribedService): JsonObject {
-  const isUnary = (method: DescMethod) => method.methodKind === "unary";
-  const unaryRequests = service.methods.filter(isUnary).map(({ input }) => input);
-  const streamRequests = service.methods.filter((method) => !isUnary(method)).map(({ input }) => input);
+  const routes = readRoutes(service);
+  const unaryRequests = routes.filter(hasBody).map(({ method }) => method.input);
+  const streamRequests = service.methods
+    .filter(({ methodKind }) => methodKind !== "unary")
+    .map(({ input }) => input);
   const responses = service.methods.map(({ output }) => output);
   const jsonRequests = metadata.hasMessageBodies ? [...unaryRequests, ...streamRequests] : [];
   return merge(
     bodySchemas(unaryRequests, metadata),
-    messageSchemas([...jsonRequests, ...responses], metadata),
+    messageSchemas([...jsonRequests, ...responses], metadata, new Set(routes.flatMap(pathFieldsOf))),
     errorSchemas(metadata),
   );
 }
 
-function operation(method: DescMethodUnary, metadata: ServiceMetadata): JsonObject {
+function operation(route: Route, metadata: ServiceMetadata): JsonObject {
   return {
-    ...operationHead(method, metadata),
-    parameters: queryParameters(method, metadata),
-    requestBody: requestBody(method, metadata),
-    responses: methodResponses(method, metadata),
+    ...operationHead(route.method, metadata),
+    parameters: [...pathParameters(route, metadata), ...queryParameters(route, metadata)],
+    ...(hasBody(route) && { requestBody: requestBody(route, metadata) }),
+    responses: methodResponses(route.method, metadata),
   };
 }
 
@@ -121,7 +134,8 @@ function rejectUnknownNames({
   service: { file, typeName },
   metadata: { formats, fields, required, optional },
 }: DescribedService): void {
-  const names = new Set(file.messages.flatMap(({ typeName, fields }) => [typeName, ...fields.map(fullName)]));
+  const messages = [file, ...file.dependencies].flatMap((described) => described.messages);
+  const names = new Set(messages.flatMap(({ typeName, fields }) => [typeName, ...fields.map(fullName)]));
   const unknown = [...Object.keys(formats), ...Object.keys(fields), ...required, ...optional].filter(
     (name) => !names.has(name),
   );

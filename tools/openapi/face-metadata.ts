@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { BOX_FORMAT } from "./box-format.ts";
-import { ERROR_DESCRIPTIONS } from "./errors.ts";
+import { ANALYSIS_ERROR_DESCRIPTIONS } from "./errors.ts";
 import { EXAMPLE_BOX, readExamples } from "./examples.ts";
 import { ERROR_ENVELOPE, errorExample } from "./face-errors.ts";
 import { HEADERS } from "./headers.ts";
@@ -20,7 +20,9 @@ export function faceMetadata(): ServiceMetadata {
     errorSchema: ERROR_ENVELOPE,
     errorSchemaName: "ErrorResponse",
     errorExample,
-    errors: ERROR_DESCRIPTIONS,
+    errors: ANALYSIS_ERROR_DESCRIPTIONS,
+    errorsOfSchema: ANALYSIS_ERROR_DESCRIPTIONS,
+    responsePrefix: "",
     streamErrorStatuses: [],
     headers: HEADERS,
   };

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence as Presence, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { FieldBehavior, field_behavior } from "../../gen/ts/google/api/field_behavior_pb.ts";
 import { StatusSchema } from "../../gen/ts/google/rpc/status_pb.ts";
 import { flatten } from "../../gen/ts/rest/v1/options_pb.ts";
@@ -33,6 +33,12 @@ const SCALARS: Readonly<Record<ScalarType, JsonObject>> = {
   [ScalarType.BYTES]: { type: "string", format: "byte" },
 };
 
+/** Messages whose schema is not made of their fields, by full name. Undefined: the schema is made elsewhere. */
+const WELL_KNOWN: Readonly<Record<string, JsonObject | undefined>> = {
+  [TimestampSchema.typeName]: { type: "string", format: "date-time" },
+  [StatusSchema.typeName]: undefined,
+};
+
 type FieldMetadata = Pick<ServiceMetadata, "prefix" | "fields" | "required" | "optional" | "errorSchemaName">;
 
 /** Creates a reference to the schema of a message or enum. A status is written as error responses are. */
@@ -44,15 +50,19 @@ export function schemaRef(
   return { $ref: `#/components/schemas/${prefix}${schemaName}` };
 }
 
-/** Creates the schemas of messages and of all messages and enums inside them, by name. */
+/**
+ * Creates the schemas of messages and of all messages and enums inside them, by name. Fields that are in the path are
+ * left out.
+ */
 export function messageSchemas(
   messages: readonly DescMessage[],
   metadata: FieldMetadata,
+  pathFields: ReadonlySet<DescField> = new Set(),
 ): Record<string, JsonObject> {
   const schemas: Record<string, JsonObject> = {};
   const add = (message: DescMessage) => {
-    if (metadata.prefix + message.name in schemas || message.typeName === StatusSchema.typeName) return;
-    Object.assign(schemas, messageSchema(message, metadata));
+    if (metadata.prefix + message.name in schemas || message.typeName in WELL_KNOWN) return;
+    Object.assign(schemas, messageSchema(message, metadata, pathFields));
     for (const field of message.fields) {
       if (field.message) add(field.message);
       if (field.enum) schemas[metadata.prefix + field.enum.name] = enumSchema(field.enum);
@@ -64,11 +74,11 @@ export function messageSchemas(
 
 /**
  * Creates the schema of a field with its description. A single message or enum is a reference, which has no
- * description: in OpenAPI 3.0 a reference has no other keywords. Well-known types are not supported.
+ * description: in OpenAPI 3.0 a reference has no other keywords.
  */
 export function fieldSchema(field: DescField, metadata: FieldMetadata): JsonObject {
-  if (field.fieldKind === "message" || field.fieldKind === "enum") return elementType(field, metadata);
-  return { ...fieldType(field, metadata), ...metadata.fields[fullName(field)], ...readDescription(field) };
+  const type = fieldType(field, metadata);
+  return "$ref" in type ? type : { ...type, ...metadata.fields[fullName(field)], ...readDescription(field) };
 }
 
 /** Returns the name by which the metadata identifies a field. */
@@ -77,18 +87,21 @@ export function fullName({ parent, name }: DescField): string {
 }
 
 /** Creates the schema of a message, and of what it needs beside it, by name. */
-function messageSchema(message: DescMessage, metadata: FieldMetadata): Record<string, JsonObject> {
+function messageSchema(
+  message: DescMessage,
+  metadata: FieldMetadata,
+  pathFields: ReadonlySet<DescField>,
+): Record<string, JsonObject> {
   const flattened = message.fields.find((field) => getOption(field, flatten));
   if (flattened) return flattenedSchema(message, flattened, metadata);
-  const required = message.fields.filter((field) => isRequired(field, metadata));
+  const fields = message.fields.filter((field) => !pathFields.has(field));
+  const required = fields.filter((field) => isRequired(field, metadata));
   return {
     [metadata.prefix + message.name]: {
       type: "object",
       ...readDescription(message),
       ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
-      properties: Object.fromEntries(
-        message.fields.map((field) => [field.jsonName, fieldSchema(field, metadata)]),
-      ),
+      properties: Object.fromEntries(fields.map((field) => [field.jsonName, fieldSchema(field, metadata)])),
     },
   };
 }
@@ -153,6 +166,8 @@ function fieldType(field: DescField, metadata: FieldMetadata): JsonObject {
 }
 
 function elementType(field: DescField, metadata: FieldMetadata): JsonObject {
+  const wellKnown = field.message && WELL_KNOWN[field.message.typeName];
+  if (wellKnown) return wellKnown;
   const type = field.message ?? field.enum;
   return type ? schemaRef(type, metadata) : SCALARS[field.scalar!];
 }

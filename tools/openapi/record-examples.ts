@@ -5,9 +5,11 @@ import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import sharp from "sharp";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { createSyntheticFace } from "../../src/core/image/synthetic-face.ts";
-import { readPath } from "../../src/rest/routes.ts";
+import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { startServiceProcess, USER } from "../support/service-process.ts";
+import { createExampleRequest } from "./example-request.ts";
 import { EXAMPLES_FILE, fullMethodName } from "./examples.ts";
 import { JSON_LINES } from "./requests.ts";
 
@@ -33,6 +35,7 @@ const requests: readonly (readonly [DescMethod, JsonObject])[] = [
     { source: { image: firstImage! }, target: { image: secondImage! }, maxFalseMatchRate: 0.001 },
   ],
   [analyzeImages, { key: "one.png", request: { image: firstImage!, features: ["FEATURE_QUALITY"] } }],
+  ...galleryRequests(),
 ];
 
 const service = await startServiceProcess({});
@@ -51,16 +54,49 @@ function textRequest({ input }: DescMethod): JsonObject {
   return Object.fromEntries(fields.map(({ name }, index) => [name, images[index]!]));
 }
 
+/** Requests of galleries, from the creation of one to its deletion. */
+function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
+  const { method } = GalleryService;
+  const gallery = { galleryId: "staff" };
+  const person = { ...gallery, personId: "17" };
+  return [
+    [method.createGallery, { ...gallery, displayName: "Staff" }],
+    // With an id of its own, because an id that is made from the template differs between machines.
+    [
+      method.enrolFace,
+      {
+        ...person,
+        source: { image: firstImage! },
+        faceId: "photo-1",
+        displayName: "Ann",
+        skipQualityCheck: true,
+      },
+    ],
+    [method.getGallery, gallery],
+    [method.listGalleries, { pageSize: 10 }],
+    [method.updateGallery, { ...gallery, displayName: "Staff of the museum" }],
+    [method.getPerson, person],
+    [method.listPeople, { ...gallery, pageSize: 10 }],
+    [method.updatePerson, { ...person, displayName: "Anna" }],
+    [method.identifyFaces, { ...gallery, source: { image: secondImage! }, maxResults: 3 }],
+    [method.deleteFace, { ...person, faceId: "photo-1" }],
+    [method.deletePerson, person],
+    [method.deleteGallery, gallery],
+  ];
+}
+
 /** Calls a method. A stream gets one line, which is JSON. */
-async function call(method: DescMethod, body: JsonObject): Promise<JsonObject> {
-  const path = readPath(method);
-  const type = method.methodKind === "unary" ? "application/json" : JSON_LINES;
-  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-    method: "POST",
-    headers: { user_id: USER, "content-type": type },
-    body: JSON.stringify(body),
+async function call(method: DescMethod, request: JsonObject): Promise<JsonObject> {
+  const isUnary = method.methodKind === "unary";
+  const route = readRoutes(method.parent).find((one) => one.method === method);
+  const { target, ...init } = route
+    ? createExampleRequest(route, request)
+    : { target: readPath(method), method: "POST", body: JSON.stringify(request) };
+  const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
+    ...init,
+    headers: { user_id: USER, "content-type": isUnary ? "application/json" : JSON_LINES },
   });
   const json = (await response.json()) as JsonObject;
-  if (!response.ok || json.error) throw new Error(`${path}: ${JSON.stringify(json)}`);
+  if (!response.ok || json.error) throw new Error(`${target}: ${JSON.stringify(json)}`);
   return json;
 }

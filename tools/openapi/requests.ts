@@ -1,4 +1,5 @@
 import type { DescField, DescMessage, DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { type Route, variablesOf } from "../../src/rest/routes.ts";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { readDescription } from "./comments.ts";
 import { exampleOf } from "./examples.ts";
@@ -17,14 +18,47 @@ const IN_BODY_TOO = "A JSON body may have it instead; the query wins.";
 /** The media type of a stream: a message in each line. */
 export const JSON_LINES = "application/x-ndjson";
 
-/** Describes the query parameters: every field that cannot be a file. */
-export function queryParameters({ input }: DescMethod, metadata: ServiceMetadata): JsonObject[] {
-  return input.fields
-    .filter((field) => !isFile(field, metadata))
+/** Returns the fields of a request that are in its path. */
+export function pathFieldsOf({ path, method: { input } }: Route): DescField[] {
+  return variablesOf(path).map((name) => input.fields.find((field) => field.name === name)!);
+}
+
+/** Whether a request has a body. All fields of other requests are in the path and the query. */
+export function hasBody({ verb }: Route): boolean {
+  return verb !== "GET" && verb !== "DELETE";
+}
+
+/** Describes the parameters in the path. */
+export function pathParameters(route: Route, metadata: ServiceMetadata): JsonObject[] {
+  const { request } = exampleOf(route.method, metadata);
+  return pathFieldsOf(route).map((field) => {
+    const { description, ...schema } = fieldSchema(field, metadata);
+    return {
+      name: field.name,
+      in: "path",
+      required: true,
+      ...(description && { description }),
+      schema,
+      example: request[field.jsonName]!,
+    };
+  });
+}
+
+/**
+ * Describes the query parameters: every field that is not in the path and cannot be a file. A request whose body is
+ * always JSON has none.
+ */
+export function queryParameters(route: Route, metadata: ServiceMetadata): JsonObject[] {
+  if (hasBody(route) && !hasFiles(route.method, metadata)) return [];
+  const inPath = pathFieldsOf(route);
+  return route.method.input.fields
+    .filter((field) => !inPath.includes(field) && !isFile(field, metadata))
     .map((field) => {
       const { description: comment, ...schema } = fieldSchema(field, metadata);
       const format = requestFormat(field, metadata);
-      const description = [comment, metadata.hasMessageBodies && IN_BODY_TOO].filter(Boolean).join(" ");
+      const description = [comment, hasBody(route) && metadata.hasMessageBodies && IN_BODY_TOO]
+        .filter(Boolean)
+        .join(" ");
       return {
         name: field.jsonName,
         in: "query",
@@ -35,27 +69,30 @@ export function queryParameters({ input }: DescMethod, metadata: ServiceMetadata
 }
 
 /** Describes the request body: the images as files, or JSON. */
-export function requestBody(method: DescMethod, metadata: ServiceMetadata): JsonObject {
-  const { input } = method;
+export function requestBody(route: Route, metadata: ServiceMetadata): JsonObject {
+  const { method } = route;
+  const inPath = new Set(pathFieldsOf(route).map(({ jsonName }) => jsonName));
+  const example = Object.entries(exampleOf(method, metadata).request).filter(([name]) => !inPath.has(name));
   return {
     required: true,
     content: {
-      "multipart/form-data": {
-        schema: { $ref: `#/components/schemas/${filesName(input, metadata)}` },
-        encoding: Object.fromEntries(
-          input.fields
-            .filter((field) => isFile(field, metadata))
-            .map((field) => [
-              field.jsonName,
-              { contentType: requestFormat(field, metadata)!.file!.join(", ") },
-            ]),
-        ),
-      },
+      ...(hasFiles(method, metadata) && { "multipart/form-data": filesBody(method, metadata) }),
       "application/json": {
-        schema: schemaRef(input, metadata),
-        example: exampleOf(method, metadata).request,
+        schema: schemaRef(method.input, metadata),
+        example: Object.fromEntries(example),
       },
     },
+  };
+}
+
+function filesBody({ input }: DescMethod, metadata: ServiceMetadata): JsonObject {
+  return {
+    schema: { $ref: `#/components/schemas/${filesName(input, metadata)}` },
+    encoding: Object.fromEntries(
+      input.fields
+        .filter((field) => isFile(field, metadata))
+        .map((field) => [field.jsonName, { contentType: requestFormat(field, metadata)!.file!.join(", ") }]),
+    ),
   };
 }
 
@@ -80,7 +117,9 @@ export function bodySchemas(
 ): Record<string, JsonObject> {
   return Object.fromEntries(
     requests.flatMap((request) => [
-      [filesName(request, metadata), bodySchema(request, metadata, fileSchema)],
+      ...(request.fields.some((field) => isFile(field, metadata))
+        ? [[filesName(request, metadata), bodySchema(request, metadata, fileSchema)]]
+        : []),
       ...(metadata.hasMessageBodies
         ? []
         : [[metadata.prefix + request.name, bodySchema(request, metadata, textSchema)]]),
@@ -129,6 +168,10 @@ function formattedParameter({ fieldKind }: DescField, { text, examples = [] }: R
       ),
     }),
   };
+}
+
+function hasFiles({ input }: DescMethod, metadata: ServiceMetadata): boolean {
+  return input.fields.some((field) => isFile(field, metadata));
 }
 
 function isFile(field: DescField, metadata: ServiceMetadata): boolean {

@@ -1,12 +1,16 @@
 import { STATUS_CODES } from "node:http";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { reasonFromKind } from "../../src/service/error-table.ts";
 import type { ErrorDescription, ServiceMetadata } from "./api-metadata.ts";
 import { exampleOf } from "./examples.ts";
 import { schemaRef } from "./messages.ts";
 import { JSON_LINES } from "./requests.ts";
 
 /** Errors of requests that reach no operation. */
-const STATUSES_WITHOUT_OPERATION: readonly number[] = [404, 405];
+const REASONS_WITHOUT_OPERATION: readonly string[] = [
+  reasonFromKind("noSuchPath"),
+  reasonFromKind("wrongMethod"),
+];
 
 /** Describes the responses of a method, by status. */
 export function methodResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
@@ -54,7 +58,7 @@ function errorRefs(statuses: readonly number[], metadata: ServiceMetadata): Json
 export function errorResponses(metadata: ServiceMetadata): JsonObject {
   return Object.fromEntries(
     errorStatuses(metadata).map((status) => {
-      const errors = metadata.errors.filter(({ http }) => http === status);
+      const errors = operationErrors(metadata).filter(({ http }) => http === status);
       const examples = errors.map((error) => [
         error.reason,
         { summary: error.text, value: metadata.errorExample(error) },
@@ -81,7 +85,7 @@ export function errorSchemas(metadata: ServiceMetadata): JsonObject {
   const { description, ...schema } = metadata.errorSchema;
   return {
     [errorSchemaName(metadata)]: {
-      description: `${description}\n\n${errorTable(metadata.errors)}`,
+      description: `${description}\n\n${errorTable(metadata.errorsOfSchema)}`,
       ...schema,
     },
   };
@@ -109,16 +113,18 @@ function headerRefs({ headers }: ServiceMetadata, status: number, method?: DescM
   );
 }
 
-function errorStatuses({ errors }: ServiceMetadata): number[] {
-  const statuses = errors
-    .map(({ http }) => http)
-    .filter((status) => !STATUSES_WITHOUT_OPERATION.includes(status));
+function errorStatuses(metadata: ServiceMetadata): number[] {
+  const statuses = operationErrors(metadata).map(({ http }) => http);
   return [...new Set(statuses)].toSorted((a, b) => a - b);
 }
 
+function operationErrors({ errors }: ServiceMetadata): readonly ErrorDescription[] {
+  return errors.filter(({ reason }) => !REASONS_WITHOUT_OPERATION.includes(reason));
+}
+
 /** Names the response of a status, such as `TooManyRequests` for 429. */
-function responseName(status: number, { prefix }: ServiceMetadata): string {
-  return prefix + STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
+function responseName(status: number, { responsePrefix }: ServiceMetadata): string {
+  return responsePrefix + STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
 }
 
 function errorTable(errors: readonly ErrorDescription[]): string {

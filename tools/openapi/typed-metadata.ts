@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { BOX_FORMAT } from "./box-format.ts";
-import { ERROR_DESCRIPTIONS } from "./errors.ts";
+import { ANALYSIS_ERROR_DESCRIPTIONS, ERROR_DESCRIPTIONS } from "./errors.ts";
 import { readExamples } from "./examples.ts";
 import { HEADERS } from "./headers.ts";
 import { ERROR_STATUS, statusExample } from "./typed-errors.ts";
@@ -21,7 +21,10 @@ export function typedMetadata(): ServiceMetadata {
     errorSchema: ERROR_STATUS,
     errorSchemaName: "Status",
     errorExample: statusExample,
-    errors: ERROR_DESCRIPTIONS,
+    errors: ANALYSIS_ERROR_DESCRIPTIONS,
+    // GalleryService has the same schema.
+    errorsOfSchema: ERROR_DESCRIPTIONS,
+    responsePrefix: "V1",
     streamErrorStatuses: [400, 401, 402, 415, 429, 431, 500, 503],
     headers: HEADERS,
   };

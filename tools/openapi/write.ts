@@ -6,10 +6,12 @@ import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { createDocument } from "./document.ts";
 import { documentMetadata } from "./document-metadata.ts";
 import { faceMetadata } from "./face-metadata.ts";
+import { galleryMetadata } from "./gallery-metadata.ts";
 import { typedMetadata } from "./typed-metadata.ts";
 
 const [target] = process.argv.slice(2);
@@ -33,6 +35,7 @@ const registry = createFileRegistry(descriptors);
 const services = [
   { service: registry.getService(FaceService.typeName)!, metadata: faceMetadata() },
   { service: registry.getService(FaceAnalysisService.typeName)!, metadata: typedMetadata() },
+  { service: registry.getService(GalleryService.typeName)!, metadata: galleryMetadata() },
 ];
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {

@@ -31,6 +31,7 @@ import type { Health } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createJsonLines } from "./json-lines.ts";
 import type { LifecycleOptions } from "./lifecycle.ts";
+import { LIMITS } from "./limits.ts";
 import { createRequestLines, createResponseLines } from "./one-way-lines.ts";
 
 /** Options of the services. */
@@ -101,7 +102,7 @@ export function createServices(
     });
   const faces = createFaces(CONFIDENCE_DECIMALS);
   const analysisOptions = { analyzer, fetcher, timeoutMs, curve };
-  const analyzeItem = createItemAnalyzer(analysisOptions, log);
+  const analyzeItem = createItemAnalyzer(analysisOptions, LIMITS.streamImageWaitMs, log);
   const faceAnalysis = createFaceAnalysisService(analysisOptions, analyzeItem);
   const galleries = createGalleryService({
     analyzer,

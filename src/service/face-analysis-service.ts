@@ -69,9 +69,13 @@ export function createFaceAnalysisService(
   };
 }
 
-/** Creates the analysis of a stream's images. Logs the causes of errors that are hidden from the caller. */
-export function createItemAnalyzer(unaryOptions: FaceAnalysisOptions, log: RequestLog): ItemAnalyzer {
-  const options = { ...unaryOptions, analyzer: createPatientAnalyzer(unaryOptions.analyzer) };
+/** Creates the analysis of a stream's images, which wait for room in the queue. Logs the causes of errors that are hidden from the caller. */
+export function createItemAnalyzer(
+  unaryOptions: FaceAnalysisOptions,
+  maxQueueWaitMs: number,
+  log: RequestLog,
+): ItemAnalyzer {
+  const options = { ...unaryOptions, analyzer: createPatientAnalyzer(unaryOptions.analyzer, maxQueueWaitMs) };
   return async (message, item) => {
     const isRequest = !(message instanceof ServiceError);
     const key = isRequest ? message.key : "";

@@ -122,6 +122,17 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     expect(faces.slice(2).toSorted()).toEqual(expected);
   });
 
+  test("enrol, identify and delete a person", async () => {
+    const output = await outputOf(commandsUnder("docs/galleries.md", "Use"));
+    const [created, enrolled, identified, ...deleted] = documentsIn(output);
+    expect(created).toMatchObject({ gallery: { galleryId: "staff" } });
+    expect(enrolled).toMatchObject({ revision: "1" });
+    const { faces } = identified as { faces: { matches: { personId: string; displayName: string }[] }[] };
+    const named = faces.flatMap(({ matches }) => matches);
+    expect(named).toMatchObject([{ personId: "17", displayName: "Ann" }]);
+    expect(deleted).toEqual([{}, {}]);
+  });
+
   test("manage users and plans", async () => {
     const output = await outputOf(commandsUnder("docs/accounts.md", "Manage users and plans"));
     expect(output).toContain("acme");

@@ -4,7 +4,8 @@ import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService, FeatureSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { readConfig, variableNames } from "../../src/config.ts";
 import type { CurvePoint } from "../../src/core/index.ts";
-import { readManifest } from "../../src/model-manifest.ts";
+import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
+import { readFalseMatchCurve, readManifest } from "../../src/model-manifest.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
@@ -124,6 +125,15 @@ test("docs/typed-api.md lists the operations with their paths", () => {
   const listed = rows.map(([operation, path]) => [operation, path!.split(",")[0]]);
   const expected = FaceAnalysisService.methods.map((method) => [method.name, `POST ${readPath(method)}`]);
   expect(listed.toSorted()).toEqual(expected.toSorted());
+});
+
+test("docs/galleries.md has the thresholds by the size of a gallery", () => {
+  const section = sectionUnder(readMarkdown("docs/galleries.md"), "Thresholds");
+  const curve = readFalseMatchCurve();
+  for (const [faces, threshold] of tableRows(section).slice(0, 4)) {
+    const size = Number(faces!.replaceAll(/\D/g, ""));
+    expect(threshold, faces).toBe(thresholdForSize(size, curve).distance.toFixed(3));
+  }
 });
 
 test("docs/typed-api.md lists every feature", () => {

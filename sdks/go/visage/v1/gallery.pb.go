@@ -1679,6 +1679,271 @@ func (x *IdentifiedFace) GetMatches() []*PersonMatch {
 	return nil
 }
 
+// A request of ExportGallery.
+type ExportGalleryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery.
+	GalleryId     string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportGalleryRequest) Reset() {
+	*x = ExportGalleryRequest{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportGalleryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportGalleryRequest) ProtoMessage() {}
+
+func (x *ExportGalleryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportGalleryRequest.ProtoReflect.Descriptor instead.
+func (*ExportGalleryRequest) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ExportGalleryRequest) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+// A face of the gallery. People come in the order of their ids, and so do the faces of each.
+type ExportGalleryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId string `protobuf:"bytes,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The id of the face.
+	FaceId string `protobuf:"bytes,2,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
+	// The name of the person, possibly empty.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// The template.
+	Embedding *Embedding `protobuf:"bytes,4,opt,name=embedding,proto3" json:"embedding,omitempty"`
+	// When the face was enrolled first.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportGalleryResponse) Reset() {
+	*x = ExportGalleryResponse{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportGalleryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportGalleryResponse) ProtoMessage() {}
+
+func (x *ExportGalleryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportGalleryResponse.ProtoReflect.Descriptor instead.
+func (*ExportGalleryResponse) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ExportGalleryResponse) GetPersonId() string {
+	if x != nil {
+		return x.PersonId
+	}
+	return ""
+}
+
+func (x *ExportGalleryResponse) GetFaceId() string {
+	if x != nil {
+		return x.FaceId
+	}
+	return ""
+}
+
+func (x *ExportGalleryResponse) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ExportGalleryResponse) GetEmbedding() *Embedding {
+	if x != nil {
+		return x.Embedding
+	}
+	return nil
+}
+
+func (x *ExportGalleryResponse) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// A face to import.
+type ImportFacesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery. May be left out after the first face.
+	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	// The id of the person.
+	PersonId string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The id of the face. Without it, one is made from the template.
+	FaceId string `protobuf:"bytes,3,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
+	// A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// The template. Fails with MODEL_MISMATCH if it was made by another model.
+	Embedding     *Embedding `protobuf:"bytes,5,opt,name=embedding,proto3" json:"embedding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportFacesRequest) Reset() {
+	*x = ImportFacesRequest{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportFacesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportFacesRequest) ProtoMessage() {}
+
+func (x *ImportFacesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportFacesRequest.ProtoReflect.Descriptor instead.
+func (*ImportFacesRequest) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ImportFacesRequest) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+func (x *ImportFacesRequest) GetPersonId() string {
+	if x != nil {
+		return x.PersonId
+	}
+	return ""
+}
+
+func (x *ImportFacesRequest) GetFaceId() string {
+	if x != nil {
+		return x.FaceId
+	}
+	return ""
+}
+
+func (x *ImportFacesRequest) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ImportFacesRequest) GetEmbedding() *Embedding {
+	if x != nil {
+		return x.Embedding
+	}
+	return nil
+}
+
+// The result of an import.
+type ImportFacesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of faces that were imported.
+	FaceCount int32 `protobuf:"varint,1,opt,name=face_count,json=faceCount,proto3" json:"face_count,omitempty"`
+	// The revision of the gallery that has them.
+	Revision      int64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportFacesResponse) Reset() {
+	*x = ImportFacesResponse{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportFacesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportFacesResponse) ProtoMessage() {}
+
+func (x *ImportFacesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportFacesResponse.ProtoReflect.Descriptor instead.
+func (*ImportFacesResponse) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ImportFacesResponse) GetFaceCount() int32 {
+	if x != nil {
+		return x.FaceCount
+	}
+	return 0
+}
+
+func (x *ImportFacesResponse) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // A person whom a face resembles.
 type PersonMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1696,7 +1961,7 @@ type PersonMatch struct {
 
 func (x *PersonMatch) Reset() {
 	*x = PersonMatch{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1973,7 @@ func (x *PersonMatch) String() string {
 func (*PersonMatch) ProtoMessage() {}
 
 func (x *PersonMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1986,7 @@ func (x *PersonMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonMatch.ProtoReflect.Descriptor instead.
 func (*PersonMatch) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PersonMatch) GetPersonId() string {
@@ -1878,12 +2143,33 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x14_false_positive_rate\"l\n" +
 	"\x0eIdentifiedFace\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x120\n" +
-	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\"\x82\x01\n" +
+	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\";\n" +
+	"\x14ExportGalleryRequest\x12#\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\xe1\x01\n" +
+	"\x15ExportGalleryResponse\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12\x17\n" +
+	"\aface_id\x18\x02 \x01(\tR\x06faceId\x12!\n" +
+	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
+	"\tembedding\x18\x04 \x01(\v2\x14.visage.v1.EmbeddingR\tembedding\x12;\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"\xde\x01\n" +
+	"\x12ImportFacesRequest\x12#\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
+	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12\x1d\n" +
+	"\aface_id\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\x06faceId\x12'\n" +
+	"\fdisplay_name\x18\x04 \x01(\tB\x04\xe2A\x01\x01R\vdisplayName\x128\n" +
+	"\tembedding\x18\x05 \x01(\v2\x14.visage.v1.EmbeddingB\x04\xe2A\x01\x02R\tembedding\"P\n" +
+	"\x13ImportFacesResponse\x12\x1d\n" +
+	"\n" +
+	"face_count\x18\x01 \x01(\x05R\tfaceCount\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\x03R\brevision\"\x82\x01\n" +
 	"\vPersonMatch\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x17\n" +
 	"\aface_id\x18\x03 \x01(\tR\x06faceId\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\x02R\bdistance2\x98\f\n" +
+	"\bdistance\x18\x04 \x01(\x02R\bdistance2\x9e\x0e\n" +
 	"\x0eGalleryService\x12l\n" +
 	"\rCreateGallery\x12\x1f.visage.v1.CreateGalleryRequest\x1a .visage.v1.CreateGalleryResponse\"\x18\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/v1/galleries\x12p\n" +
 	"\n" +
@@ -1899,7 +2185,9 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\fDeletePerson\x12\x1e.visage.v1.DeletePersonRequest\x1a\x1f.visage.v1.DeletePersonResponse\"8\x82\xd3\xe4\x93\x02/*-/v1/galleries/{gallery_id}/people/{person_id}\x90\x02\x02\x12\x93\x01\n" +
 	"\n" +
 	"DeleteFace\x12\x1c.visage.v1.DeleteFaceRequest\x1a\x1d.visage.v1.DeleteFaceResponse\"H\x82\xd3\xe4\x93\x02?*=/v1/galleries/{gallery_id}/people/{person_id}/faces/{face_id}\x90\x02\x02\x12\x85\x01\n" +
-	"\rIdentifyFaces\x12\x1f.visage.v1.IdentifyFacesRequest\x1a .visage.v1.IdentifyFacesResponse\"1\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/galleries/{gallery_id}:identify\x90\x02\x02BK\n" +
+	"\rIdentifyFaces\x12\x1f.visage.v1.IdentifyFacesRequest\x1a .visage.v1.IdentifyFacesResponse\"1\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/galleries/{gallery_id}:identify\x90\x02\x02\x12\x82\x01\n" +
+	"\rExportGallery\x12\x1f.visage.v1.ExportGalleryRequest\x1a .visage.v1.ExportGalleryResponse\",\x82\xd3\xe4\x93\x02#\x12!/v1/galleries/{gallery_id}:export\x90\x02\x020\x01\x12\x7f\n" +
+	"\vImportFaces\x12\x1d.visage.v1.ImportFacesRequest\x1a\x1e.visage.v1.ImportFacesResponse\"/\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/galleries/{gallery_id}:import\x90\x02\x02(\x01BK\n" +
 	"\rdev.visage.v1P\x01Z8github.com/visage-face/visage/sdks/go/visage/v1;visagev1b\x06proto3"
 
 var (
@@ -1914,7 +2202,7 @@ func file_visage_v1_gallery_proto_rawDescGZIP() []byte {
 	return file_visage_v1_gallery_proto_rawDescData
 }
 
-var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_visage_v1_gallery_proto_goTypes = []any{
 	(*Gallery)(nil),               // 0: visage.v1.Gallery
 	(*Person)(nil),                // 1: visage.v1.Person
@@ -1944,58 +2232,70 @@ var file_visage_v1_gallery_proto_goTypes = []any{
 	(*IdentifyFacesRequest)(nil),  // 25: visage.v1.IdentifyFacesRequest
 	(*IdentifyFacesResponse)(nil), // 26: visage.v1.IdentifyFacesResponse
 	(*IdentifiedFace)(nil),        // 27: visage.v1.IdentifiedFace
-	(*PersonMatch)(nil),           // 28: visage.v1.PersonMatch
-	(*timestamppb.Timestamp)(nil), // 29: google.protobuf.Timestamp
-	(*FaceSource)(nil),            // 30: visage.v1.FaceSource
-	(*BoundingBox)(nil),           // 31: visage.v1.BoundingBox
+	(*ExportGalleryRequest)(nil),  // 28: visage.v1.ExportGalleryRequest
+	(*ExportGalleryResponse)(nil), // 29: visage.v1.ExportGalleryResponse
+	(*ImportFacesRequest)(nil),    // 30: visage.v1.ImportFacesRequest
+	(*ImportFacesResponse)(nil),   // 31: visage.v1.ImportFacesResponse
+	(*PersonMatch)(nil),           // 32: visage.v1.PersonMatch
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*FaceSource)(nil),            // 34: visage.v1.FaceSource
+	(*BoundingBox)(nil),           // 35: visage.v1.BoundingBox
+	(*Embedding)(nil),             // 36: visage.v1.Embedding
 }
 var file_visage_v1_gallery_proto_depIdxs = []int32{
-	29, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
+	33, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: visage.v1.Person.faces:type_name -> visage.v1.EnrolledFace
-	29, // 2: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
-	29, // 3: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
+	33, // 2: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
+	33, // 3: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 4: visage.v1.CreateGalleryResponse.gallery:type_name -> visage.v1.Gallery
 	0,  // 5: visage.v1.GetGalleryResponse.gallery:type_name -> visage.v1.Gallery
 	0,  // 6: visage.v1.ListGalleriesResponse.galleries:type_name -> visage.v1.Gallery
 	0,  // 7: visage.v1.UpdateGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	30, // 8: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
-	31, // 9: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
+	34, // 8: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
+	35, // 9: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
 	1,  // 10: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
 	1,  // 11: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
 	1,  // 12: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
-	30, // 13: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
+	34, // 13: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
 	27, // 14: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
-	31, // 15: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
-	28, // 16: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	3,  // 17: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 18: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 19: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 20: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 21: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 22: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	15, // 23: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	17, // 24: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	19, // 25: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	21, // 26: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	23, // 27: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	25, // 28: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	4,  // 29: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 30: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 31: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 32: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 33: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 34: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	16, // 35: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	18, // 36: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	20, // 37: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	22, // 38: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	24, // 39: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	26, // 40: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	29, // [29:41] is the sub-list for method output_type
-	17, // [17:29] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	35, // 15: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
+	32, // 16: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
+	36, // 17: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	33, // 18: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	36, // 19: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	3,  // 20: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 21: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 22: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 23: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 24: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 25: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	15, // 26: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	17, // 27: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	19, // 28: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	21, // 29: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	23, // 30: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	25, // 31: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	28, // 32: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	30, // 33: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 34: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 35: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 36: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 37: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 38: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 39: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	16, // 40: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	18, // 41: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	20, // 42: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	22, // 43: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	24, // 44: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	26, // 45: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	29, // 46: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	31, // 47: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	34, // [34:48] is the sub-list for method output_type
+	20, // [20:34] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }
@@ -2016,7 +2316,7 @@ func file_visage_v1_gallery_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_gallery_proto_rawDesc), len(file_visage_v1_gallery_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

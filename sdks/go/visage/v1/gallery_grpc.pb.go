@@ -36,6 +36,8 @@ const (
 	GalleryService_DeletePerson_FullMethodName  = "/visage.v1.GalleryService/DeletePerson"
 	GalleryService_DeleteFace_FullMethodName    = "/visage.v1.GalleryService/DeleteFace"
 	GalleryService_IdentifyFaces_FullMethodName = "/visage.v1.GalleryService/IdentifyFaces"
+	GalleryService_ExportGallery_FullMethodName = "/visage.v1.GalleryService/ExportGallery"
+	GalleryService_ImportFaces_FullMethodName   = "/visage.v1.GalleryService/ImportFaces"
 )
 
 // GalleryServiceClient is the client API for GalleryService service.
@@ -74,6 +76,12 @@ type GalleryServiceClient interface {
 	// Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
 	// without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(ctx context.Context, in *IdentifyFacesRequest, opts ...grpc.CallOption) (*IdentifyFacesResponse, error)
+	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+	// (`application/x-ndjson`).
+	ExportGallery(ctx context.Context, in *ExportGalleryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportGalleryResponse], error)
+	// Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	ImportFaces(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse], error)
 }
 
 type galleryServiceClient struct {
@@ -204,6 +212,38 @@ func (c *galleryServiceClient) IdentifyFaces(ctx context.Context, in *IdentifyFa
 	return out, nil
 }
 
+func (c *galleryServiceClient) ExportGallery(ctx context.Context, in *ExportGalleryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportGalleryResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[0], GalleryService_ExportGallery_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportGalleryRequest, ExportGalleryResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ExportGalleryClient = grpc.ServerStreamingClient[ExportGalleryResponse]
+
+func (c *galleryServiceClient) ImportFaces(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[1], GalleryService_ImportFaces_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ImportFacesRequest, ImportFacesResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ImportFacesClient = grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse]
+
 // GalleryServiceServer is the server API for GalleryService service.
 // All implementations must embed UnimplementedGalleryServiceServer
 // for forward compatibility.
@@ -240,6 +280,12 @@ type GalleryServiceServer interface {
 	// Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
 	// without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *IdentifyFacesRequest) (*IdentifyFacesResponse, error)
+	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+	// (`application/x-ndjson`).
+	ExportGallery(*ExportGalleryRequest, grpc.ServerStreamingServer[ExportGalleryResponse]) error
+	// Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	ImportFaces(grpc.ClientStreamingServer[ImportFacesRequest, ImportFacesResponse]) error
 	mustEmbedUnimplementedGalleryServiceServer()
 }
 
@@ -285,6 +331,12 @@ func (UnimplementedGalleryServiceServer) DeleteFace(context.Context, *DeleteFace
 }
 func (UnimplementedGalleryServiceServer) IdentifyFaces(context.Context, *IdentifyFacesRequest) (*IdentifyFacesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method IdentifyFaces not implemented")
+}
+func (UnimplementedGalleryServiceServer) ExportGallery(*ExportGalleryRequest, grpc.ServerStreamingServer[ExportGalleryResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportGallery not implemented")
+}
+func (UnimplementedGalleryServiceServer) ImportFaces(grpc.ClientStreamingServer[ImportFacesRequest, ImportFacesResponse]) error {
+	return status.Error(codes.Unimplemented, "method ImportFaces not implemented")
 }
 func (UnimplementedGalleryServiceServer) mustEmbedUnimplementedGalleryServiceServer() {}
 func (UnimplementedGalleryServiceServer) testEmbeddedByValue()                        {}
@@ -523,6 +575,24 @@ func _GalleryService_IdentifyFaces_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GalleryService_ExportGallery_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportGalleryRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(GalleryServiceServer).ExportGallery(m, &grpc.GenericServerStream[ExportGalleryRequest, ExportGalleryResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ExportGalleryServer = grpc.ServerStreamingServer[ExportGalleryResponse]
+
+func _GalleryService_ImportFaces_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(GalleryServiceServer).ImportFaces(&grpc.GenericServerStream[ImportFacesRequest, ImportFacesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ImportFacesServer = grpc.ClientStreamingServer[ImportFacesRequest, ImportFacesResponse]
+
 // GalleryService_ServiceDesc is the grpc.ServiceDesc for GalleryService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -579,6 +649,17 @@ var GalleryService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _GalleryService_IdentifyFaces_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ExportGallery",
+			Handler:       _GalleryService_ExportGallery_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ImportFaces",
+			Handler:       _GalleryService_ImportFaces_Handler,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "visage/v1/gallery.proto",
 }

@@ -74,6 +74,12 @@ const (
 	// GalleryServiceIdentifyFacesProcedure is the fully-qualified name of the GalleryService's
 	// IdentifyFaces RPC.
 	GalleryServiceIdentifyFacesProcedure = "/visage.v1.GalleryService/IdentifyFaces"
+	// GalleryServiceExportGalleryProcedure is the fully-qualified name of the GalleryService's
+	// ExportGallery RPC.
+	GalleryServiceExportGalleryProcedure = "/visage.v1.GalleryService/ExportGallery"
+	// GalleryServiceImportFacesProcedure is the fully-qualified name of the GalleryService's
+	// ImportFaces RPC.
+	GalleryServiceImportFacesProcedure = "/visage.v1.GalleryService/ImportFaces"
 )
 
 // GalleryServiceClient is a client for the visage.v1.GalleryService service.
@@ -105,6 +111,12 @@ type GalleryServiceClient interface {
 	// Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
 	// without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *connect.Request[v1.IdentifyFacesRequest]) (*connect.Response[v1.IdentifyFacesResponse], error)
+	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+	// (`application/x-ndjson`).
+	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest]) (*connect.ServerStreamForClient[v1.ExportGalleryResponse], error)
+	// Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	ImportFaces(context.Context) *connect.ClientStreamForClient[v1.ImportFacesRequest, v1.ImportFacesResponse]
 }
 
 // NewGalleryServiceClient constructs a client for the visage.v1.GalleryService service. By default,
@@ -201,6 +213,20 @@ func NewGalleryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		exportGallery: connect.NewClient[v1.ExportGalleryRequest, v1.ExportGalleryResponse](
+			httpClient,
+			baseURL+GalleryServiceExportGalleryProcedure,
+			connect.WithSchema(galleryServiceMethods.ByName("ExportGallery")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		importFaces: connect.NewClient[v1.ImportFacesRequest, v1.ImportFacesResponse](
+			httpClient,
+			baseURL+GalleryServiceImportFacesProcedure,
+			connect.WithSchema(galleryServiceMethods.ByName("ImportFaces")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -218,6 +244,8 @@ type galleryServiceClient struct {
 	deletePerson  *connect.Client[v1.DeletePersonRequest, v1.DeletePersonResponse]
 	deleteFace    *connect.Client[v1.DeleteFaceRequest, v1.DeleteFaceResponse]
 	identifyFaces *connect.Client[v1.IdentifyFacesRequest, v1.IdentifyFacesResponse]
+	exportGallery *connect.Client[v1.ExportGalleryRequest, v1.ExportGalleryResponse]
+	importFaces   *connect.Client[v1.ImportFacesRequest, v1.ImportFacesResponse]
 }
 
 // CreateGallery calls visage.v1.GalleryService.CreateGallery.
@@ -280,6 +308,16 @@ func (c *galleryServiceClient) IdentifyFaces(ctx context.Context, req *connect.R
 	return c.identifyFaces.CallUnary(ctx, req)
 }
 
+// ExportGallery calls visage.v1.GalleryService.ExportGallery.
+func (c *galleryServiceClient) ExportGallery(ctx context.Context, req *connect.Request[v1.ExportGalleryRequest]) (*connect.ServerStreamForClient[v1.ExportGalleryResponse], error) {
+	return c.exportGallery.CallServerStream(ctx, req)
+}
+
+// ImportFaces calls visage.v1.GalleryService.ImportFaces.
+func (c *galleryServiceClient) ImportFaces(ctx context.Context) *connect.ClientStreamForClient[v1.ImportFacesRequest, v1.ImportFacesResponse] {
+	return c.importFaces.CallClientStream(ctx)
+}
+
 // GalleryServiceHandler is an implementation of the visage.v1.GalleryService service.
 type GalleryServiceHandler interface {
 	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
@@ -309,6 +347,12 @@ type GalleryServiceHandler interface {
 	// Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
 	// without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *connect.Request[v1.IdentifyFacesRequest]) (*connect.Response[v1.IdentifyFacesResponse], error)
+	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+	// (`application/x-ndjson`).
+	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest], *connect.ServerStream[v1.ExportGalleryResponse]) error
+	// Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	ImportFaces(context.Context, *connect.ClientStream[v1.ImportFacesRequest]) (*connect.Response[v1.ImportFacesResponse], error)
 }
 
 // NewGalleryServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -401,6 +445,20 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	galleryServiceExportGalleryHandler := connect.NewServerStreamHandler(
+		GalleryServiceExportGalleryProcedure,
+		svc.ExportGallery,
+		connect.WithSchema(galleryServiceMethods.ByName("ExportGallery")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	galleryServiceImportFacesHandler := connect.NewClientStreamHandler(
+		GalleryServiceImportFacesProcedure,
+		svc.ImportFaces,
+		connect.WithSchema(galleryServiceMethods.ByName("ImportFaces")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/visage.v1.GalleryService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case GalleryServiceCreateGalleryProcedure:
@@ -427,6 +485,10 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 			galleryServiceDeleteFaceHandler.ServeHTTP(w, r)
 		case GalleryServiceIdentifyFacesProcedure:
 			galleryServiceIdentifyFacesHandler.ServeHTTP(w, r)
+		case GalleryServiceExportGalleryProcedure:
+			galleryServiceExportGalleryHandler.ServeHTTP(w, r)
+		case GalleryServiceImportFacesProcedure:
+			galleryServiceImportFacesHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -482,4 +544,12 @@ func (UnimplementedGalleryServiceHandler) DeleteFace(context.Context, *connect.R
 
 func (UnimplementedGalleryServiceHandler) IdentifyFaces(context.Context, *connect.Request[v1.IdentifyFacesRequest]) (*connect.Response[v1.IdentifyFacesResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.IdentifyFaces is not implemented"))
+}
+
+func (UnimplementedGalleryServiceHandler) ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest], *connect.ServerStream[v1.ExportGalleryResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.ExportGallery is not implemented"))
+}
+
+func (UnimplementedGalleryServiceHandler) ImportFaces(context.Context, *connect.ClientStream[v1.ImportFacesRequest]) (*connect.Response[v1.ImportFacesResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.ImportFaces is not implemented"))
 }

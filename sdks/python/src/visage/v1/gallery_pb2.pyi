@@ -855,6 +855,136 @@ class IdentifiedFace(_message.Message):
 Global___IdentifiedFace: _TypeAlias = IdentifiedFace  # noqa: Y015
 
 @_typing.final
+class ExportGalleryRequest(_message.Message):
+    """A request of ExportGallery."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery."""
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gallery_id", b"gallery_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportGalleryRequest: _TypeAlias = ExportGalleryRequest  # noqa: Y015
+
+@_typing.final
+class ExportGalleryResponse(_message.Message):
+    """A face of the gallery. People come in the order of their ids, and so do the faces of each."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PERSON_ID_FIELD_NUMBER: _builtins.int
+    FACE_ID_FIELD_NUMBER: _builtins.int
+    DISPLAY_NAME_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    person_id: _builtins.str
+    """The id of the person."""
+    face_id: _builtins.str
+    """The id of the face."""
+    display_name: _builtins.str
+    """The name of the person, possibly empty."""
+    @_builtins.property
+    def embedding(self) -> _face_analysis_pb2.Embedding:
+        """The template."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When the face was enrolled first."""
+
+    def __init__(
+        self,
+        *,
+        person_id: _builtins.str = ...,
+        face_id: _builtins.str = ...,
+        display_name: _builtins.str = ...,
+        embedding: _face_analysis_pb2.Embedding | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "person_id", b"person_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportGalleryResponse: _TypeAlias = ExportGalleryResponse  # noqa: Y015
+
+@_typing.final
+class ImportFacesRequest(_message.Message):
+    """A face to import."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    PERSON_ID_FIELD_NUMBER: _builtins.int
+    FACE_ID_FIELD_NUMBER: _builtins.int
+    DISPLAY_NAME_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery. May be left out after the first face."""
+    person_id: _builtins.str
+    """The id of the person."""
+    face_id: _builtins.str
+    """The id of the face. Without it, one is made from the template."""
+    display_name: _builtins.str
+    """A name for the person; at most 256 bytes. An earlier name stays if this is empty."""
+    @_builtins.property
+    def embedding(self) -> _face_analysis_pb2.Embedding:
+        """The template. Fails with MODEL_MISMATCH if it was made by another model."""
+
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+        person_id: _builtins.str = ...,
+        face_id: _builtins.str = ...,
+        display_name: _builtins.str = ...,
+        embedding: _face_analysis_pb2.Embedding | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ImportFacesRequest: _TypeAlias = ImportFacesRequest  # noqa: Y015
+
+@_typing.final
+class ImportFacesResponse(_message.Message):
+    """The result of an import."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACE_COUNT_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    face_count: _builtins.int
+    """Number of faces that were imported."""
+    revision: _builtins.int
+    """The revision of the gallery that has them."""
+    def __init__(
+        self,
+        *,
+        face_count: _builtins.int = ...,
+        revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["face_count", b"face_count", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ImportFacesResponse: _TypeAlias = ImportFacesResponse  # noqa: Y015
+
+@_typing.final
 class PersonMatch(_message.Message):
     """A person whom a face resembles."""
 

@@ -98,6 +98,16 @@ class GalleryServiceStub(object):
                 request_serializer=visage_dot_v1_dot_gallery__pb2.IdentifyFacesRequest.SerializeToString,
                 response_deserializer=visage_dot_v1_dot_gallery__pb2.IdentifyFacesResponse.FromString,
                 _registered_method=True)
+        self.ExportGallery = channel.unary_stream(
+                '/visage.v1.GalleryService/ExportGallery',
+                request_serializer=visage_dot_v1_dot_gallery__pb2.ExportGalleryRequest.SerializeToString,
+                response_deserializer=visage_dot_v1_dot_gallery__pb2.ExportGalleryResponse.FromString,
+                _registered_method=True)
+        self.ImportFaces = channel.stream_unary(
+                '/visage.v1.GalleryService/ImportFaces',
+                request_serializer=visage_dot_v1_dot_gallery__pb2.ImportFacesRequest.SerializeToString,
+                response_deserializer=visage_dot_v1_dot_gallery__pb2.ImportFacesResponse.FromString,
+                _registered_method=True)
 
 
 class GalleryServiceServicer(object):
@@ -194,6 +204,22 @@ class GalleryServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportGallery(self, request, context):
+        """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+        (`application/x-ndjson`).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportFaces(self, request_iterator, context):
+        """Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+        Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GalleryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -256,6 +282,16 @@ def add_GalleryServiceServicer_to_server(servicer, server):
                     servicer.IdentifyFaces,
                     request_deserializer=visage_dot_v1_dot_gallery__pb2.IdentifyFacesRequest.FromString,
                     response_serializer=visage_dot_v1_dot_gallery__pb2.IdentifyFacesResponse.SerializeToString,
+            ),
+            'ExportGallery': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportGallery,
+                    request_deserializer=visage_dot_v1_dot_gallery__pb2.ExportGalleryRequest.FromString,
+                    response_serializer=visage_dot_v1_dot_gallery__pb2.ExportGalleryResponse.SerializeToString,
+            ),
+            'ImportFaces': grpc.stream_unary_rpc_method_handler(
+                    servicer.ImportFaces,
+                    request_deserializer=visage_dot_v1_dot_gallery__pb2.ImportFacesRequest.FromString,
+                    response_serializer=visage_dot_v1_dot_gallery__pb2.ImportFacesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -586,6 +622,60 @@ class GalleryService(object):
             '/visage.v1.GalleryService/IdentifyFaces',
             visage_dot_v1_dot_gallery__pb2.IdentifyFacesRequest.SerializeToString,
             visage_dot_v1_dot_gallery__pb2.IdentifyFacesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportGallery(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/visage.v1.GalleryService/ExportGallery',
+            visage_dot_v1_dot_gallery__pb2.ExportGalleryRequest.SerializeToString,
+            visage_dot_v1_dot_gallery__pb2.ExportGalleryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportFaces(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/visage.v1.GalleryService/ImportFaces',
+            visage_dot_v1_dot_gallery__pb2.ImportFacesRequest.SerializeToString,
+            visage_dot_v1_dot_gallery__pb2.ImportFacesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -70,6 +70,14 @@ class GalleryServiceStub:
     """Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
     without a face gives no faces; neither is an error. The search is exact.
     """
+    ExportGallery: _grpc.UnaryStreamMultiCallable[_gallery_pb2.ExportGalleryRequest, _gallery_pb2.ExportGalleryResponse]
+    """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+    (`application/x-ndjson`).
+    """
+    ImportFaces: _grpc.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]
+    """Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+    Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+    """
 
 @_typing.type_check_only
 class GalleryServiceAsyncStub(GalleryServiceStub):
@@ -108,6 +116,14 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     IdentifyFaces: _aio.UnaryUnaryMultiCallable[_gallery_pb2.IdentifyFacesRequest, _gallery_pb2.IdentifyFacesResponse]  # type: ignore[assignment]
     """Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
     without a face gives no faces; neither is an error. The search is exact.
+    """
+    ExportGallery: _aio.UnaryStreamMultiCallable[_gallery_pb2.ExportGalleryRequest, _gallery_pb2.ExportGalleryResponse]  # type: ignore[assignment]
+    """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+    (`application/x-ndjson`).
+    """
+    ImportFaces: _aio.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]  # type: ignore[assignment]
+    """Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+    Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
     """
 
 class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -216,6 +232,26 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_gallery_pb2.IdentifyFacesResponse, _abc.Awaitable[_gallery_pb2.IdentifyFacesResponse]]:
         """Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
         without a face gives no faces; neither is an error. The search is exact.
+        """
+
+    @_abc_1.abstractmethod
+    def ExportGallery(
+        self,
+        request: _gallery_pb2.ExportGalleryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_gallery_pb2.ExportGalleryResponse], _abc.AsyncIterator[_gallery_pb2.ExportGalleryResponse]]:
+        """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+        (`application/x-ndjson`).
+        """
+
+    @_abc_1.abstractmethod
+    def ImportFaces(
+        self,
+        request_iterator: _MaybeAsyncIterator[_gallery_pb2.ImportFacesRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_gallery_pb2.ImportFacesResponse, _abc.Awaitable[_gallery_pb2.ImportFacesResponse]]:
+        """Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+        Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
         """
 
 def add_GalleryServiceServicer_to_server(servicer: GalleryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

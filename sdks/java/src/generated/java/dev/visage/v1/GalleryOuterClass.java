@@ -167,6 +167,26 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_visage_v1_IdentifiedFace_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_visage_v1_ExportGalleryRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_visage_v1_ExportGalleryRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_visage_v1_ExportGalleryResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_visage_v1_ExportGalleryResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_visage_v1_ImportFacesRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_visage_v1_ImportFacesRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_visage_v1_ImportFacesResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_visage_v1_ImportFacesResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_visage_v1_PersonMatch_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -251,50 +271,68 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
       "\001(\010B\026\n\024_false_positive_rate\"^\n\016Identifie" +
       "dFace\022#\n\003box\030\001 \001(\0132\026.visage.v1.BoundingB" +
       "ox\022\'\n\007matches\030\002 \003(\0132\026.visage.v1.PersonMa" +
-      "tch\"Y\n\013PersonMatch\022\021\n\tperson_id\030\001 \001(\t\022\024\n" +
-      "\014display_name\030\002 \001(\t\022\017\n\007face_id\030\003 \001(\t\022\020\n\010" +
-      "distance\030\004 \001(\0022\230\014\n\016GalleryService\022l\n\rCre" +
-      "ateGallery\022\037.visage.v1.CreateGalleryRequ" +
-      "est\032 .visage.v1.CreateGalleryResponse\"\030\202" +
-      "\323\344\223\002\022\"\r/v1/galleries:\001*\022p\n\nGetGallery\022\034." +
-      "visage.v1.GetGalleryRequest\032\035.visage.v1." +
-      "GetGalleryResponse\"%\220\002\002\202\323\344\223\002\034\022\032/v1/galle" +
-      "ries/{gallery_id}\022l\n\rListGalleries\022\037.vis" +
-      "age.v1.ListGalleriesRequest\032 .visage.v1." +
-      "ListGalleriesResponse\"\030\220\002\002\202\323\344\223\002\017\022\r/v1/ga" +
-      "lleries\022|\n\rUpdateGallery\022\037.visage.v1.Upd" +
-      "ateGalleryRequest\032 .visage.v1.UpdateGall" +
-      "eryResponse\"(\220\002\002\202\323\344\223\002\0372\032/v1/galleries/{g" +
-      "allery_id}:\001*\022y\n\rDeleteGallery\022\037.visage." +
-      "v1.DeleteGalleryRequest\032 .visage.v1.Dele" +
-      "teGalleryResponse\"%\220\002\002\202\323\344\223\002\034*\032/v1/galler" +
-      "ies/{gallery_id}\022\211\001\n\tEnrolFace\022\033.visage." +
-      "v1.EnrolFaceRequest\032\034.visage.v1.EnrolFac" +
-      "eResponse\"A\220\002\002\202\323\344\223\0028\"3/v1/galleries/{gal" +
-      "lery_id}/people/{person_id}/faces:\001*\022\200\001\n" +
-      "\tGetPerson\022\033.visage.v1.GetPersonRequest\032" +
-      "\034.visage.v1.GetPersonResponse\"8\220\002\002\202\323\344\223\002/" +
-      "\022-/v1/galleries/{gallery_id}/people/{per" +
-      "son_id}\022w\n\nListPeople\022\034.visage.v1.ListPe" +
-      "opleRequest\032\035.visage.v1.ListPeopleRespon" +
-      "se\",\220\002\002\202\323\344\223\002#\022!/v1/galleries/{gallery_id" +
-      "}/people\022\214\001\n\014UpdatePerson\022\036.visage.v1.Up" +
-      "datePersonRequest\032\037.visage.v1.UpdatePers" +
-      "onResponse\";\220\002\002\202\323\344\223\00222-/v1/galleries/{ga" +
-      "llery_id}/people/{person_id}:\001*\022\211\001\n\014Dele" +
-      "tePerson\022\036.visage.v1.DeletePersonRequest" +
-      "\032\037.visage.v1.DeletePersonResponse\"8\220\002\002\202\323" +
-      "\344\223\002/*-/v1/galleries/{gallery_id}/people/" +
-      "{person_id}\022\223\001\n\nDeleteFace\022\034.visage.v1.D" +
-      "eleteFaceRequest\032\035.visage.v1.DeleteFaceR" +
-      "esponse\"H\220\002\002\202\323\344\223\002?*=/v1/galleries/{galle" +
-      "ry_id}/people/{person_id}/faces/{face_id" +
-      "}\022\205\001\n\rIdentifyFaces\022\037.visage.v1.Identify" +
-      "FacesRequest\032 .visage.v1.IdentifyFacesRe" +
-      "sponse\"1\220\002\002\202\323\344\223\002(\"#/v1/galleries/{galler" +
-      "y_id}:identify:\001*BK\n\rdev.visage.v1P\001Z8gi" +
-      "thub.com/visage-face/visage/sdks/go/visa" +
-      "ge/v1;visagev1b\006proto3"
+      "tch\"0\n\024ExportGalleryRequest\022\030\n\ngallery_i" +
+      "d\030\001 \001(\tB\004\342A\001\002\"\253\001\n\025ExportGalleryResponse\022" +
+      "\021\n\tperson_id\030\001 \001(\t\022\017\n\007face_id\030\002 \001(\t\022\024\n\014d" +
+      "isplay_name\030\003 \001(\t\022\'\n\tembedding\030\004 \001(\0132\024.v" +
+      "isage.v1.Embedding\022/\n\013create_time\030\005 \001(\0132" +
+      "\032.google.protobuf.Timestamp\"\251\001\n\022ImportFa" +
+      "cesRequest\022\030\n\ngallery_id\030\001 \001(\tB\004\342A\001\002\022\027\n\t" +
+      "person_id\030\002 \001(\tB\004\342A\001\002\022\025\n\007face_id\030\003 \001(\tB\004" +
+      "\342A\001\001\022\032\n\014display_name\030\004 \001(\tB\004\342A\001\001\022-\n\tembe" +
+      "dding\030\005 \001(\0132\024.visage.v1.EmbeddingB\004\342A\001\002\"" +
+      ";\n\023ImportFacesResponse\022\022\n\nface_count\030\001 \001" +
+      "(\005\022\020\n\010revision\030\002 \001(\003\"Y\n\013PersonMatch\022\021\n\tp" +
+      "erson_id\030\001 \001(\t\022\024\n\014display_name\030\002 \001(\t\022\017\n\007" +
+      "face_id\030\003 \001(\t\022\020\n\010distance\030\004 \001(\0022\236\016\n\016Gall" +
+      "eryService\022l\n\rCreateGallery\022\037.visage.v1." +
+      "CreateGalleryRequest\032 .visage.v1.CreateG" +
+      "alleryResponse\"\030\202\323\344\223\002\022\"\r/v1/galleries:\001*" +
+      "\022p\n\nGetGallery\022\034.visage.v1.GetGalleryReq" +
+      "uest\032\035.visage.v1.GetGalleryResponse\"%\220\002\002" +
+      "\202\323\344\223\002\034\022\032/v1/galleries/{gallery_id}\022l\n\rLi" +
+      "stGalleries\022\037.visage.v1.ListGalleriesReq" +
+      "uest\032 .visage.v1.ListGalleriesResponse\"\030" +
+      "\220\002\002\202\323\344\223\002\017\022\r/v1/galleries\022|\n\rUpdateGaller" +
+      "y\022\037.visage.v1.UpdateGalleryRequest\032 .vis" +
+      "age.v1.UpdateGalleryResponse\"(\220\002\002\202\323\344\223\002\0372" +
+      "\032/v1/galleries/{gallery_id}:\001*\022y\n\rDelete" +
+      "Gallery\022\037.visage.v1.DeleteGalleryRequest" +
+      "\032 .visage.v1.DeleteGalleryResponse\"%\220\002\002\202" +
+      "\323\344\223\002\034*\032/v1/galleries/{gallery_id}\022\211\001\n\tEn" +
+      "rolFace\022\033.visage.v1.EnrolFaceRequest\032\034.v" +
+      "isage.v1.EnrolFaceResponse\"A\220\002\002\202\323\344\223\0028\"3/" +
+      "v1/galleries/{gallery_id}/people/{person" +
+      "_id}/faces:\001*\022\200\001\n\tGetPerson\022\033.visage.v1." +
+      "GetPersonRequest\032\034.visage.v1.GetPersonRe" +
+      "sponse\"8\220\002\002\202\323\344\223\002/\022-/v1/galleries/{galler" +
+      "y_id}/people/{person_id}\022w\n\nListPeople\022\034" +
+      ".visage.v1.ListPeopleRequest\032\035.visage.v1" +
+      ".ListPeopleResponse\",\220\002\002\202\323\344\223\002#\022!/v1/gall" +
+      "eries/{gallery_id}/people\022\214\001\n\014UpdatePers" +
+      "on\022\036.visage.v1.UpdatePersonRequest\032\037.vis" +
+      "age.v1.UpdatePersonResponse\";\220\002\002\202\323\344\223\00222-" +
+      "/v1/galleries/{gallery_id}/people/{perso" +
+      "n_id}:\001*\022\211\001\n\014DeletePerson\022\036.visage.v1.De" +
+      "letePersonRequest\032\037.visage.v1.DeletePers" +
+      "onResponse\"8\220\002\002\202\323\344\223\002/*-/v1/galleries/{ga" +
+      "llery_id}/people/{person_id}\022\223\001\n\nDeleteF" +
+      "ace\022\034.visage.v1.DeleteFaceRequest\032\035.visa" +
+      "ge.v1.DeleteFaceResponse\"H\220\002\002\202\323\344\223\002?*=/v1" +
+      "/galleries/{gallery_id}/people/{person_i" +
+      "d}/faces/{face_id}\022\205\001\n\rIdentifyFaces\022\037.v" +
+      "isage.v1.IdentifyFacesRequest\032 .visage.v" +
+      "1.IdentifyFacesResponse\"1\220\002\002\202\323\344\223\002(\"#/v1/" +
+      "galleries/{gallery_id}:identify:\001*\022\202\001\n\rE" +
+      "xportGallery\022\037.visage.v1.ExportGalleryRe" +
+      "quest\032 .visage.v1.ExportGalleryResponse\"" +
+      ",\220\002\002\202\323\344\223\002#\022!/v1/galleries/{gallery_id}:e" +
+      "xport0\001\022\177\n\013ImportFaces\022\035.visage.v1.Impor" +
+      "tFacesRequest\032\036.visage.v1.ImportFacesRes" +
+      "ponse\"/\220\002\002\202\323\344\223\002&\"!/v1/galleries/{gallery" +
+      "_id}:import:\001*(\001BK\n\rdev.visage.v1P\001Z8git" +
+      "hub.com/visage-face/visage/sdks/go/visag" +
+      "e/v1;visagev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -472,8 +510,32 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_IdentifiedFace_descriptor,
         new java.lang.String[] { "Box", "Matches", });
-    internal_static_visage_v1_PersonMatch_descriptor =
+    internal_static_visage_v1_ExportGalleryRequest_descriptor =
       getDescriptor().getMessageType(28);
+    internal_static_visage_v1_ExportGalleryRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_visage_v1_ExportGalleryRequest_descriptor,
+        new java.lang.String[] { "GalleryId", });
+    internal_static_visage_v1_ExportGalleryResponse_descriptor =
+      getDescriptor().getMessageType(29);
+    internal_static_visage_v1_ExportGalleryResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_visage_v1_ExportGalleryResponse_descriptor,
+        new java.lang.String[] { "PersonId", "FaceId", "DisplayName", "Embedding", "CreateTime", });
+    internal_static_visage_v1_ImportFacesRequest_descriptor =
+      getDescriptor().getMessageType(30);
+    internal_static_visage_v1_ImportFacesRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_visage_v1_ImportFacesRequest_descriptor,
+        new java.lang.String[] { "GalleryId", "PersonId", "FaceId", "DisplayName", "Embedding", });
+    internal_static_visage_v1_ImportFacesResponse_descriptor =
+      getDescriptor().getMessageType(31);
+    internal_static_visage_v1_ImportFacesResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_visage_v1_ImportFacesResponse_descriptor,
+        new java.lang.String[] { "FaceCount", "Revision", });
+    internal_static_visage_v1_PersonMatch_descriptor =
+      getDescriptor().getMessageType(32);
     internal_static_visage_v1_PersonMatch_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_PersonMatch_descriptor,

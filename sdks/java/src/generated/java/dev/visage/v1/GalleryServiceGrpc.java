@@ -400,6 +400,70 @@ public final class GalleryServiceGrpc {
     return getIdentifyFacesMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<dev.visage.v1.ExportGalleryRequest,
+      dev.visage.v1.ExportGalleryResponse> getExportGalleryMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ExportGallery",
+      requestType = dev.visage.v1.ExportGalleryRequest.class,
+      responseType = dev.visage.v1.ExportGalleryResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.SERVER_STREAMING)
+  public static io.grpc.MethodDescriptor<dev.visage.v1.ExportGalleryRequest,
+      dev.visage.v1.ExportGalleryResponse> getExportGalleryMethod() {
+    io.grpc.MethodDescriptor<dev.visage.v1.ExportGalleryRequest, dev.visage.v1.ExportGalleryResponse> getExportGalleryMethod;
+    if ((getExportGalleryMethod = GalleryServiceGrpc.getExportGalleryMethod) == null) {
+      synchronized (GalleryServiceGrpc.class) {
+        if ((getExportGalleryMethod = GalleryServiceGrpc.getExportGalleryMethod) == null) {
+          GalleryServiceGrpc.getExportGalleryMethod = getExportGalleryMethod =
+              io.grpc.MethodDescriptor.<dev.visage.v1.ExportGalleryRequest, dev.visage.v1.ExportGalleryResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.SERVER_STREAMING)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ExportGallery"))
+              .setIdempotent(true)
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.visage.v1.ExportGalleryRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.visage.v1.ExportGalleryResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new GalleryServiceMethodDescriptorSupplier("ExportGallery"))
+              .build();
+        }
+      }
+    }
+    return getExportGalleryMethod;
+  }
+
+  private static volatile io.grpc.MethodDescriptor<dev.visage.v1.ImportFacesRequest,
+      dev.visage.v1.ImportFacesResponse> getImportFacesMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "ImportFaces",
+      requestType = dev.visage.v1.ImportFacesRequest.class,
+      responseType = dev.visage.v1.ImportFacesResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.CLIENT_STREAMING)
+  public static io.grpc.MethodDescriptor<dev.visage.v1.ImportFacesRequest,
+      dev.visage.v1.ImportFacesResponse> getImportFacesMethod() {
+    io.grpc.MethodDescriptor<dev.visage.v1.ImportFacesRequest, dev.visage.v1.ImportFacesResponse> getImportFacesMethod;
+    if ((getImportFacesMethod = GalleryServiceGrpc.getImportFacesMethod) == null) {
+      synchronized (GalleryServiceGrpc.class) {
+        if ((getImportFacesMethod = GalleryServiceGrpc.getImportFacesMethod) == null) {
+          GalleryServiceGrpc.getImportFacesMethod = getImportFacesMethod =
+              io.grpc.MethodDescriptor.<dev.visage.v1.ImportFacesRequest, dev.visage.v1.ImportFacesResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.CLIENT_STREAMING)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "ImportFaces"))
+              .setIdempotent(true)
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.visage.v1.ImportFacesRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  dev.visage.v1.ImportFacesResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new GalleryServiceMethodDescriptorSupplier("ImportFaces"))
+              .build();
+        }
+      }
+    }
+    return getImportFacesMethod;
+  }
+
   /**
    * Creates a new async stub that supports all call types for the service
    */
@@ -590,6 +654,28 @@ public final class GalleryServiceGrpc {
         io.grpc.stub.StreamObserver<dev.visage.v1.IdentifyFacesResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getIdentifyFacesMethod(), responseObserver);
     }
+
+    /**
+     * <pre>
+     * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+     * (`application/x-ndjson`).
+     * </pre>
+     */
+    default void exportGallery(dev.visage.v1.ExportGalleryRequest request,
+        io.grpc.stub.StreamObserver<dev.visage.v1.ExportGalleryResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getExportGalleryMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * </pre>
+     */
+    default io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
+        io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesResponse> responseObserver) {
+      return io.grpc.stub.ServerCalls.asyncUnimplementedStreamingCall(getImportFacesMethod(), responseObserver);
+    }
   }
 
   /**
@@ -763,6 +849,30 @@ public final class GalleryServiceGrpc {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getIdentifyFacesMethod(), getCallOptions()), request, responseObserver);
     }
+
+    /**
+     * <pre>
+     * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+     * (`application/x-ndjson`).
+     * </pre>
+     */
+    public void exportGallery(dev.visage.v1.ExportGalleryRequest request,
+        io.grpc.stub.StreamObserver<dev.visage.v1.ExportGalleryResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncServerStreamingCall(
+          getChannel().newCall(getExportGalleryMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * </pre>
+     */
+    public io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
+        io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesResponse> responseObserver) {
+      return io.grpc.stub.ClientCalls.asyncClientStreamingCall(
+          getChannel().newCall(getImportFacesMethod(), getCallOptions()), responseObserver);
+    }
   }
 
   /**
@@ -908,6 +1018,32 @@ public final class GalleryServiceGrpc {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getIdentifyFacesMethod(), getCallOptions(), request);
     }
+
+    /**
+     * <pre>
+     * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+     * (`application/x-ndjson`).
+     * </pre>
+     */
+    @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
+    public io.grpc.stub.BlockingClientCall<?, dev.visage.v1.ExportGalleryResponse>
+        exportGallery(dev.visage.v1.ExportGalleryRequest request) {
+      return io.grpc.stub.ClientCalls.blockingV2ServerStreamingCall(
+          getChannel(), getExportGalleryMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * </pre>
+     */
+    @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
+    public io.grpc.stub.BlockingClientCall<dev.visage.v1.ImportFacesRequest, dev.visage.v1.ImportFacesResponse>
+        importFaces() {
+      return io.grpc.stub.ClientCalls.blockingClientStreamingCall(
+          getChannel(), getImportFacesMethod(), getCallOptions());
+    }
   }
 
   /**
@@ -1052,6 +1188,18 @@ public final class GalleryServiceGrpc {
     public dev.visage.v1.IdentifyFacesResponse identifyFaces(dev.visage.v1.IdentifyFacesRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getIdentifyFacesMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
+     * (`application/x-ndjson`).
+     * </pre>
+     */
+    public java.util.Iterator<dev.visage.v1.ExportGalleryResponse> exportGallery(
+        dev.visage.v1.ExportGalleryRequest request) {
+      return io.grpc.stub.ClientCalls.blockingServerStreamingCall(
+          getChannel(), getExportGalleryMethod(), getCallOptions(), request);
     }
   }
 
@@ -1224,6 +1372,8 @@ public final class GalleryServiceGrpc {
   private static final int METHODID_DELETE_PERSON = 9;
   private static final int METHODID_DELETE_FACE = 10;
   private static final int METHODID_IDENTIFY_FACES = 11;
+  private static final int METHODID_EXPORT_GALLERY = 12;
+  private static final int METHODID_IMPORT_FACES = 13;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1290,6 +1440,10 @@ public final class GalleryServiceGrpc {
           serviceImpl.identifyFaces((dev.visage.v1.IdentifyFacesRequest) request,
               (io.grpc.stub.StreamObserver<dev.visage.v1.IdentifyFacesResponse>) responseObserver);
           break;
+        case METHODID_EXPORT_GALLERY:
+          serviceImpl.exportGallery((dev.visage.v1.ExportGalleryRequest) request,
+              (io.grpc.stub.StreamObserver<dev.visage.v1.ExportGalleryResponse>) responseObserver);
+          break;
         default:
           throw new AssertionError();
       }
@@ -1300,6 +1454,9 @@ public final class GalleryServiceGrpc {
     public io.grpc.stub.StreamObserver<Req> invoke(
         io.grpc.stub.StreamObserver<Resp> responseObserver) {
       switch (methodId) {
+        case METHODID_IMPORT_FACES:
+          return (io.grpc.stub.StreamObserver<Req>) serviceImpl.importFaces(
+              (io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesResponse>) responseObserver);
         default:
           throw new AssertionError();
       }
@@ -1392,6 +1549,20 @@ public final class GalleryServiceGrpc {
               dev.visage.v1.IdentifyFacesRequest,
               dev.visage.v1.IdentifyFacesResponse>(
                 service, METHODID_IDENTIFY_FACES)))
+        .addMethod(
+          getExportGalleryMethod(),
+          io.grpc.stub.ServerCalls.asyncServerStreamingCall(
+            new MethodHandlers<
+              dev.visage.v1.ExportGalleryRequest,
+              dev.visage.v1.ExportGalleryResponse>(
+                service, METHODID_EXPORT_GALLERY)))
+        .addMethod(
+          getImportFacesMethod(),
+          io.grpc.stub.ServerCalls.asyncClientStreamingCall(
+            new MethodHandlers<
+              dev.visage.v1.ImportFacesRequest,
+              dev.visage.v1.ImportFacesResponse>(
+                service, METHODID_IMPORT_FACES)))
         .build();
   }
 
@@ -1452,6 +1623,8 @@ public final class GalleryServiceGrpc {
               .addMethod(getDeletePersonMethod())
               .addMethod(getDeleteFaceMethod())
               .addMethod(getIdentifyFacesMethod())
+              .addMethod(getExportGalleryMethod())
+              .addMethod(getImportFacesMethod())
               .build();
         }
       }

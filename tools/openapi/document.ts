@@ -79,9 +79,12 @@ function schemas({ service, metadata }: DescribedService): JsonObject {
   const routes = readRoutes(service);
   const unaryRequests = routes.filter(hasBody).map(({ method }) => method.input);
   const streamRequests = service.methods
-    .filter(({ methodKind }) => methodKind !== "unary")
+    .filter(({ methodKind }) => methodKind === "bidi_streaming")
     .map(({ input }) => input);
-  const responses = service.methods.map(({ output }) => output);
+  // Exports and imports, which stream in one direction, are not described.
+  const responses = service.methods
+    .filter(({ methodKind }) => methodKind === "unary" || methodKind === "bidi_streaming")
+    .map(({ output }) => output);
   const jsonRequests = metadata.hasMessageBodies ? [...unaryRequests, ...streamRequests] : [];
   return merge(
     bodySchemas(unaryRequests, metadata),

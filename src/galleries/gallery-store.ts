@@ -123,7 +123,7 @@ export interface GalleryStore {
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
-   * it. Returns the gallery.
+   * it, and its template is erased. Returns the gallery.
    */
   enrolFaces(
     userId: string,

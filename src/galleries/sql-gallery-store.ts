@@ -104,8 +104,12 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       await database.eraseDeleted();
     },
 
-    enrolFaces: (userId, galleryId, model, faces, limits) =>
-      database.runTransaction(insertFaces(userId, galleryId, model, faces, limits)),
+    async enrolFaces(userId, galleryId, model, faces, limits) {
+      const enrolment = insertFaces(userId, galleryId, model, faces, limits);
+      const { gallery, hasReplaced } = await database.runTransaction(enrolment);
+      if (hasReplaced) await database.eraseDeleted();
+      return gallery;
+    },
 
     getPerson,
 
@@ -264,7 +268,7 @@ function* insertFaces(
   model: string,
   faces: readonly NewFace[],
   { maxGalleryFaces = Number.POSITIVE_INFINITY }: GalleryLimits,
-): TransactionScript<Gallery> {
+): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
   const gallery = yield* startChange(userId, galleryId);
   if (gallery.model !== model)
     throw new GalleryError(
@@ -279,7 +283,8 @@ function* insertFaces(
   }
   if (gallery.faces + addedFaces > maxGalleryFaces)
     throw new GalleryError("tooManyFaces", `The plan allows ${maxGalleryFaces} faces in a gallery.`);
-  return yield* endChange(gallery, addedPeople, addedFaces);
+  const changed = yield* endChange(gallery, addedPeople, addedFaces);
+  return { gallery: changed, hasReplaced: addedFaces < faces.length };
 }
 
 /** Returns the number of added people. */

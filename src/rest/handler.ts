@@ -70,7 +70,12 @@ export function createRestHandler({
       const { read, write } = codecs.get(nameOf(route))!;
       const entries = await parseBody(body, headers["content-type"] ?? "");
       const fromPath = Object.entries(variables).map(([name, value]) => ({ name, value }));
-      const fromQuery = parseForm(query).filter(({ name }) => !Object.hasOwn(variables, name));
+      const names = new Set(
+        route.method.input.fields
+          .filter((field) => Object.hasOwn(variables, field.name))
+          .flatMap((field) => [field.name, field.jsonName]),
+      );
+      const fromQuery = parseForm(query).filter(({ name }) => !names.has(name));
       const message = await read([...fromQuery, ...fromPath], entries);
       const header = headersForMethod(headers);
       const response = await transport.unary(route.method, signal, timeoutMs, header, message, values);

@@ -9,7 +9,8 @@ import type {
 import type { ExportedFace, Gallery, Person } from "../galleries/gallery-store.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 
-const ID = /^[\w.~-]{1,128}$/;
+/** Not `.` or `..`, which HTTP clients remove from a path. */
+const ID = /^(?!\.{1,2}$)[\w.~-]{1,128}$/;
 const MAX_NAME_BYTES = 256;
 const MAX_DISTANCE = 0.9;
 const DEFAULT_PAGE_SIZE = 100;

@@ -43,6 +43,10 @@ describe("a deletion leaves no trace of a template in any file", () => {
         await store.deletePerson(ann.id, "g", personId);
     },
     "of its gallery": (store) => store.deleteGallery(ann.id, "g"),
+    "by another one": async (store) => {
+      const others = faces.map(({ personId, faceId }) => newFace(personId, faceId));
+      await store.enrolFaces(ann.id, "g", MODEL, others, NO_LIMITS);
+    },
   };
 
   test.each([...Object.entries(DELETIONS), ["of its user", undefined] as const])("%s", async (_, remove) => {

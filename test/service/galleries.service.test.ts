@@ -198,6 +198,7 @@ describe("errors", () => {
     for (const [field, attempt] of [
       ["gallery_id", () => galleries.createGallery({})],
       ["gallery_id", () => galleries.createGallery({ galleryId: "a/b" })],
+      ["gallery_id", () => galleries.createGallery({ galleryId: ".." })],
       ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "é".repeat(129) })],
       ["max_distance", () => galleries.createGallery({ galleryId: "x", maxDistance: 1 })],
       ["person_id", () => galleries.enrolFace({ galleryId, personId: "a b", source })],
@@ -309,7 +310,7 @@ describe("over REST", () => {
 
   test("the path decides the ids, and an unknown method is answered with the known ones", async () => {
     await call("POST", "/v1/galleries", { gallery_id: galleryId });
-    const patched = await call("PATCH", `/v1/galleries/${galleryId}?gallery_id=other`, {
+    const patched = await call("PATCH", `/v1/galleries/${galleryId}?gallery_id=other&galleryId=fourth`, {
       galleryId: "third",
       displayName: "Name",
     });

@@ -124,12 +124,13 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
 
   test("enrol, identify and delete a person", async () => {
     const output = await outputOf(commandsUnder("docs/galleries.md", "Use"));
-    const [created, enrolled, identified, ...deleted] = documentsIn(output);
+    const [created, enrolled, identified, imported, ...deleted] = documentsIn(output);
     expect(created).toMatchObject({ gallery: { galleryId: "staff" } });
     expect(enrolled).toMatchObject({ revision: "1" });
     const { faces } = identified as { faces: { matches: { personId: string; displayName: string }[] }[] };
     const named = faces.flatMap(({ matches }) => matches);
     expect(named).toMatchObject([{ personId: "17", displayName: "Ann" }]);
+    expect(imported).toEqual({ faceCount: 1, revision: "2" });
     expect(deleted).toEqual([{}, {}]);
   });
 

@@ -170,10 +170,10 @@ const idle = () =>
 
 describe.each(Object.entries(STREAMS))("over %s", (_, stream) => {
   test("every image has its answer, and broken ones fail alone", async () => {
-    const answers = await collect(stream(requests(30), new AbortController().signal));
+    const answers = await collect(stream(requests(14), new AbortController().signal));
     const byKey = Object.fromEntries(answers);
-    expect(answers).toHaveLength(30);
-    for (let i = 0; i < 30; i++) expect(byKey[i], `${i}`).toBe(i % 7 === 6 ? "UNREADABLE_IMAGE" : FACES);
+    expect(answers).toHaveLength(14);
+    for (let i = 0; i < 14; i++) expect(byKey[i], `${i}`).toBe(i % 7 === 6 ? "UNREADABLE_IMAGE" : FACES);
     await idle();
   });
 

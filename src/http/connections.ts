@@ -117,6 +117,15 @@ export function destroyAfterAge(socket: Socket, { maxConnectionAgeMs, ageGraceMs
   socket.once("close", () => clearTimeout(timer));
 }
 
+/** How long a connection may take to close after one side has ended it. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** Destroys an ending socket after a while: it may never close by itself when its peer is gone or keeps its side open. */
+export function destroySoon(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  socket.once("close", () => clearTimeout(timer));
+}
+
 /** The longest delay of a timer in Node. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

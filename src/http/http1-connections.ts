@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
-import { type AgeLimits, chooseMaxAgeMs, remainingAgeMs } from "./connections.ts";
+import { type AgeLimits, chooseMaxAgeMs, destroySoon, remainingAgeMs } from "./connections.ts";
 import type { RequestListener } from "./exchange.ts";
 
 /** Why received bytes never became an HTTP/1.1 request. */
@@ -29,9 +29,6 @@ const HEAD_FAULTS: Readonly<Record<string, HeadFault>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "tooSlow",
   HPE_HEADER_OVERFLOW: "headersTooLarge",
 };
-
-/** How long a connection may take to flush its remaining bytes after the peer has ended its side. */
-const FLUSH_TIMEOUT_MS = 1_000;
 
 /** Options of a Node HTTP/1.1 server. */
 export function http1OptionsFrom({ headMs, headBytes, idleMs }: Http1Limits) {
@@ -111,10 +108,4 @@ function rejectConnection(socket: Socket, error: NodeJS.ErrnoException, rejectHe
     socket.destroy(),
   );
   destroySoon(socket);
-}
-
-/** Destroys an ending socket after a while: under TLS it may never close by itself when its peer is gone. */
-function destroySoon(socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), FLUSH_TIMEOUT_MS);
-  socket.once("close", () => clearTimeout(timer));
 }

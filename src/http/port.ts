@@ -2,7 +2,7 @@ import { createServer as createHttp1 } from "node:http";
 import { createServer as createHttp2, createSecureServer as createSecureHttp2 } from "node:http2";
 import type { Server as NetServer, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { type Connections, destroyAfterAge } from "./connections.ts";
+import { type Connections, destroyAfterAge, destroySoon } from "./connections.ts";
 import type { RequestListener } from "./exchange.ts";
 import {
   Http1Connections,
@@ -71,6 +71,8 @@ export function createClearPort(options: PortOptions): Port {
       if (isHttp2) {
         // Sockets of an HTTP/1.1 server stay half open when the peer ends; the HTTP/2 server expects otherwise.
         socket.allowHalfOpen = false;
+        // A session ends its socket and leaves it to the client to close the connection.
+        socket.once("finish", () => destroySoon(socket));
         http2.emit("connection", socket);
       } else {
         http1.add(socket);
@@ -112,7 +114,8 @@ export function createTlsPort(options: PortOptions, credentials: TlsCredentials)
   const sessions = new Http2Sessions(server, limits, options.onSessionError);
   const http1 = new Http1Connections(server, limits, options.rejectHead);
   server.prependListener("secureConnection", (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== "h2") http1.add(socket);
+    if (socket.alpnProtocol === "h2") socket.once("finish", () => destroySoon(socket));
+    else http1.add(socket);
   });
   listen(server, http1.track(options.onRequest));
   return {

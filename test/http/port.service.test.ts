@@ -151,6 +151,20 @@ test("closing does not wait for a connection that has sent nothing", async () =>
   socket.destroy();
 });
 
+test("closing does not wait for an HTTP/2 client that keeps its side of the connection open", async () => {
+  const { port: closing, number: address } = await openPort();
+  const socket = connect({ port: address, host: "127.0.0.1", allowHalfOpen: true });
+  // The connection preface and an empty SETTINGS frame.
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
+  await once(socket, "data");
+  socket.resume();
+  await vi.waitFor(() => expect(closing.connections().http2).toBe(1));
+  const limit = setTimeout(() => expect.fail("The port waits for the client."), 20_000);
+  await closing.close(60_000);
+  clearTimeout(limit);
+  socket.destroy();
+});
+
 test("a connection with a request that never ends is destroyed after its maximum age and grace", async () => {
   const limits = { ...LIMITS, maxConnectionAgeMs: 300, ageGraceMs: 200 };
   const other = await openPort({

@@ -175,7 +175,7 @@ export class GallerySearch {
     this.#makeRoom(0);
   }
 
-  /** Drops the least recently used indexes until there is room for so many more faces. */
+  /** Drops the least recently used indexes until there is room for this many more faces. */
   #makeRoom(faces: number, except?: string): void {
     const { maxBytes } = this.#options;
     const needed = faces * BYTES_PER_FACE;

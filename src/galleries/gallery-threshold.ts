@@ -13,19 +13,19 @@ export interface GalleryThreshold {
 const TARGET_RATE = 0.003;
 /** Smaller galleries have the threshold of this size: a more generous one would gain little. */
 const MIN_SIZE = 100;
-/** Above this size so many strangers resemble somebody that a threshold would miss too many people. */
+/** In larger galleries, a threshold with few false positives would miss too many people. */
 const MAX_SIZE = 10_000;
 /** Candidates of a large gallery are nearer than this, the threshold of two photos. */
 const CANDIDATE_DISTANCE = 0.5;
 /**
- * Extrapolated rates may be too low by a factor of two or three, so they count double. On 4,000 people of LFW this gives
- * 0.3 % of false positives.
+ * Extrapolated rates may be too low by a factor of two or three, so they count double. The table of docs/galleries.md
+ * has about 0.3 % of false positives at the resulting threshold for 4,000 people.
  */
 const EXTRAPOLATION_MARGIN = 2;
 
 /**
- * Chooses the threshold of a gallery with so many faces. A stranger is compared with each of them, so the rate of false
- * positives grows with the size: 1 - (1 - rate of false matches)^size.
+ * Chooses the threshold of a gallery by its number of faces. A stranger is compared with each of them, so the rate of
+ * false positives grows with the size: 1 - (1 - rate of false matches)^size.
  */
 export function thresholdForSize(size: number, curve: FalseMatchCurve): GalleryThreshold {
   if (size > MAX_SIZE) return describeDistance(CANDIDATE_DISTANCE, size, curve);

@@ -7,8 +7,8 @@ import {
   type Feature,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { sleep } from "../client/abort.ts";
-import type { VisageError } from "../client/visage-error.ts";
-import { isAccountError, isPhotoError, streamErrorFrom, visageErrorFromStatus } from "./stream-error.ts";
+import { type VisageError, visageErrorFromStatus } from "../client/visage-error.ts";
+import { isAccountError, isPhotoError, streamErrorFrom } from "./stream-error.ts";
 
 /** The service that a stream calls, and what to ask it for. */
 export interface AnalysisStreamOptions {

@@ -1,6 +1,5 @@
 // The errors of a stream of images, and of the images on it.
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Status } from "../../gen/ts/google/rpc/status_pb.ts";
 import { connectionError, type VisageError, visageErrorFromCause } from "../client/visage-error.ts";
 
 /** Errors that every image of the user would have. */
@@ -8,12 +7,20 @@ const ACCOUNT_ERRORS: readonly string[] = ["NO_USER_ID", "UNKNOWN_USER", "NO_SUB
 
 /** Errors of an image that say nothing about it: the service did not look at it. */
 const REJECTIONS: readonly string[] = [
-  ...["OVERLOADED", "DRAINING", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT", "ACCOUNTS_UNAVAILABLE"],
+  "OVERLOADED",
+  "DRAINING",
+  "TOO_MANY_REQUESTS",
+  "TOO_MANY_IN_FLIGHT",
+  "ACCOUNTS_UNAVAILABLE",
 ];
 
 /** Codes without an error of the service that stay the same: the address is not that of such a service. */
 const LASTING_CODES: readonly Code[] = [
-  ...[Code.Unimplemented, Code.NotFound, Code.Unauthenticated, Code.PermissionDenied, Code.InvalidArgument],
+  Code.Unimplemented,
+  Code.NotFound,
+  Code.Unauthenticated,
+  Code.PermissionDenied,
+  Code.InvalidArgument,
 ];
 
 /** Whether the error of an image is one of the user's account. */
@@ -24,13 +31,6 @@ export function isAccountError({ reason }: VisageError): boolean {
 /** Whether the error of an image may be the fault of the image. */
 export function isPhotoError({ reason }: VisageError): boolean {
   return !REJECTIONS.includes(reason);
-}
-
-/** Converts the error of an image. */
-export function visageErrorFromStatus({ code, message, details }: Status): VisageError {
-  const error = new ConnectError(message, code);
-  error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.split("/").at(-1)!, value }));
-  return visageErrorFromCause(error);
 }
 
 /**

@@ -1,0 +1,225 @@
+// The transactions that change galleries.
+import { randomUUID } from "node:crypto";
+import type { TransactionScript } from "../database/sql-database.ts";
+import {
+  type Gallery,
+  GalleryError,
+  type GalleryLimits,
+  type GalleryUpdate,
+  MAX_FACES_PER_PERSON,
+  type NewFace,
+  type NewGallery,
+} from "./gallery-store.ts";
+import { galleryFromRow } from "./sql-gallery-rows.ts";
+
+/** Removals are kept for this many revisions. An index that is older is read anew. */
+export const KEPT_REVISIONS = 100_000;
+
+/** Adds a gallery. Throws GalleryError if its id is taken or the plan allows no more. */
+export function* insertGallery(
+  userId: string,
+  { id, displayName, model, maxDistance }: NewGallery,
+  { maxGalleries = Number.POSITIVE_INFINITY }: GalleryLimits,
+  exclusiveRowLockClause: string,
+): TransactionScript<Gallery> {
+  // The lock keeps the user from creating several at the same time and so exceeding the limit.
+  yield { sql: `select 1 as one from users where id_hash = $1 ${exclusiveRowLockClause}`, values: [userId] };
+  const [count] = yield {
+    sql: "select count(*) as count from galleries where user_id = $1 and id is not null",
+    values: [userId],
+  };
+  const [row] = yield {
+    sql: `insert into galleries
+      (key, user_id, id, display_name, model, max_distance, people, faces, revision, created_at)
+      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7) on conflict (user_id, id) do nothing returning *`,
+    values: [randomUUID(), userId, id, displayName, model, maxDistance ?? null, new Date().toISOString()],
+  };
+  if (!row) throw new GalleryError("galleryExists", `The gallery ${id} exists already.`);
+  if (Number(count!.count) >= maxGalleries)
+    throw new GalleryError("tooManyGalleries", `The plan allows ${maxGalleries} galleries.`);
+  return galleryFromRow(row);
+}
+
+/** Changes the name or the threshold of a gallery. */
+export function* updateGallery(
+  userId: string,
+  galleryId: string,
+  changes: GalleryUpdate,
+): TransactionScript<Gallery> {
+  const [row] = yield {
+    sql: `update galleries set display_name = coalesce($3, display_name),
+        max_distance = case when $4 = 1 then $5 else max_distance end
+      where user_id = $1 and id = $2 returning *`,
+    values: [
+      userId,
+      galleryId,
+      changes.displayName ?? null,
+      Number("maxDistance" in changes),
+      changes.maxDistance ?? null,
+    ],
+  };
+  if (!row) throw galleryNotFound(galleryId);
+  return galleryFromRow(row);
+}
+
+/** Starts a change of people or faces: locks the gallery and increases its revision. */
+function* startChange(userId: string, galleryId: string): TransactionScript<Gallery> {
+  const [row] = yield {
+    sql: "update galleries set revision = revision + 1 where user_id = $1 and id = $2 returning *",
+    values: [userId, galleryId],
+  };
+  if (!row) throw galleryNotFound(galleryId);
+  return galleryFromRow(row);
+}
+
+/** Ends a change: counts what was added or removed. */
+function* endChange(gallery: Gallery, people: number, faces: number): TransactionScript<Gallery> {
+  const [row] = yield {
+    sql: "update galleries set people = people + $2, faces = faces + $3 where key = $1 returning *",
+    values: [gallery.key, people, faces],
+  };
+  return galleryFromRow(row!);
+}
+
+/** Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. */
+export function* insertFaces(
+  userId: string,
+  galleryId: string,
+  model: string,
+  faces: readonly NewFace[],
+  { maxGalleryFaces = Number.POSITIVE_INFINITY }: GalleryLimits,
+): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
+  const gallery = yield* startChange(userId, galleryId);
+  if (gallery.model !== model)
+    throw new GalleryError(
+      "modelMismatch",
+      `The gallery ${galleryId} has templates of ${gallery.model} and this one was made by ${model}.`,
+    );
+  let addedPeople = 0;
+  let addedFaces = 0;
+  for (const face of faces) {
+    addedPeople += yield* upsertPerson(gallery, face);
+    addedFaces += yield* upsertFace(gallery, face);
+  }
+  if (gallery.faces + addedFaces > maxGalleryFaces)
+    throw new GalleryError("tooManyFaces", `The plan allows ${maxGalleryFaces} faces in a gallery.`);
+  const changed = yield* endChange(gallery, addedPeople, addedFaces);
+  return { gallery: changed, hasReplaced: addedFaces < faces.length };
+}
+
+/** Returns the number of added people. */
+function* upsertPerson({ key }: Gallery, { personId, displayName }: NewFace): TransactionScript<number> {
+  const [added] = yield {
+    sql: `insert into gallery_people (gallery_key, id, display_name, created_at)
+      values ($1, $2, $3, $4) on conflict do nothing returning id`,
+    values: [key, personId, displayName ?? "", new Date().toISOString()],
+  };
+  if (added) return 1;
+  if (displayName !== undefined)
+    yield {
+      sql: "update gallery_people set display_name = $3 where gallery_key = $1 and id = $2",
+      values: [key, personId, displayName],
+    };
+  return 0;
+}
+
+/** Returns the number of added faces. */
+function* upsertFace({ key, revision }: Gallery, face: NewFace): TransactionScript<number> {
+  const { personId, faceId, vector } = face;
+  const template = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+  const [replaced] = yield {
+    sql: `update gallery_faces set template = $4, revision = $5
+      where gallery_key = $1 and person_id = $2 and id = $3 returning id`,
+    values: [key, personId, faceId, template, revision],
+  };
+  if (replaced) return 0;
+  yield {
+    sql: `insert into gallery_faces (gallery_key, person_id, id, template, revision, created_at)
+      values ($1, $2, $3, $4, $5, $6)`,
+    values: [key, personId, faceId, template, revision, new Date().toISOString()],
+  };
+  const [row] = yield {
+    sql: "select count(*) as count from gallery_faces where gallery_key = $1 and person_id = $2",
+    values: [key, personId],
+  };
+  if (Number(row!.count) > MAX_FACES_PER_PERSON)
+    throw new GalleryError(
+      "tooManyFacesOfPerson",
+      `The person ${personId} has ${MAX_FACES_PER_PERSON} faces already.`,
+    );
+  return 1;
+}
+
+/** Renames a person. */
+export function* updatePerson(
+  userId: string,
+  galleryId: string,
+  personId: string,
+  displayName: string,
+): TransactionScript<void> {
+  const { key } = yield* startChange(userId, galleryId);
+  const [row] = yield {
+    sql: "update gallery_people set display_name = $3 where gallery_key = $1 and id = $2 returning id",
+    values: [key, personId, displayName],
+  };
+  if (!row) throw personNotFound(personId);
+}
+
+/** Removes a person with all faces. */
+export function* removePerson(userId: string, galleryId: string, personId: string): TransactionScript<void> {
+  const gallery = yield* startChange(userId, galleryId);
+  const faces = yield {
+    sql: "delete from gallery_faces where gallery_key = $1 and person_id = $2 returning id",
+    values: [gallery.key, personId],
+  };
+  const [person] = yield {
+    sql: "delete from gallery_people where gallery_key = $1 and id = $2 returning id",
+    values: [gallery.key, personId],
+  };
+  if (!person) throw personNotFound(personId);
+  yield* logRemoval(gallery, personId, null);
+  yield* endChange(gallery, -1, -faces.length);
+}
+
+/** Removes a face. */
+export function* removeFace(
+  userId: string,
+  galleryId: string,
+  personId: string,
+  faceId: string,
+): TransactionScript<void> {
+  const gallery = yield* startChange(userId, galleryId);
+  const [face] = yield {
+    sql: "delete from gallery_faces where gallery_key = $1 and person_id = $2 and id = $3 returning id",
+    values: [gallery.key, personId, faceId],
+  };
+  if (!face) throw new GalleryError("faceNotFound", `The person ${personId} has no face ${faceId}.`);
+  yield* logRemoval(gallery, personId, faceId);
+  yield* endChange(gallery, 0, -1);
+}
+
+/** Records a removal for the indexes of all replicas. */
+function* logRemoval(
+  { key, revision }: Gallery,
+  personId: string,
+  faceId: string | null,
+): TransactionScript<void> {
+  yield {
+    sql: "insert into gallery_removals (gallery_key, revision, person_id, face_id) values ($1, $2, $3, $4)",
+    values: [key, revision, personId, faceId],
+  };
+  yield {
+    sql: "delete from gallery_removals where gallery_key = $1 and revision <= $2",
+    values: [key, revision - KEPT_REVISIONS],
+  };
+}
+
+/** Makes the error of a gallery that does not exist or belongs to another user. */
+export function galleryNotFound(galleryId: string): GalleryError {
+  return new GalleryError("galleryNotFound", `There is no gallery ${galleryId}.`);
+}
+
+/** Makes the error of a person who does not exist. */
+export function personNotFound(personId: string): GalleryError {
+  return new GalleryError("personNotFound", `There is no person ${personId} in the gallery.`);
+}

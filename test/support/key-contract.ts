@@ -120,13 +120,9 @@ export function describeKeyContract(kind: string, { createLocation }: StoreKind)
     });
 
     test("belong to one user", async () => {
-      for (const adding of [
-        store.addUser(createUser("eve"), FIRST),
-        store.rotateKey(bob.id, FIRST, inHours(1)),
-      ]) {
-        await expect(adding).rejects.toThrow(AccountError);
-        await expect(adding).rejects.toThrow("This key is already in use");
-      }
+      const taken = new AccountError("This key is already in use");
+      await expect(store.addUser(createUser("eve"), FIRST)).rejects.toThrow(taken);
+      await expect(store.rotateKey(bob.id, FIRST, inHours(1))).rejects.toThrow(taken);
       expect(await store.listUsers()).toEqual([ann, bob]);
       expect(await store.listKeys(bob.id)).toMatchObject([{ expiresAt: undefined }]);
       await expect(store.rotateKey("nobody", SECOND, inHours(1))).rejects.toThrow("The user does not exist");

@@ -119,7 +119,7 @@ class ClientTest(unittest.TestCase):
         with serve(FakeService()) as port:
             pass
         with VisageClient(f"http://127.0.0.1:{port}", KEY) as client:
-            with mock.patch.object(client, "_retries", 0), self.assertRaises(VisageError):
+            with mock.patch.object(client._calls, "retries", 0), self.assertRaises(VisageError):
                 client.get_face_vec(b"photo")
             # All retries come before gRPC would connect again by default.
             with serve(FakeService(), port):

@@ -20,12 +20,14 @@ _REJECTIONS = ("OVERLOADED", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT")
 
 
 class Attempts:
-    """The attempts of one call within one deadline."""
+    """The attempts of one call within one deadline. A call that is not idempotent is not repeated without a response of
+    the service, because it may have succeeded."""
 
-    def __init__(self, timeout: float, retries: int) -> None:
+    def __init__(self, timeout: float, retries: int, *, is_idempotent: bool = True) -> None:
         self._deadline = time.monotonic() + timeout
         self._retries = retries
         self._retries_left = retries
+        self._is_idempotent = is_idempotent
         self._delay = _INITIAL_DELAY
         self._had_internal_error = False
 
@@ -42,6 +44,7 @@ class Attempts:
         is_internal = error.reason == "INTERNAL"
         if (
             not error.retryable
+            or (error.code is None and not self._is_idempotent)
             or forbids_retry(cause)
             or (self._retries if is_rejection(error) else self._retries_left) == 0
             or (is_internal and self._had_internal_error)

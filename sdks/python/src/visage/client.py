@@ -1,14 +1,15 @@
-"""The client for threads. `visage.aio` has the one for asyncio."""
+"""The client."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Callable, Optional, TypeVar
+from typing import Optional
 
 import grpc
 
 from visage import _requests, results
+from visage._call_runner import CallRunner
 from visage._connection import (
     CHANNEL_OPTIONS,
     Pem,
@@ -16,10 +17,8 @@ from visage._connection import (
     metadata_from_key,
     target_from_address,
 )
-from visage._limit import InFlightLimit, Slot
 from visage._image_stream import ImageStream, StreamLimits
-from visage._retry import Attempts, cancelled, is_rejection
-from visage.error import error_from_rpc
+from visage._limit import InFlightLimit
 from visage.face.v1.face_pb2_grpc import FaceServiceStub
 from visage.image import ImageInput
 from visage.results import (
@@ -35,9 +34,6 @@ from visage.results import (
 )
 from visage.v1 import face_analysis_pb2
 from visage.v1.face_analysis_pb2_grpc import FaceAnalysisServiceStub
-
-_Request = TypeVar("_Request")
-_Response = TypeVar("_Response")
 
 
 class VisageClient:
@@ -83,10 +79,9 @@ class VisageClient:
         self.metadata = metadata_from_key(api_key)
         if timeout <= 0 or retries < 0 or max_in_flight < 1:
             raise ValueError("timeout and max_in_flight must be positive, and retries must not be negative.")
-        self._timeout = timeout
-        self._retries = retries
         self._max_in_flight = max_in_flight
         self._limit = InFlightLimit(max_in_flight)
+        self._calls = CallRunner(timeout, retries, self.metadata, self._limit)
         self._channel = (
             grpc.secure_channel(target, credentials, CHANNEL_OPTIONS)
             if credentials
@@ -110,10 +105,10 @@ class VisageClient:
                 quality.
             max_faces: How many of the detected faces to return, the most prominent first; 0 means 256.
         """
-        response, _ = self._call(
-            self.raw_analysis.AnalyzeImage, lambda: _requests.analysis_request(image, features, boxes, max_faces)
+        return self._calls.run(
+            self.raw_analysis.AnalyzeImage.with_call,
+            lambda: _requests.analysis_request(image, features, boxes, max_faces),
         )
-        return response
 
     def analyze_images(
         self,
@@ -138,7 +133,7 @@ class VisageClient:
             images,
             lambda image: _requests.analysis_request(image, chosen, (), max_faces),
             lambda requests: self.raw_analysis.AnalyzeImages(requests, metadata=self.metadata),
-            StreamLimits(self._timeout, self._retries, self._max_in_flight, self._limit),
+            StreamLimits(self._calls.timeout, self._calls.retries, self._max_in_flight, self._limit),
         )
         return stream.results()
 
@@ -157,11 +152,10 @@ class VisageClient:
             max_false_match_rate: Chooses the threshold so that at most this share of pairs of different people match.
                 0 means the threshold 0.5.
         """
-        response, _ = self._call(
-            self.raw_analysis.CompareFaces,
+        return self._calls.run(
+            self.raw_analysis.CompareFaces.with_call,
             lambda: _requests.comparison_request(source, target, source_box, target_box, max_false_match_rate),
         )
-        return response
 
     def match_faces(
         self,
@@ -174,8 +168,8 @@ class VisageClient:
     ) -> Match:
         """Compares the faces of two images. A box selects the face of its image. `detect=False` skips detection: the
         box is taken as a face, or the whole image if there is no box."""
-        response, _ = self._call(
-            self.raw.MatchFaces, lambda: _requests.match_request(one, other, box_1, box_2, detect)
+        response = self._calls.run(
+            self.raw.MatchFaces.with_call, lambda: _requests.match_request(one, other, box_1, box_2, detect)
         )
         return results.match_from_message(response.data)
 
@@ -183,8 +177,8 @@ class VisageClient:
         self, image: ImageInput, *, boxes: Iterable[Box] = (), detect: Optional[bool] = None
     ) -> ImageAttributes:
         """Analyses all faces of an image, or those in the boxes. `detect=False` skips detection."""
-        response, _ = self._call(
-            self.raw.GetImageAttr, lambda: _requests.attributes_request(image, boxes, detect)
+        response = self._calls.run(
+            self.raw.GetImageAttr.with_call, lambda: _requests.attributes_request(image, boxes, detect)
         )
         return results.attributes_from_message(response.data.attributes)
 
@@ -198,8 +192,8 @@ class VisageClient:
     ) -> Template:
         """Computes the template of a face. `quality` rejects a face that is too small, too dark or turned away.
         `detect=False` skips detection."""
-        response, call = self._call(
-            self.raw.GetFaceVec, lambda: _requests.vector_request(image, box, quality, detect)
+        response, call = self._calls.run_with_call(
+            self.raw.GetFaceVec.with_call, lambda: _requests.vector_request(image, box, quality, detect)
         )
         return results.template_from_message(response.data, call.trailing_metadata())
 
@@ -218,45 +212,3 @@ class VisageClient:
         traceback: Optional[TracebackType],
     ) -> None:
         self.close()
-
-    def _call(
-        self,
-        method: grpc.UnaryUnaryMultiCallable[_Request, _Response],
-        create_request: Callable[[], _Request],
-    ) -> tuple[_Response, grpc.Call]:
-        slot = self._limit.slot()
-        try:
-            # Images are read after this, so that waiting calls do not hold them in memory.
-            if not slot.acquire():
-                raise cancelled()
-            attempts = Attempts(self._timeout, self._retries)
-            request = create_request()
-            while True:
-                try:
-                    result = method.with_call(request, timeout=attempts.remaining(), metadata=self.metadata)
-                    slot.accept()
-                    return result
-                # gRPC raises ValueError for a closed channel.
-                except (grpc.RpcError, ValueError) as cause:
-                    if self._limit.is_closed:
-                        raise cancelled() from cause
-                    if not isinstance(cause, grpc.RpcError):
-                        raise
-                    self._wait_for_retry(slot, attempts, cause)
-        finally:
-            slot.release()
-
-    def _wait_for_retry(self, slot: Slot, attempts: Attempts, cause: grpc.RpcError) -> None:
-        """Returns when the call may be tried again. Raises VisageError if it may not."""
-        error = error_from_rpc(cause)
-        delay = attempts.delay_after(cause, error)
-        if is_rejection(error):
-            slot.reject(delay)
-            has_slot = slot.acquire(attempts.remaining())
-        else:
-            self._limit.sleep(delay)
-            has_slot = True
-        if self._limit.is_closed:
-            raise cancelled() from cause
-        if not has_slot:
-            raise error from cause

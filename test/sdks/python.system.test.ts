@@ -2,29 +2,31 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { installGenerators, PHOTOS, runProgram, SDK_PYTHON, SDK_TIMEOUT_MS } from "../support/sdk.ts";
-import { startTestService, USER } from "../support/service.ts";
+import {
+  installGenerators,
+  PHOTOS,
+  runProgram,
+  SDK_PYTHON,
+  SDK_TIMEOUT_MS,
+  type SdkService,
+  startSdkService,
+} from "../support/sdk.ts";
+import { USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";
 
 const { wanted } = findTools("python3");
 
 describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => {
-  let service: RunningService;
+  let service: SdkService;
   /** A copy of sdks/python without `src`, so that tests can only import the installed package. */
   let folder: string;
   let python: string;
-  const run = (program: string, ...args: string[]) =>
-    runProgram(folder, program, args, {
-      VISAGE_ADDRESS: `http://127.0.0.1:${service.port}`,
-      VISAGE_API_KEY: USER,
-      VISAGE_PHOTOS: PHOTOS,
-    });
+  const run = (program: string, ...args: string[]) => runProgram(folder, program, args, service.testEnv);
 
   beforeAll(async () => {
     // The limit of the queue is the default, so that the service rejects most of the parallel calls at first.
-    service = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
+    service = await startSdkService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
     await installGenerators("python");
     folder = mkdtempSync(join(tmpdir(), "visage-python-"));
     // A build leaves files next to the sources.
@@ -61,7 +63,7 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
 
   test("has types that pass mypy --strict", async () => {
     const mypy = ["-m", "mypy", "--strict", "--config-file=", `--python-executable=${python}`];
-    await run(SDK_PYTHON, ...mypy, "example.py", "example_stream.py");
+    await run(SDK_PYTHON, ...mypy, "example.py", "example_stream.py", "example_gallery.py");
     // The types of results and arguments are real, not Any.
     const misuse =
       "import visage\nvisage.VisageClient('http://localhost').match_faces('one.jpg', b'').distance.nope";
@@ -83,16 +85,21 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
 
   test("calls the service in its example", async () => {
     const photos = ["sample3.jpg", "sample3.jpg"].map((name) => join(PHOTOS, name));
-    const example = (key: string) =>
-      run(python, "example.py", `http://127.0.0.1:${service.port}`, key, ...photos);
+    const example = (key: string) => run(python, "example.py", service.address, key, ...photos);
     expect(await example(USER)).toBe("match: 0.0000\n");
     await expect(example("nobody")).rejects.toThrow(/^UNKNOWN_USER: The key/m);
   });
 
   test("analyses a folder by stream in its example", async () => {
-    const output = await run(python, "example_stream.py", `http://127.0.0.1:${service.port}`, USER, PHOTOS);
+    const output = await run(python, "example_stream.py", service.address, USER, PHOTOS);
     expect(output.split("\n")).toEqual(
       expect.arrayContaining(["sample1.jpg: 3 faces", "sample3.jpg: 3 faces"]),
     );
+  });
+
+  test("enrols and identifies in its example", async () => {
+    const photo = join(PHOTOS, "sample3.jpg");
+    const output = await run(python, "example_gallery.py", service.address, USER, "staff", photo, photo);
+    expect(output).toBe("face 1: Ann (0.00)\nface 2: unknown\nface 3: unknown\n1 faces saved\n");
   });
 });

@@ -1,7 +1,13 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { addTestUser } from "./accounts.ts";
+import { startTestService, USER } from "./service.ts";
 
 /** The first run on a machine downloads and compiles the dependencies of each SDK. */
 export const SDK_TIMEOUT_MS = 15 * 60_000;
@@ -11,6 +17,38 @@ export const PHOTOS = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo
 
 /** Python with the packages of sdks/python/requirements-dev.txt. */
 export const SDK_PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
+
+/** A service for the tests of an SDK. */
+export interface SdkService {
+  readonly address: string;
+  /** What the tests of the SDKs read: the address, the keys of two users, and the folder of photographs. */
+  readonly testEnv: Readonly<Record<string, string>>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a service that accepts two users. */
+export async function startSdkService(env: Environment = {}): Promise<SdkService> {
+  const dataDir = await mkdtemp(join(tmpdir(), "visage-sdk-"));
+  const otherUser = "another-user-of-tests";
+  const store = await openAccountStore({ databaseUrl: undefined, dataDir });
+  await addTestUser(store, otherUser);
+  await store.close();
+  const service = await startTestService({ VISAGE_DATA_DIR: dataDir, ...env });
+  const address = `http://127.0.0.1:${service.port}`;
+  return {
+    address,
+    testEnv: {
+      VISAGE_ADDRESS: address,
+      VISAGE_API_KEY: USER,
+      VISAGE_OTHER_API_KEY: otherUser,
+      VISAGE_PHOTOS: PHOTOS,
+    },
+    close: async () => {
+      await service.close();
+      await rm(dataDir, { recursive: true });
+    },
+  };
+}
 
 /** Installs the pinned generators of a language. */
 export async function installGenerators(language: string): Promise<void> {

@@ -65,13 +65,13 @@ def comparison_request(
     max_false_match_rate: float,
 ) -> typed.CompareFacesRequest:
     return typed.CompareFacesRequest(
-        source=_face_source(source, source_box),
-        target=_face_source(target, target_box),
+        source=face_source(source, source_box),
+        target=face_source(target, target_box),
         max_false_match_rate=max_false_match_rate,
     )
 
 
-def _face_source(face: FaceInput, box: Optional[BoxInput]) -> typed.FaceSource:
+def face_source(face: FaceInput, box: Optional[BoxInput]) -> typed.FaceSource:
     typed_box = None if box is None else _typed_box(box)
     if isinstance(face, Template):
         face = typed.Embedding(values=face.vector, model=face.model)

@@ -20,6 +20,7 @@ from visage._connection import (
 from visage._image_stream import ImageStream, StreamLimits
 from visage._limit import InFlightLimit
 from visage.face.v1.face_pb2_grpc import FaceServiceStub
+from visage.galleries import Galleries
 from visage.image import ImageInput
 from visage.results import (
     Box,
@@ -34,6 +35,7 @@ from visage.results import (
 )
 from visage.v1 import face_analysis_pb2
 from visage.v1.face_analysis_pb2_grpc import FaceAnalysisServiceStub
+from visage.v1.gallery_pb2_grpc import GalleryServiceStub
 
 
 class VisageClient:
@@ -49,6 +51,8 @@ class VisageClient:
     """The generated client of visage.v1, like `raw`."""
     metadata: tuple[tuple[str, str], ...]
     """The metadata that authenticates a call of `raw` or `raw_analysis`."""
+    galleries: Galleries
+    """Galleries: enrols people and identifies faces."""
 
     def __init__(
         self,
@@ -89,6 +93,7 @@ class VisageClient:
         )
         self.raw = FaceServiceStub(self._channel)
         self.raw_analysis = FaceAnalysisServiceStub(self._channel)
+        self.galleries = Galleries(GalleryServiceStub(self._channel), self._calls)
 
     def analyze_image(
         self,

@@ -1,0 +1,181 @@
+"""Tests galleries against a running service, as test_service.py does. VISAGE_OTHER_API_KEY is the key of another user."""
+
+from __future__ import annotations
+
+import base64
+import math
+import os
+import random
+import unittest
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable
+
+from visage import GalleryFace, Template, Url, VisageClient, VisageError
+
+ADDRESS = os.environ.get("VISAGE_ADDRESS", "")
+KEY = os.environ.get("VISAGE_API_KEY", "")
+OTHER_KEY = os.environ.get("VISAGE_OTHER_API_KEY", "")
+PHOTOS = Path(os.environ.get("VISAGE_PHOTOS", ""))
+
+# A grey square of 64 pixels.
+NO_FACE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAAAAACPAi4CAAAAKUlEQVR42u3MQREAAAwCIKMb3RD77SAA6VEEAoFAIBAIBAKBQCAQfA8G320AeXC6efoAAAAASUVORK5CYII="
+)
+
+
+@unittest.skipUnless(ADDRESS, "VISAGE_ADDRESS is not set")
+class GalleriesTest(unittest.TestCase):
+    def setUp(self) -> None:
+        client = VisageClient(ADDRESS, KEY)
+        self.addCleanup(client.close)
+        self.client = client
+        self.galleries = client.galleries
+        self.gallery = f"python-{uuid.uuid4()}"
+        self.galleries.create(self.gallery)
+        self.addCleanup(self.delete_gallery)
+
+    def delete_gallery(self) -> None:
+        with VisageClient(ADDRESS, KEY) as client:
+            client.galleries.delete(self.gallery)
+
+    def photo(self, number: int) -> Path:
+        return PHOTOS / f"sample{number}.jpg"
+
+    def fails(self, reason: str, call: Callable[[], object]) -> VisageError:
+        with self.assertRaises(VisageError) as raised:
+            call()
+        self.assertEqual(raised.exception.reason, reason)
+        return raised.exception
+
+    def random_faces(self, count: int) -> list[GalleryFace]:
+        """Faces of strangers, two for each person."""
+        model = self.galleries.get(self.gallery).model
+        numbers = random.Random(1)
+        faces = []
+        for number in range(count):
+            vector = [numbers.gauss(0, 1) for _ in range(128)]
+            scale = 0.45 / math.hypot(*vector)
+            template = Template([value * scale for value in vector], model)
+            faces.append(GalleryFace(f"person-{number // 2:05}", template, f"face-{number:05}", f"Person {number // 2}"))
+        return faces
+
+    def test_a_gallery_is_created_changed_and_deleted(self) -> None:
+        other = f"{self.gallery}-2"
+        created = self.galleries.create(other, display_name="Staff", max_distance=0.4)
+        self.assertEqual((created.gallery_id, created.display_name, round(created.max_distance, 4)), (other, "Staff", 0.4))
+        self.fails("GALLERY_EXISTS", lambda: self.galleries.create(other))
+        listed = [gallery.gallery_id for gallery in self.galleries.list()]
+        self.assertLessEqual({self.gallery, other}, set(listed))
+        self.assertEqual(listed, sorted(listed))
+        renamed = self.galleries.update(other, display_name="Guests")
+        self.assertEqual((renamed.display_name, round(renamed.max_distance, 4)), ("Guests", 0.4))
+        automatic = self.galleries.update(other, max_distance=0)
+        self.assertEqual((automatic.display_name, automatic.HasField("max_distance")), ("Guests", False))
+        self.galleries.delete(other)
+        self.fails("GALLERY_NOT_FOUND", lambda: self.galleries.get(other))
+        self.fails("GALLERY_NOT_FOUND", lambda: self.galleries.delete(other))
+
+    def test_a_person_is_enrolled_identified_and_deleted(self) -> None:
+        with self.photo(3).open("rb") as file:
+            enrolled = self.galleries.enrol_face(self.gallery, "ann", file, face_id="first", display_name="Ann")
+        self.assertEqual(enrolled.face_id, "first")
+        self.galleries.enrol_face(self.gallery, "ann", self.photo(3), box=enrolled.box)
+        self.assertEqual(len(self.galleries.get_person(self.gallery, "ann").faces), 2)
+
+        result = self.galleries.identify(self.gallery, self.photo(3), max_results=3)
+        self.assertEqual([[match.display_name for match in face.matches] for face in result.faces], [["Ann"], [], []])
+        template = self.client.get_face_vec(self.photo(3))
+        (face,) = self.galleries.identify(self.gallery, template, max_distance=0.3).faces
+        self.assertEqual([match.person_id for match in face.matches], ["ann"])
+        (stranger,) = self.galleries.identify(self.gallery, self.photo(3), box=result.faces[1].box).faces
+        self.assertEqual(len(stranger.matches), 0)
+
+        self.galleries.enrol_face(self.gallery, "ben", template)
+        self.galleries.update_person(self.gallery, "ben", display_name="Ben")
+        people = [(person.person_id, person.display_name) for person in self.galleries.list_people(self.gallery)]
+        self.assertEqual(people, [("ann", "Ann"), ("ben", "Ben")])
+        self.galleries.delete_face(self.gallery, "ann", "first")
+        self.fails("FACE_NOT_FOUND", lambda: self.galleries.delete_face(self.gallery, "ann", "first"))
+        self.galleries.delete_person(self.gallery, "ann")
+        self.assertEqual([person.person_id for person in self.galleries.list_people(self.gallery)], ["ben"])
+
+    def test_reports_errors(self) -> None:
+        self.fails("NO_FACE", lambda: self.galleries.enrol_face(self.gallery, "ann", NO_FACE))
+        self.assertEqual(len(self.galleries.identify(self.gallery, NO_FACE).faces), 0)
+        error = self.fails("UNSUPPORTED_FORMAT", lambda: self.galleries.enrol_face(self.gallery, "ann", b"no image"))
+        self.assertEqual(error.image, "source")
+        url = Url("http://127.0.0.1/photo.jpg")
+        self.fails("URL_UNREACHABLE", lambda: self.galleries.identify(self.gallery, url))
+        for call in (self.galleries.get_person, self.galleries.delete_person):
+            self.fails("PERSON_NOT_FOUND", lambda: call(self.gallery, "nobody"))
+        self.fails("PERSON_NOT_FOUND", lambda: self.galleries.update_person(self.gallery, "nobody", display_name="N"))
+        foreign = Template([0.45, *[0.0] * 127], "another")
+        self.fails("MODEL_MISMATCH", lambda: self.galleries.enrol_face(self.gallery, "ann", foreign))
+        self.fails("MODEL_MISMATCH", lambda: self.galleries.import_faces(self.gallery, [GalleryFace("ann", foreign)]))
+        self.fails("BAD_REQUEST", lambda: self.galleries.create("no spaces"))
+
+    @unittest.skipUnless(OTHER_KEY, "VISAGE_OTHER_API_KEY is not set")
+    def test_another_user_finds_nothing(self) -> None:
+        with VisageClient(ADDRESS, OTHER_KEY) as client:
+            other = client.galleries
+            for call in (other.get, other.delete, lambda id: list(other.list_people(id)), lambda id: list(other.export(id))):
+                self.fails("GALLERY_NOT_FOUND", lambda: call(self.gallery))
+            self.fails("GALLERY_NOT_FOUND", lambda: other.import_faces(self.gallery, self.random_faces(1)))
+            self.assertNotIn(self.gallery, [gallery.gallery_id for gallery in other.list()])
+
+    def test_an_export_can_be_imported(self) -> None:
+        # More than a page of people, and more than an import sends in one call.
+        faces = self.random_faces(5100)
+        imported = self.galleries.import_faces(self.gallery, faces)
+        self.assertEqual(imported.face_count, 5100)
+        self.assertEqual(imported.revision, self.galleries.get(self.gallery).revision)
+        people = [person.person_id for person in self.galleries.list_people(self.gallery)]
+        self.assertEqual(people, [f"person-{number:05}" for number in range(2550)])
+
+        with self.galleries.export(self.gallery) as export:
+            exported = list(export)
+        self.assertEqual([face.face_id for face in exported], [face.face_id for face in faces])
+        self.assertTrue(all(face.create_time for face in exported))
+        self.assertLess(math.dist(exported[7].template.vector, faces[7].template.vector), 1e-6)
+        (match,) = self.galleries.identify(self.gallery, faces[7].template).faces[0].matches
+        self.assertEqual((match.person_id, match.display_name), ("person-00003", "Person 3"))
+
+        # Again, from a stream to a stream.
+        copied = self.galleries.import_faces(self.gallery, self.galleries.export(self.gallery))
+        self.assertEqual((copied.face_count, self.galleries.get(self.gallery).face_count), (5100, 5100))
+
+    def test_an_export_can_be_left(self) -> None:
+        self.galleries.import_faces(self.gallery, self.random_faces(1200))
+        with self.galleries.export(self.gallery) as faces:
+            for face in faces:
+                if face.face_id == "face-00010":
+                    break
+        self.assertEqual(list(faces), [])
+        with self.assertRaises(VisageError) as raised:
+            for face in self.galleries.export(self.gallery):
+                self.client.close()
+        self.assertEqual(raised.exception.reason, "CANCELLED")
+
+    def test_an_import_of_nothing_succeeds(self) -> None:
+        self.assertEqual(self.galleries.import_faces(self.gallery, []).face_count, 0)
+        with VisageClient(ADDRESS, "nobody") as client:
+            self.fails("UNKNOWN_USER", lambda: client.galleries.import_faces(self.gallery, []))
+
+    def test_an_import_whose_faces_fail_can_be_repeated(self) -> None:
+        faces = self.random_faces(100)
+
+        def failing() -> Iterator[GalleryFace]:
+            yield from faces[:50]
+            raise OSError("The disk is gone.")
+
+        with self.assertRaisesRegex(OSError, "The disk is gone"):
+            self.galleries.import_faces(self.gallery, failing())
+        # No call was sent, as the first one was not complete.
+        self.assertEqual(self.galleries.get(self.gallery).face_count, 0)
+        self.assertEqual(self.galleries.import_faces(self.gallery, faces).face_count, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,7 +1,7 @@
-// Compiles the kernels, and the TypeScript into dist/. A production install has no compiler and needs none
+// Compiles the kernels, and the TypeScript into dist/, and bundles the web pages. A production install has no compiler and needs none
 // (its dist/ comes with the package), so there this step says so and succeeds.
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { compileKernels, KERNEL_FOLDERS } from "./kernels.mjs";
@@ -15,22 +15,23 @@ try {
 }
 await compileKernels();
 rmSync("dist", { recursive: true, force: true });
-for (const project of ["tsconfig.json", "src/web/playground/tsconfig.json"]) {
+// The second one only checks types: the pages are bundled below.
+for (const project of ["tsconfig.json", "src/web/tsconfig.json"]) {
   const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
-  if (status !== 0) {
-    // Half a build must not pass for a current one.
-    rmSync("dist", { recursive: true, force: true });
-    process.exit(status ?? 1);
-  }
+  if (status !== 0) discardBuild(status ?? 1);
 }
 for (const folder of KERNEL_FOLDERS)
   for (const file of ["kernels.wasm.js", "kernels.wasm.d.ts"])
     cpSync(join(folder, file), join("dist", folder, file));
-// What a page is made of beside its code.
-cpSync("src/web", "dist/src/web", {
-  recursive: true,
-  filter: (path) => statSync(path).isDirectory() || /\.(html|css|js|svg)$/.test(path),
-});
+try {
+  const { buildPages } = await import("./build-pages.mjs");
+  await buildPages();
+} catch (error) {
+  console.error(error.code === "ERR_MODULE_NOT_FOUND" ? `build: ${error.message}. Run "npm ci".` : error);
+  discardBuild(1);
+}
+for (const file of ["docs.css", "docs.js"])
+  cpSync(join("src/web/docs", file), join("dist/src/web/docs", file));
 // The viewer of the API reference, with what its licence asks to go with it.
 for (const file of [
   "swagger-ui.css",
@@ -45,3 +46,9 @@ chmodSync("dist/src/cli/main.js", 0o755);
 // npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.
 rmSync("node_modules/.bin/visage", { force: true });
 symlinkSync("../../dist/src/cli/main.js", "node_modules/.bin/visage");
+
+/** Ends the program. Half a build must not pass for a current one. */
+function discardBuild(status) {
+  rmSync("dist", { recursive: true, force: true });
+  process.exit(status);
+}

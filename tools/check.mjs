@@ -13,7 +13,7 @@ const THIRD_PARTY_PROTOS = ["proto/google", "proto/grpc"];
 /** The checks by name. Each returns whether it passed, and prints what is wrong if it did not. */
 const CHECKS = {
   types: () => run("tsc", "--noEmit", "--project", "test/tsconfig.json"),
-  "types of the pages": () => run("tsc", "--noEmit", "--project", "src/web/playground/tsconfig.json"),
+  "types of the pages": () => run("tsc", "--noEmit", "--project", "src/web/tsconfig.json"),
   "lint, format and promises": () => run("biome", "check", "--error-on-warnings", "."),
   "layers and file names": () => run(...VITEST, "test/layers.test.ts", "test/file-names.test.ts"),
   "proto lint": () => run("buf", "lint"),

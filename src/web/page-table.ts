@@ -1,69 +1,40 @@
-/** A static file that the service serves. */
-export interface PageEntry {
+/** A page of the site: the folder `src/web/NAME` with its `index.html`, and a script and styles that this refers to. */
+export interface Page {
+  readonly name: string;
+  /** `/NAME`, except for the first page. `/NAME` and `/NAME/` redirect to another path. */
+  readonly path: string;
+  /** Its name in the navigation; a page without one is not listed there. */
+  readonly label?: string;
+}
+
+/** A file that is served as it is. */
+export interface PageFile {
   readonly path: string;
   /** Path of the file, relative to the folder of the compiled `src/web`. */
   readonly file: string;
-  readonly type: "html" | "css" | "javascript" | "json" | "svg" | "proto" | "descriptors";
 }
 
-/** The files of the playground other than its page. */
-const PLAYGROUND: readonly string[] = [
-  "icon.svg",
-  "form.css",
-  "photo.css",
-  "result.css",
-  "theme.css",
-  "advice.js",
-  "camera.js",
-  "commands.js",
-  "controls.js",
-  "copy.js",
-  "elements.js",
-  "face-card.js",
-  "faces.js",
-  "failure-view.js",
-  "heat-map.js",
-  "json-view.js",
-  "main.js",
-  "operations.js",
-  "overlay.js",
-  "photo-loader.js",
-  "photos.js",
-  "raw-view.js",
-  "request.js",
-  "response-summary.js",
-  "responses.js",
-  "result-view.js",
-  "run.js",
-  "scale.js",
-  "send.js",
-  "slot-view.js",
-  "store.js",
-  "timings.js",
-  "user-id.js",
-  "words.js",
+/** The pages, in the order of the navigation. */
+export const PAGES: readonly Page[] = [
+  { name: "playground", path: "/", label: "Playground" },
+  { name: "docs", path: "/docs", label: "API reference" },
 ];
 
-/** Every static file that the service serves. */
-export const PAGES: readonly PageEntry[] = [
-  { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto", type: "proto" },
-  {
-    path: "/proto/face_analysis.proto",
-    file: "../../../proto/visage/v1/face_analysis.proto",
-    type: "proto",
-  },
-  { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb", type: "descriptors" },
-  { path: "/", file: "playground/index.html", type: "html" },
-  ...PLAYGROUND.map(playgroundFile),
-  { path: "/openapi.json", file: "../../../gen/openapi.json", type: "json" },
-  { path: "/docs", file: "docs/index.html", type: "html" },
-  { path: "/docs/docs.css", file: "docs/docs.css", type: "css" },
-  { path: "/docs/docs.js", file: "docs/docs.js", type: "javascript" },
-  { path: "/docs/swagger-ui.css", file: "docs/swagger-ui.css", type: "css" },
-  { path: "/docs/swagger-ui-bundle.js", file: "docs/swagger-ui-bundle.js", type: "javascript" },
+/** Files that other programs fetch, so their paths never change. */
+export const FILES: readonly PageFile[] = [
+  { path: "/favicon.ico", file: "site/favicon.ico" },
+  { path: "/openapi.json", file: "../../../gen/openapi.json" },
+  { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb" },
+  { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto" },
+  { path: "/proto/face_analysis.proto", file: "../../../proto/visage/v1/face_analysis.proto" },
+  { path: "/docs/docs.css", file: "docs/docs.css" },
+  { path: "/docs/docs.js", file: "docs/docs.js" },
+  { path: "/docs/swagger-ui.css", file: "docs/swagger-ui.css" },
+  { path: "/docs/swagger-ui-bundle.js", file: "docs/swagger-ui-bundle.js" },
 ];
 
-function playgroundFile(name: string): PageEntry {
-  const type = name.endsWith(".js") ? "javascript" : name.endsWith(".css") ? "css" : "svg";
-  return { path: `/playground/${name}`, file: `playground/${name}`, type };
-}
+/** What the pages need to know about the service: its version and its limits for photos. */
+export const SERVICE_INFO_PATH = "/service-info.json";
+
+/** Where the bundled scripts, styles and images are served, each with a hash of its content in its name. */
+export const ASSETS_PATH = "/assets/";

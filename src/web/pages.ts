@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
-import { PAGES, type PageEntry } from "./page-table.ts";
+import { extname } from "node:path";
+import { type Compression, chooseEncoding, compress, SUFFIXES } from "./content-encoding.ts";
+import { ASSETS_PATH, FILES, PAGES, SERVICE_INFO_PATH } from "./page-table.ts";
+import { redirects } from "./redirects.ts";
 
 /** The response to a request for a page. */
 export interface PageResponse {
@@ -13,11 +16,11 @@ export interface PageResponse {
 /** The static pages of the service. */
 export interface Pages {
   readonly paths: readonly string[];
-  /** Returns the page at one of the paths, or 304 without a body if the client has the current version. */
+  /** Returns the file at one of the paths, a redirect, or 304 without a body if the client has the current version. */
   respond(path: string, headers: IncomingHttpHeaders): PageResponse;
 }
 
-/** The limits that the playground checks before it sends a photo. */
+/** The limits that the pages check before they send a photo. */
 export interface PageLimits {
   readonly maxImageBytes: number;
   readonly maxImagePixels: number;
@@ -25,19 +28,22 @@ export interface PageLimits {
   readonly imageFormats: readonly string[];
 }
 
-interface Page {
-  readonly bytes: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** The responses with a file, by encoding. */
+type ServedFile = { readonly identity: PageResponse } & Readonly<Partial<Record<Compression, PageResponse>>>;
 
-const TYPES: Readonly<Record<PageEntry["type"], string>> = {
-  html: "text/html; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  javascript: "text/javascript; charset=utf-8",
-  json: "application/json",
-  svg: "image/svg+xml",
-  proto: "text/plain; charset=utf-8",
-  descriptors: "application/protobuf",
+/** The media type by extension. Text is served compressed; images are compressed already. */
+const TYPES: Readonly<Record<string, { readonly type: string; readonly isText: boolean }>> = {
+  ".html": { type: "text/html; charset=utf-8", isText: true },
+  ".css": { type: "text/css; charset=utf-8", isText: true },
+  ".js": { type: "text/javascript; charset=utf-8", isText: true },
+  ".json": { type: "application/json", isText: true },
+  ".svg": { type: "image/svg+xml", isText: true },
+  ".proto": { type: "text/plain; charset=utf-8", isText: true },
+  ".binpb": { type: "application/protobuf", isText: true },
+  ".ico": { type: "image/x-icon", isText: false },
+  ".webp": { type: "image/webp", isText: false },
+  ".jpg": { type: "image/jpeg", isText: false },
+  ".png": { type: "image/png", isText: false },
 };
 
 /** Allows only our own files, and images that a page creates itself. */
@@ -58,40 +64,97 @@ const SECURITY_HEADERS = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(self), microphone=(), geolocation=()",
+  "content-security-policy": POLICY,
 };
 
+/** Revalidated each time; an unchanged file is answered with 304. */
+const REVALIDATED = "no-cache";
+/** For names that contain a hash of the content. */
+const IMMUTABLE = "public, max-age=31536000, immutable";
+
 /** Reads all pages into memory. Throws if a file is missing. */
-export function openPages({ maxImageBytes, maxImagePixels, imageFormats }: PageLimits): Pages {
-  const pages = new Map(PAGES.map((entry) => [entry.path, readPage(entry)]));
-  const limits = Buffer.from(JSON.stringify({ maxImageBytes, maxImagePixels, imageFormats }));
-  pages.set("/playground/limits.json", createPage(limits, { type: "json" }));
+export function openPages(limits: PageLimits): Pages {
+  const files = new Map([...readPages(), ...readAssets(), [SERVICE_INFO_PATH, serviceInfo(limits)]]);
+  const redirections = redirects(PAGES);
   return {
-    paths: [...pages.keys()],
+    paths: [...files.keys(), ...redirections.keys()],
     respond(path, requestHeaders) {
-      const { bytes, headers } = pages.get(path)!;
-      return requestHeaders["if-none-match"] === headers.etag
-        ? { status: 304, headers }
-        : { status: 200, headers, body: bytes };
+      const location = redirections.get(path);
+      if (location !== undefined) return redirectTo(location);
+      const file = files.get(path)!;
+      const response = file[chooseEncoding(requestHeaders["accept-encoding"])] ?? file.identity;
+      const { headers } = response;
+      return hasCurrentVersion(requestHeaders, headers.etag!) ? { status: 304, headers } : response;
     },
   };
 }
 
-function readPage(entry: PageEntry): Page {
-  return createPage(readFileSync(new URL(entry.file, compiledFolder())), entry);
+function* readPages(): Generator<[path: string, file: ServedFile]> {
+  for (const { name, path } of PAGES) yield [path, readServedFile(`pages/${name}.html`, REVALIDATED)];
+  for (const { path, file } of FILES) yield [path, readServedFile(file, REVALIDATED)];
 }
 
-function createPage(bytes: Buffer, { type }: Pick<PageEntry, "type">): Page {
-  return {
-    bytes,
+function* readAssets(): Generator<[path: string, file: ServedFile]> {
+  const names = readdirSync(new URL("assets/", compiledFolder()));
+  for (const name of names)
+    if (extname(name) in TYPES) yield [ASSETS_PATH + name, readServedFile(`assets/${name}`, IMMUTABLE)];
+}
+
+function serviceInfo({ maxImageBytes, maxImagePixels, imageFormats }: PageLimits): ServedFile {
+  const manifest = readFileSync(new URL("../../../package.json", compiledFolder()), "utf8");
+  const { version } = JSON.parse(manifest) as { version: string };
+  const info = JSON.stringify({ version, maxImageBytes, maxImagePixels, imageFormats });
+  return createServedFile(Buffer.from(info), ".json", REVALIDATED);
+}
+
+/** Reads a file and what the build has compressed of it. */
+function readServedFile(file: string, cacheControl: string): ServedFile {
+  const url = new URL(file, compiledFolder());
+  return createServedFile(readFileSync(url), extname(file), cacheControl, (compression) => {
+    const compressed = new URL(url.href + SUFFIXES[compression]);
+    return existsSync(compressed) ? readFileSync(compressed) : undefined;
+  });
+}
+
+function createServedFile(
+  bytes: Buffer,
+  extension: string,
+  cacheControl: string,
+  precompressed: (compression: Compression) => Buffer | undefined = () => undefined,
+): ServedFile {
+  const { type, isText } = TYPES[extension]!;
+  const digest = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
+  const responseIn = (encoding: keyof ServedFile, body: Buffer): PageResponse => ({
+    status: 200,
     headers: {
       ...SECURITY_HEADERS,
-      "content-security-policy": POLICY,
-      "content-type": TYPES[type],
-      // Revalidated each time; an unchanged page is answered with 304.
-      "cache-control": "no-cache",
-      etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+      "content-type": type,
+      "cache-control": cacheControl,
+      // A strong tag must differ between encodings.
+      etag: encoding === "identity" ? `"${digest}"` : `"${digest}-${encoding}"`,
+      // The edge adds CORS headers by origin.
+      ...(isText && { vary: "Accept-Encoding, Origin" }),
+      ...(encoding !== "identity" && { "content-encoding": encoding }),
     },
+    body,
+  });
+  const identity = responseIn("identity", bytes);
+  if (!isText) return { identity };
+  return {
+    identity,
+    br: responseIn("br", precompressed("br") ?? compress(bytes, "br")),
+    gzip: responseIn("gzip", precompressed("gzip") ?? compress(bytes, "gzip")),
   };
+}
+
+/** Whether the client has the file with this tag. Proxies that compress make a tag weak. */
+function hasCurrentVersion({ "if-none-match": known }: IncomingHttpHeaders, etag: string): boolean {
+  if (known === undefined) return false;
+  return known.split(",").some((tag) => [etag, "*"].includes(tag.trim().replace(/^W\//, "")));
+}
+
+function redirectTo(location: string): PageResponse {
+  return { status: 308, headers: { ...SECURITY_HEADERS, location, "cache-control": REVALIDATED } };
 }
 
 /** Tests run from source but serve the built files as well. */

@@ -1,13 +1,10 @@
-import { readFileSync } from "node:fs";
-import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, saveScreenshot, startBrowser } from "../support/browser.ts";
+import { overflowOf, violationsOf } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
-
-const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
@@ -128,22 +125,6 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await focusedName(page)).toBe("User id");
   });
 });
-
-/** Returns the serious and critical violations that axe finds. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
-    );
-}
-
-/** Returns by how many pixels the page is wider than the window. */
-function overflowOf(page: Page): Promise<number> {
-  return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-}
 
 /** Presses Tab until the focused element has the name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +10,6 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { ERRORS, type ErrorKind, isGalleryError } from "../../src/service/error-table.ts";
-import { PAGES } from "../../src/web/page-table.ts";
 import { ADVICE } from "../../src/web/playground/advice.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
@@ -20,12 +19,6 @@ import { openPlayground, sampleFile, type UploadFile } from "../support/playgrou
 import { startTestService, USER } from "../support/service.ts";
 
 const execute = promisify(execFile);
-
-test("every file of the playground is served", () => {
-  const built = readdirSync(join(PACKAGE_ROOT, "dist/src/web/playground"));
-  const served = PAGES.filter(({ file }) => file.startsWith("playground/")).map(({ file }) => file.slice(11));
-  expect(served.toSorted()).toEqual(built.toSorted());
-});
 
 test("every error code has advice, with the same retry flag as the error table", () => {
   // The page calls only face.v1, which knows neither embeddings nor galleries.

@@ -1,4 +1,5 @@
-import { plural } from "./words.ts";
+import type { FailureKind } from "../site/request-error.ts";
+import { plural } from "../site/words.ts";
 
 /** What the user can do about an error. */
 export interface Advice {
@@ -62,11 +63,36 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   "5005": { text: "User accounts are temporarily unavailable. Try again shortly.", retry: true },
 };
 
-/** The advice when the service sent no response. */
-export const UNREACHABLE: Advice = {
-  text: "Check that the service is running and that you are connected to it.",
-  retry: true,
+/** The advice when the service sent no response, by the kind of failure. */
+const WITHOUT_RESPONSE: Readonly<Record<FailureKind, Advice>> = {
+  unreachable: { text: "Check that the service is running and that you are connected to it.", retry: true },
+  timeout: { text: "Check your connection. A smaller photo is sent and processed faster.", retry: true },
+  cancelled: { text: "Nothing was changed.", retry: true },
+  proxy: {
+    text: "The answer does not come from the service itself. It may be restarting. Try again shortly.",
+    retry: true,
+  },
+  service: { text: "Try again. If the error persists, ask the operator of this service.", retry: true },
 };
+
+const TOO_LARGE_FOR_PROXY: Advice = {
+  text: "The proxy limits the size of uploads. Make the photos smaller, or ask the operator to raise the limit.",
+  retry: false,
+};
+
+/** What the advice for a failed request depends on. */
+export interface FailureCause {
+  readonly code?: string | undefined;
+  readonly kind?: FailureKind | undefined;
+  readonly httpStatus?: number | undefined;
+}
+
+/** The advice for a failed request. */
+export function adviceFor({ code, kind = "service", httpStatus }: FailureCause): Advice {
+  const known = code === undefined ? undefined : ADVICE[code];
+  if (known) return known;
+  return kind === "proxy" && httpStatus === 413 ? TOO_LARGE_FOR_PROXY : WITHOUT_RESPONSE[kind];
+}
 
 /** Writes a waiting time in the largest unit of which it has at least two. */
 export function waitText(seconds: number): string {

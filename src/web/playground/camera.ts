@@ -1,4 +1,4 @@
-import { byId } from "./elements.ts";
+import { byId } from "../site/elements.ts";
 
 /** Tells whether the page may use a camera. Browsers allow it only over HTTPS and on localhost. */
 export function hasCamera(): boolean {

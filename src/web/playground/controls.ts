@@ -1,4 +1,4 @@
-import { byId } from "./elements.ts";
+import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import type { Store } from "./store.ts";
 

@@ -1,7 +1,7 @@
-import { make, visuallyHidden } from "./elements.ts";
+import { make, visuallyHidden } from "../site/elements.ts";
+import { capitalize } from "../site/words.ts";
 import type { Face } from "./faces.ts";
 import type { Photo } from "./store.ts";
-import { capitalize } from "./words.ts";
 
 /** Limits of the quality check (spec, 8). */
 const MIN_FACE_SIDE = 60;

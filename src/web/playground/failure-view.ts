@@ -1,11 +1,11 @@
-import { ADVICE, UNREACHABLE, waitText } from "./advice.ts";
-import { make } from "./elements.ts";
+import { make } from "../site/elements.ts";
+import { adviceFor, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
 
 /** Draws an error: what happened, in which photo, what to do, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
   const { message, code, httpStatus, photo, requestId } = failure;
-  const { text, retry } = code === undefined ? UNREACHABLE : (ADVICE[code] ?? UNREACHABLE);
+  const { text, retry } = adviceFor(failure);
   const facts = [
     ...(photo === undefined ? [] : [["Photo", photo]]),
     ...(code === undefined ? [] : [["Code", code]]),

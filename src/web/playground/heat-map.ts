@@ -1,4 +1,4 @@
-import { makeSvg } from "./elements.ts";
+import { makeSvg } from "../site/elements.ts";
 
 /** Draws a vector as one row of cells: warm for positive numbers, cold for negative, opaque for large. */
 export function drawHeatMap(vector: readonly number[]): SVGElement {

@@ -1,4 +1,4 @@
-import { make } from "./elements.ts";
+import { make } from "../site/elements.ts";
 
 /** Lists and objects with more entries than this are collapsed. */
 const MAX_EXPANDED_ENTRIES = 12;

@@ -1,15 +1,18 @@
+import { fetchServiceInfo } from "../site/service-info.ts";
+import { readUserId } from "../site/session.ts";
+import { mountSite } from "../site/site.ts";
 import { mountControls } from "./controls.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
-import { fetchLimits } from "./photos.ts";
 import { mountRawView } from "./raw-view.ts";
 import { mountResultView } from "./result-view.ts";
 import { findFaces, run } from "./run.ts";
 import { mountSlotView } from "./slot-view.ts";
 import { createStore } from "./store.ts";
-import { mountUserIdField, readStoredUserId } from "./user-id.ts";
+import { mountUserIdField } from "./user-id.ts";
 
+mountSite();
 const store = createStore({
-  userId: readStoredUserId(),
+  userId: readUserId(),
   isUserIdVisible: false,
   operation: "get_image_attr",
   slots: [{}, {}],
@@ -17,7 +20,7 @@ const store = createStore({
   quality: false,
   isBusy: false,
 });
-const photoLoader = createPhotoLoader(store, fetchLimits());
+const photoLoader = createPhotoLoader(store, fetchServiceInfo());
 const runNow = () => {
   run(store).catch(reportError);
 };

@@ -1,4 +1,4 @@
-import { make, makeSvg, visuallyHidden } from "./elements.ts";
+import { make, makeSvg, visuallyHidden } from "../site/elements.ts";
 import { describeFace, type Face, isSameFace } from "./faces.ts";
 import type { Point, Rectangle } from "./responses.ts";
 import type { Photo } from "./store.ts";

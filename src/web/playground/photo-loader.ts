@@ -1,5 +1,6 @@
+import type { ServiceInfo } from "../site/service-info.ts";
 import { OPERATIONS } from "./operations.ts";
-import { closePhoto, type Limits, openPhoto, PhotoError } from "./photos.ts";
+import { closePhoto, openPhoto, PhotoError } from "./photos.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
 
 /** Puts photos into the slots and removes them. */
@@ -14,7 +15,7 @@ export interface PhotoLoader {
 const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
 
 /** Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. */
-export function createPhotoLoader(store: Store, limits: Promise<Limits | undefined>): PhotoLoader {
+export function createPhotoLoader(store: Store, limits: Promise<ServiceInfo | undefined>): PhotoLoader {
   const loader: PhotoLoader = {
     async add(files, slot) {
       const fitting = files.slice(0, slotCount(store.state) - slot);
@@ -46,7 +47,7 @@ export function createPhotoLoader(store: Store, limits: Promise<Limits | undefin
 
 async function addPhoto(
   store: Store,
-  limits: Promise<Limits | undefined>,
+  limits: Promise<ServiceInfo | undefined>,
   file: File,
   slot: number,
 ): Promise<void> {

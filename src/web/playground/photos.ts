@@ -1,14 +1,7 @@
+import type { ServiceInfo } from "../site/service-info.ts";
 import type { Photo } from "./store.ts";
 
-/** The service's limits for one photo. */
-export interface Limits {
-  readonly maxImageBytes: number;
-  readonly maxImagePixels: number;
-  /** Accepted formats. */
-  readonly imageFormats: readonly Format[];
-}
-
-type Format = keyof typeof FORMATS;
+type Limits = Pick<ServiceInfo, "maxImageBytes" | "maxImagePixels" | "imageFormats">;
 
 /** A photo that the service would reject. The message tells the user why. */
 export class PhotoError extends Error {
@@ -22,19 +15,9 @@ const FORMATS = {
   webp: { name: "WebP", signature: /^RIFF.{4}WEBP/s },
 };
 const SIGNATURE_BYTES = 12;
-const DEFAULT_FORMATS: readonly Format[] = ["jpeg", "png"];
+const DEFAULT_FORMATS: Limits["imageFormats"] = ["jpeg", "png"];
 
 const MIB = 1024 * 1024;
-
-/** Fetches the service's limits; undefined if they are not available. */
-export async function fetchLimits(): Promise<Limits | undefined> {
-  try {
-    const response = await fetch(new URL("playground/limits.json", document.baseURI));
-    return response.ok ? await response.json() : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Opens a file as a photo. Throws PhotoError if the service would reject it. */
 export async function openPhoto(file: Blob, name: string, limits: Limits | undefined): Promise<Photo> {

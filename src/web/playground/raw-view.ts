@@ -1,6 +1,6 @@
+import { copyOnClick } from "../site/copy.ts";
+import { byId } from "../site/elements.ts";
 import { curlCommand, grpcurlCommand } from "./commands.ts";
-import { copyOnClick } from "./copy.ts";
-import { byId } from "./elements.ts";
 import { drawJson } from "./json-view.ts";
 import { requestFrom } from "./request.ts";
 import type { Outcome } from "./send.ts";

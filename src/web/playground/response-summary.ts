@@ -1,8 +1,8 @@
-import { make } from "./elements.ts";
+import { make } from "../site/elements.ts";
+import { capitalize, plural } from "../site/words.ts";
 import { drawHeatMap } from "./heat-map.ts";
 import type { ResponseData } from "./responses.ts";
 import { drawScale } from "./scale.ts";
-import { capitalize, plural } from "./words.ts";
 
 /** Distances below the threshold are a match; the maximum ends the scale (spec, 2.2). */
 const MATCH_DISTANCE = 0.5;

@@ -1,4 +1,4 @@
-import { byId, make, visuallyHidden } from "./elements.ts";
+import { byId, make, visuallyHidden } from "../site/elements.ts";
 import { drawFaceCard } from "./face-card.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";

@@ -1,9 +1,9 @@
-import { byId } from "./elements.ts";
+import { byId } from "../site/elements.ts";
+import { plural } from "../site/words.ts";
 import { facesFrom, mergeFaces } from "./faces.ts";
 import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
 import { type Outcome, type Success, send } from "./send.ts";
 import { type Store, updateSlot } from "./store.ts";
-import { plural } from "./words.ts";
 
 /** Sends the request that the form describes and shows its outcome. Asks for missing input instead. */
 export async function run(store: Store): Promise<void> {

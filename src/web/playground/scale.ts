@@ -1,4 +1,4 @@
-import { make, makeSvg } from "./elements.ts";
+import { make, makeSvg } from "../site/elements.ts";
 
 /** A value on a scale from 0 to `max`, with the threshold between match and no match. */
 export interface Scale {

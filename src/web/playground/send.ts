@@ -1,3 +1,5 @@
+import { callService } from "../site/request.ts";
+import { type FailureFacts, RequestError } from "../site/request-error.ts";
 import { type FaceRequest, requestPath } from "./request.ts";
 import type { Envelope, ResponseData } from "./responses.ts";
 
@@ -17,9 +19,11 @@ export interface Success {
 export interface Failure {
   readonly isSuccess: false;
   readonly message: string;
-  /** The stable error code; missing if there was no response. */
-  readonly code?: string;
-  readonly httpStatus?: number;
+  /** How the call failed; missing if the page rejected the input. */
+  readonly kind?: FailureFacts["kind"];
+  /** The stable error code; missing if the service did not answer. */
+  readonly code?: string | undefined;
+  readonly httpStatus?: number | undefined;
   readonly response?: unknown;
   /** The photo that caused the error. */
   readonly photo?: string | undefined;
@@ -27,40 +31,41 @@ export interface Failure {
   readonly requestId?: string | undefined;
 }
 
-/** Sends a request as multipart/form-data, like the curl command that the page shows. Never throws. */
-export async function send(request: FaceRequest, userId: string): Promise<Outcome> {
+/** What a caller may watch and stop. */
+export interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((share: number) => void) | undefined;
+}
+
+/** Sends a request as multipart/form-data, like the curl command that the page shows. */
+export async function send(
+  request: FaceRequest,
+  userId: string,
+  { signal, onProgress }: SendOptions = {},
+): Promise<Outcome> {
   const body = new FormData();
   for (const { field, photo } of request.images) if (photo) body.append(field, photo.file, photo.name);
-  const start = performance.now();
   try {
-    const url = new URL(requestPath(request), document.baseURI);
-    const http = await fetch(url, { method: "POST", headers: { user_id: userId }, body });
-    const response: Envelope<ResponseData> = await http.json();
-    const roundTripMs = performance.now() - start;
-    // In legacy mode errors have HTTP status 200, so check the envelope.
-    if (!response.success) return failureFrom(request, http, response);
-    return { isSuccess: true, request, response, httpStatus: http.status, roundTripMs };
-  } catch {
-    return { isSuccess: false, message: "The service could not be reached." };
+    const call = { path: requestPath(request), body, key: userId, signal, onProgress };
+    const { body: response, status, roundTripMs } = await callService<Envelope<ResponseData>>(call);
+    return { isSuccess: true, request, response, httpStatus: status, roundTripMs };
+  } catch (error) {
+    if (error instanceof RequestError) return failureFrom(request, error);
+    throw error;
   }
 }
 
-function failureFrom(
-  request: FaceRequest,
-  { status, headers }: Response,
-  response: Envelope<unknown>,
-): Failure {
-  const field = headers.get("x-visage-image");
-  const image = request.images.find((candidate) => candidate.field === field);
-  const retryAfter = headers.get("retry-after");
+function failureFrom({ images }: FaceRequest, { message, facts }: RequestError): Failure {
+  const image = images.find(({ field }) => field === facts.imageField);
   return {
     isSuccess: false,
-    message: response.message,
-    code: response.code,
-    httpStatus: status,
-    response,
+    message,
+    kind: facts.kind,
+    code: facts.code,
+    httpStatus: facts.status,
+    response: facts.body,
     photo: image && `${image.slot + 1} (${image.photo?.name})`,
-    retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
-    requestId: headers.get("x-request-id") ?? undefined,
+    retryAfterSeconds: facts.retryAfterSeconds,
+    requestId: facts.requestId,
   };
 }

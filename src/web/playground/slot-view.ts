@@ -1,12 +1,12 @@
+import { byId, partOf } from "../site/elements.ts";
+import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
-import { byId, partOf } from "./elements.ts";
 import { isSameFace } from "./faces.ts";
 import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
 import { sizeText } from "./photos.ts";
 import { type Photo, type Slot, type Store, toggleFace } from "./store.ts";
-import { plural } from "./words.ts";
 
 /** What the buttons of a slot do. */
 export interface SlotActions {

@@ -1,4 +1,4 @@
-import { make } from "./elements.ts";
+import { make } from "../site/elements.ts";
 
 /** Labels of the service's stages, in the order in which they run. */
 const STAGES: Readonly<Record<string, string>> = {

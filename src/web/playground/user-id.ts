@@ -1,12 +1,6 @@
-import { byId } from "./elements.ts";
+import { byId } from "../site/elements.ts";
+import { storeUserId } from "../site/session.ts";
 import type { Store } from "./store.ts";
-
-const KEY = "user_id";
-
-/** Reads the user id of this browser tab; empty if there is none. */
-export function readStoredUserId(): string {
-  return sessionStorage.getItem(KEY) ?? "";
-}
 
 /** Replaces a user id by a fixed number of dots, which hides its length as well. */
 export function maskUserId(userId: string): string {
@@ -20,7 +14,7 @@ export function mountUserIdField(store: Store): void {
   input.value = store.state.userId;
   input.addEventListener("input", () => {
     const userId = input.value.trim();
-    sessionStorage.setItem(KEY, userId);
+    storeUserId(userId);
     input.removeAttribute("aria-invalid");
     store.update({ userId });
   });

@@ -1,0 +1,114 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PAGES } from "../../src/web/page-table.ts";
+import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { openPlayground, sampleFile } from "../support/playground.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+/** The pages with the header and the footer of the site. */
+const SITE_PAGES = PAGES.filter(({ name }) => name !== "docs").map(({ path }) => path);
+
+describe.runIf(hasBrowser)("the site", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const address = (path: string) => `http://127.0.0.1:${service.port}${path}`;
+
+  test.each(SITE_PAGES)("%s takes the user id from the fragment, which nobody else sees", async (path) => {
+    const { page } = await openTab(browser, "about:blank");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url() + JSON.stringify(request.headers())));
+    await page.goto(address(`${path}#user_id=${USER}&section=2`));
+    await page.getByText("Service ready").waitFor();
+    expect(page.url()).toBe(address(`${path}#section=2`));
+    expect(await page.evaluate("sessionStorage.user_id")).toBe(USER);
+    expect(requests.join()).not.toMatch(/user_id/);
+    await page.goto(address(`${path}#user_id=another`));
+    await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe("another");
+    expect(await page.evaluate("location.hash")).toBe("");
+  });
+
+  test.each(SITE_PAGES)("%s marks itself in the navigation and shows version and health", async (path) => {
+    const { page } = await openTab(browser, address(path));
+    const current = page.locator(".site-header [aria-current=page]");
+    expect(await current.evaluate((link) => (link as unknown as { pathname: string }).pathname)).toBe(path);
+    await page.getByText("Service ready").waitFor();
+    expect(await page.locator(".site-footer").textContent()).toMatch(/Visage \d+\.\d+\.\d+/);
+  });
+
+  test.each(PAGES.map(({ path }) => path))("%s says that it needs JavaScript", async (path) => {
+    const { page } = await openTab(browser, address(path), { javaScriptEnabled: false });
+    expect(await page.textContent("body")).toMatch(/needs JavaScript/);
+  });
+
+  test("the footer says when the service is gone", async () => {
+    const gone = await startTestService();
+    const { page } = await openTab(browser, `http://127.0.0.1:${gone.port}/`);
+    await page.getByText("Service ready").waitFor();
+    await gone.close();
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText("Service unreachable").waitFor();
+  });
+});
+
+describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const open = async () => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const playground = await openPlayground(browser, proxy);
+    await playground.addPhotos(0, sampleFile(3));
+    return { ...playground, proxy };
+  };
+
+  test.each([
+    [502, "Bad Gateway", "The proxy answered 502 Bad Gateway.", /It may be restarting/],
+    [504, "Gateway Timeout", "The proxy answered 504 Gateway Timeout.", /Try again shortly/],
+    [413, "Content Too Large", "The proxy answered 413 Content Too Large.", /limits the size of uploads/],
+    [200, "Sign in", "The proxy answered 200 with a page instead of a result.", /not come from the service/],
+  ])("shows the page of a proxy as what it is: %i %s", async (status, title, message, advice) => {
+    const { run, result, proxy } = await open();
+    proxy.setFault(answerWithPage(status, title));
+    await run();
+    expect(await result.textContent()).toContain(message);
+    expect(await result.textContent()).toMatch(advice);
+    proxy.setFault(undefined);
+    await run();
+    expect(await result.textContent()).toContain("3 faces");
+  });
+
+  test("a service that does not answer is reported after a while", async () => {
+    const { page, result, proxy } = await open();
+    await page.clock.install();
+    proxy.setFault(neverAnswer);
+    await page.locator("#run").click();
+    await page.getByText("Working…").waitFor();
+    await page.clock.fastForward(59_000);
+    expect(await result.textContent()).not.toContain("did not answer");
+    await page.clock.fastForward(2_000);
+    await result.getByText("The service did not answer within 60 seconds.").waitFor();
+  });
+
+  test("a connection that breaks is reported", async () => {
+    const { run, result, proxy } = await open();
+    proxy.setFault((incoming) => incoming.destroy());
+    await run();
+    expect(await result.textContent()).toContain("The service could not be reached.");
+  });
+});

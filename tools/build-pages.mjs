@@ -1,0 +1,115 @@
+// Builds the web pages into dist/src/web: pages/NAME.html, and assets/ with every script, style and image that a page
+// refers to. The name of an asset contains a hash of its content, so browsers may keep it forever.
+//
+// In the HTML of a page, `src` and `href` of a file that lies beside it start with a dot: "./main.ts", "../site/x.svg".
+// `<!-- include FILE -->` inserts a part, `<!-- navigation -->` the links to all pages.
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const SOURCE = "src/web";
+const TARGET = "dist/src/web";
+const ASSETS = join(TARGET, "assets");
+
+/** Bundled by esbuild; everything else that a page refers to is copied. */
+const BUNDLED = new Set([".ts", ".css"]);
+const TEXT = new Set([".html", ".css", ".js", ".svg"]);
+const REFERENCE = /\b(src|href)="(\.\.?\/[^"?#]+\.[a-z0-9]+)"/g;
+const INCLUDE = /<!-- include (\S+) -->\n?/g;
+
+/** Builds all pages of the page table. The TypeScript of the service must be compiled. */
+export async function buildPages() {
+  const { PAGES } = await import(pathToFileURL(join(TARGET, "page-table.js")).href);
+  const pages = PAGES.map((page) => ({ ...page, html: readPage(page, PAGES) }));
+  const sources = [
+    ...new Set(pages.flatMap(({ html }) => [...html.matchAll(REFERENCE)].map((match) => match[2]))),
+  ];
+  mkdirSync(ASSETS, { recursive: true });
+  mkdirSync(join(TARGET, "pages"), { recursive: true });
+  const names = new Map([
+    ...(await bundle(sources.filter(isBundled))),
+    ...copy(sources.filter((file) => !isBundled(file))),
+  ]);
+  for (const { name, html } of pages)
+    writeFileSync(
+      join(TARGET, "pages", `${name}.html`),
+      html.replace(REFERENCE, (_, attribute, file) => `${attribute}="assets/${names.get(file)}"`),
+    );
+  cpSync(join(SOURCE, "site/favicon.ico"), join(TARGET, "site/favicon.ico"));
+  for (const folder of [ASSETS, join(TARGET, "pages")]) compressFiles(folder);
+}
+
+/** Reads the HTML of a page with all its parts. Its references are relative to the root of the project afterwards. */
+function readPage({ name, path }, pages) {
+  const links = pages
+    .filter(({ label }) => label)
+    .map((page) => {
+      const current = page.path === path ? ' aria-current="page"' : "";
+      return `<a href="./${page.path.slice(1)}"${current}>${page.label}</a>`;
+    });
+  return readPart(join(SOURCE, name, "index.html")).replace("<!-- navigation -->", links.join("\n        "));
+}
+
+function readPart(file) {
+  const folder = dirname(file);
+  return readFileSync(file, "utf8")
+    .replace(REFERENCE, (_, attribute, path) => `${attribute}="./${join(folder, path)}"`)
+    .replace(INCLUDE, (_, path) => readPart(join(folder, path)));
+}
+
+function isBundled(file) {
+  return BUNDLED.has(extname(file));
+}
+
+/** Bundles scripts and styles, with what several of them share in files of its own. Returns their names by source. */
+async function bundle(files) {
+  const { metafile } = await build({
+    entryPoints: files.map((file) => ({ in: file, out: outputName(file) })),
+    outdir: ASSETS,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: "esm",
+    target: ["es2022"],
+    loader: { ".webp": "file", ".svg": "file" },
+    metafile: true,
+    logLevel: "warning",
+  });
+  const outputs = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint);
+  return outputs.map(([output, { entryPoint }]) => [`./${entryPoint}`, basename(output)]);
+}
+
+/** `site/theme.css` becomes `site-theme`, as all assets lie in one folder. */
+function outputName(file) {
+  return relative(SOURCE, file).slice(0, -extname(file).length).replaceAll("/", "-");
+}
+
+function copy(files) {
+  return files.map((file) => {
+    const bytes = readFileSync(file);
+    const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
+    const name = `${outputName(file)}-${hash}${extname(file)}`;
+    writeFileSync(join(ASSETS, name), bytes);
+    return [file, name];
+  });
+}
+
+/** Writes FILE.br and FILE.gz beside every text file of a folder. */
+function compressFiles(folder) {
+  for (const name of readdirSync(folder)) {
+    if (!TEXT.has(extname(name))) continue;
+    const bytes = readFileSync(join(folder, name));
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    };
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes, { params }));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+  }
+}

@@ -3,8 +3,8 @@ import { instantiate } from "./kernels.wasm.js";
 
 const PAGE_BYTES = 64 * 1024;
 
-/** The memory grows by 16 MiB, or 32,768 vectors, at a time. */
-const GROWTH_PAGES = 256;
+/** The memory doubles until it is 16 MiB, or 32,768 vectors, and then grows by as much at a time. */
+const MAX_GROWTH_PAGES = 256;
 
 /** Vectors per call of the kernel. The addresses of that many matches fit into the first page, after the query. */
 const BATCH_SIZE = 1024;
@@ -32,7 +32,10 @@ export class VectorMemory {
   reserve(count: number): void {
     const missing = rowStart(count) - this.#numbers.length;
     if (missing <= 0) return;
-    this.#kernels.memory.grow(Math.max(Math.ceil((4 * missing) / PAGE_BYTES), GROWTH_PAGES));
+    const pages = this.#numbers.byteLength / PAGE_BYTES;
+    this.#kernels.memory.grow(
+      Math.max(Math.ceil((4 * missing) / PAGE_BYTES), Math.min(pages, MAX_GROWTH_PAGES)),
+    );
     this.#numbers = new Float32Array(this.#kernels.memory.buffer);
     this.#addresses = new Uint32Array(this.#kernels.memory.buffer);
   }

@@ -166,7 +166,7 @@ describe("an index", () => {
     for (const id of ["a", "b", "c", "a", "b"]) {
       const { matches } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
       expect(matches[0]).toMatchObject([{ personId: "p" }]);
-      expect(search.bytes).toBeLessThanOrEqual(4 * 800);
+      expect(search.size.bytes).toBeLessThanOrEqual(4 * 800);
     }
     const small = createSearch({ maxBytes: 800 });
     await expect(small.search(requestFor("a", face.vector))).rejects.toThrow("2 faces");
@@ -193,6 +193,43 @@ describe("an index", () => {
     await expect(search.search(requestFor("other", face.vector))).rejects.toThrow("away");
     isAway = false;
     expect(await search.search(request)).toMatchObject({ isStale: false });
+  });
+});
+
+describe("a database that fails for a moment", () => {
+  test("while an index is read never makes a partial one", async () => {
+    await create("g");
+    const last = newFace("z");
+    for (let batch = 0; batch < 10; batch++)
+      await enrol(
+        "g",
+        Array.from({ length: 500 }, (_, i) => newFace(`a${500 * batch + i}`)),
+      );
+    await enrol("g", [last]);
+    let reads = 0;
+    const unreliable: GalleryStore = {
+      ...store,
+      readFaces: (...page) => (++reads === 2 ? Promise.reject(new Error("away")) : store.readFaces(...page)),
+    };
+    const search = createSearch({ store: unreliable });
+    const request = requestFor("g", last.vector, { maxDistance: 1e-3 });
+    const [first, second] = await Promise.allSettled([search.search(request), search.search(request)]);
+    expect(first).toMatchObject({ status: "rejected" });
+    // Either is right, but not a search that misses people.
+    if (second!.status === "fulfilled")
+      expect(second.value).toMatchObject({ matches: [[{ personId: "z" }]], isStale: false });
+    expect(await search.search(request)).toMatchObject({ matches: [[{ personId: "z" }]], isStale: false });
+  });
+
+  test("after an index was read leaves a search without names", async () => {
+    await create("g");
+    const face = newFace("p", "1", { displayName: "P" });
+    await enrol("g", [face]);
+    const unreliable: GalleryStore = { ...store, findNames: () => Promise.reject(new Error("away")) };
+    expect(await createSearch({ store: unreliable }).search(requestFor("g", face.vector))).toMatchObject({
+      isStale: true,
+      matches: [[{ personId: "p", displayName: "" }]],
+    });
   });
 });
 
@@ -230,6 +267,8 @@ describe("the search process", () => {
     const searcher = startProcess(losses);
     const request = requestFor("g", randomVector());
     await searcher.search(request, signal);
+    // Stopped, so that it cannot answer before it is killed.
+    process.kill(searcher.pid!, "SIGSTOP");
     const interrupted = searcher.search(request, signal);
     process.kill(searcher.pid!, "SIGKILL");
     await expect(interrupted).rejects.toThrow("The search process has ended (SIGKILL).");

@@ -9,7 +9,7 @@ import type {
 import { sleep, untilAborted } from "./abort.ts";
 import type { CallLimits } from "./call-runner.ts";
 import { Outbox } from "./outbox.ts";
-import { delayAfter, isRejection } from "./retry.ts";
+import { StreamRetry } from "./stream-retry.ts";
 import {
   connectionError,
   type VisageError,
@@ -88,13 +88,12 @@ export class ImageStream<Item> {
   #attempt: Attempt | undefined;
   /** Since when a result is overdue or awaited, as a time of `performance.now()`. */
   #waitingSinceMs = 0;
-  /** Failures since the last result. */
-  #failures = 0;
-  #firstFailureMs = 0;
+  readonly #retry: StreamRetry;
 
   constructor(options: ImageStreamOptions<Item>) {
     this.#options = options;
-    const { items } = options;
+    const { items, limits } = options;
+    this.#retry = new StreamRetry(limits);
     this.#source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   }
 
@@ -201,7 +200,7 @@ export class ImageStream<Item> {
     const answered = this.#unanswered.get(key);
     if (!answered || !result.case) return undefined;
     this.#unanswered.delete(key);
-    this.#failures = 0;
+    this.#retry.succeed();
     const { item } = answered;
     return result.case === "response"
       ? { item, outcome: { response: result.value } }
@@ -220,7 +219,7 @@ export class ImageStream<Item> {
    * help or was tried too often since the last result.
    */
   async #reopen(end: Settled<unknown>): Promise<void> {
-    const { signal, limits } = this.#options;
+    const { signal } = this.#options;
     const ended = this.#attempt!;
     this.#attempt = undefined;
     ended.outbox.close();
@@ -228,14 +227,7 @@ export class ImageStream<Item> {
     // The service also ends a stream on which nothing was sent for a while.
     if (this.#unanswered.size === 0) return;
     const error = errorOfEnd(end, ended.controller.signal);
-    const nowMs = performance.now();
-    const attempt = this.#failures++;
-    if (attempt === 0) this.#firstFailureMs = nowMs;
-    const delayMs = delayAfter(error, attempt);
-    const isTooLate = nowMs + delayMs >= this.#firstFailureMs + limits.timeoutMs;
-    const isTooOften = isRejection(error) ? limits.retries === 0 || isTooLate : attempt >= limits.retries;
-    if (isTooOften || !error.retryable) throw error;
-    await sleep(delayMs, signal);
+    await sleep(this.#retry.delayAfter(error), signal);
     this.#attempt = this.#open();
     for (const { request } of this.#unanswered.values()) this.#attempt.outbox.add(request);
     if (this.#isSourceDone) this.#attempt.outbox.end();

@@ -5,6 +5,7 @@ import {
   type BoundingBox,
   type CompareFacesResponse,
   type Face,
+  type FaceSourceSchema,
   Feature as FeatureNumber,
   Gender,
   QualityIssue as QualityIssueNumber,
@@ -28,6 +29,13 @@ const FEATURES = {
   embedding: FeatureNumber.EMBEDDING,
   quality: FeatureNumber.QUALITY,
 };
+
+/** Reads a face: an image, in which a box may select it, or a template. */
+export type ReadFace = (
+  face: FaceInput,
+  box: Box | undefined,
+  signal: AbortSignal,
+) => Promise<MessageInitShape<typeof FaceSourceSchema>>;
 
 /** Makes the request of an analysis. Throws TypeError for an unknown feature. */
 export function analysisRequest(
@@ -53,7 +61,7 @@ export function isTemplate(face: FaceInput): face is Template {
 
 /** Makes the source or target of a comparison from a template. */
 export function sourceFromTemplate({ vector, model }: Template) {
-  return { source: { case: "embedding" as const, value: { values: [...vector], model } } };
+  return { case: "embedding" as const, value: { values: [...vector], model } };
 }
 
 export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeImageResponse): ImageAnalysis {
@@ -108,7 +116,7 @@ function faceFromMessage(face: Face): AnalyzedFace {
   };
 }
 
-function boxFromMessage({ x1, y1, x2, y2 }: BoundingBox): Box {
+export function boxFromMessage({ x1, y1, x2, y2 }: BoundingBox): Box {
   return { x1, y1, x2, y2 };
 }
 

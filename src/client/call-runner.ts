@@ -13,6 +13,11 @@ export interface CallLimits {
 
 /** The two steps of a call. */
 export interface Call<Request, Response> {
+  /**
+   * Whether the call may run twice. Otherwise it is retried only if the service has rejected it without any work.
+   * Default: true.
+   */
+  readonly isIdempotent?: boolean;
   /** Reads what the request needs. Runs once. */
   prepare(signal: AbortSignal): Promise<Request>;
   /** Sends the request. Runs again for a retry. */
@@ -82,7 +87,7 @@ export class CallRunner {
   async #runInSlot<Request, Response>(
     slot: Slot,
     controller: AbortController,
-    { prepare, send }: Call<Request, Response>,
+    { prepare, send, isIdempotent = true }: Call<Request, Response>,
   ): Promise<Response> {
     const { timeoutMs, retries } = this.#limits;
     const { signal } = controller;
@@ -93,6 +98,7 @@ export class CallRunner {
       return await callWithRetries((leftMs) => send(request, { timeoutMs: leftMs, signal }), {
         deadline,
         retries,
+        isIdempotent,
         signal,
         slot,
       });

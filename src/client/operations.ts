@@ -6,17 +6,17 @@ import {
   analysisRequest,
   comparisonFromMessage,
   isTemplate,
+  type ReadFace,
   sourceFromTemplate,
 } from "./analysis.ts";
 import { CallRunner } from "./call-runner.ts";
+import { createGalleries } from "./galleries.ts";
 import { type ImageInput, imageFromInput, type ReadFile } from "./image-input.ts";
 import type { ImageStreamOptions, ItemResult } from "./image-stream.ts";
 import type {
   AnalysisOptions,
-  Box,
   ComparisonOptions,
   FaceAttributes,
-  FaceInput,
   StreamImage,
   StreamResult,
   VisageClient,
@@ -54,10 +54,16 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
     const [img1, img2] = await Promise.all([read(images[0], signal), read(images[1], signal)]);
     return { img1, img2, ...faceDetField(detect), bboxes1: box1, bboxes2: box2 };
   };
-  const readFace = async (face: FaceInput, box: Box | undefined, signal: AbortSignal) =>
-    isTemplate(face)
-      ? { ...sourceFromTemplate(face), box }
-      : { source: { case: "image" as const, value: await read(face, signal) }, box };
+  const readFace: ReadFace = async (face, box, signal) => ({
+    source: isTemplate(face) ? sourceFromTemplate(face) : { case: "image", value: await read(face, signal) },
+    ...(box && { box }),
+  });
+  const { raw: rawGalleries, galleries } = createGalleries({
+    transport: platform.transport,
+    runner,
+    readFace,
+    canStreamRequests: platform.stream !== undefined,
+  });
   async function* analyzeStream<Key>(
     items: Iterable<StreamImage<Key>> | AsyncIterable<StreamImage<Key>>,
     options: AnalysisOptions,
@@ -84,6 +90,8 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
   return {
     raw,
     rawAnalysis,
+    rawGalleries,
+    galleries,
 
     close() {
       runner.close();

@@ -8,6 +8,8 @@ export interface RetryOptions {
   readonly deadline: number;
   /** The number of attempts after the first. */
   readonly retries: number;
+  /** Whether to retry although the service may have processed the call. */
+  readonly isIdempotent: boolean;
   /** Cancels the call. Its reason is the error of the call. */
   readonly signal: AbortSignal;
   /** The slot of the call. */
@@ -31,7 +33,7 @@ const REJECTIONS: readonly string[] = ["OVERLOADED", "TOO_MANY_REQUESTS", "TOO_M
  */
 export async function callWithRetries<T>(
   call: (timeoutMs: number) => Promise<T>,
-  { deadline, retries, signal, slot }: RetryOptions,
+  { deadline, retries, isIdempotent, signal, slot }: RetryOptions,
 ): Promise<T> {
   let retriesLeft = retries;
   let hadInternalError = false;
@@ -50,7 +52,8 @@ export async function callWithRetries<T>(
       const isInternal = error.reason === INTERNAL;
       const delayMs = delayAfter(error, attempt);
       const isLast = (isRejected ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
-      if (!error.retryable || isLast || (isInternal && hadInternalError)) throw error;
+      const mayRepeat = isIdempotent || isRejected;
+      if (!error.retryable || !mayRepeat || isLast || (isInternal && hadInternalError)) throw error;
       hadInternalError ||= isInternal;
       if (!isRejected) retriesLeft--;
       await (isRejected ? slot.reject(delayMs) : sleep(delayMs, signal));

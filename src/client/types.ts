@@ -1,6 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import type { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import type { Galleries } from "./gallery-types.ts";
 import type { ImageInput } from "./image-input.ts";
 import type { VisageError } from "./visage-error.ts";
 
@@ -292,13 +294,16 @@ export interface VisageClient {
     image: ImageInput,
     options?: OperationOptions & { readonly box?: Box | undefined; readonly quality?: boolean | undefined },
   ): Promise<Template>;
+  /** Enrols people in galleries and identifies faces. */
+  readonly galleries: Galleries;
   /**
    * The generated client of face.v1, for everything else. It sends the API key, but does not retry, does not limit the calls in
    * flight and rejects with ConnectError.
    */
   readonly raw: Client<typeof FaceService>;
-  /** The generated client of visage.v1, like `raw`. */
+  /** The generated clients of visage.v1, like `raw`. */
   readonly rawAnalysis: Client<typeof FaceAnalysisService>;
+  readonly rawGalleries: Client<typeof GalleryService>;
   /** Closes the connection. Calls that wait, are in flight or follow reject with the reason `CANCELLED`. */
   close(): void;
 }

@@ -5,6 +5,7 @@ import { ImageStream } from "./image-stream.ts";
 import { apiKeyInterceptors, checkAddress, createOperations } from "./operations.ts";
 import type { VisageClient, VisageClientOptions } from "./types.ts";
 
+export type * from "./gallery-types.ts";
 export type { ImageInput } from "./image-input.ts";
 export type * from "./types.ts";
 export { VisageError, visageErrorFromCause } from "./visage-error.ts";

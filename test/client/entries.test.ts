@@ -14,9 +14,10 @@ test.each(["ca", "clientCertificate", "clientKey"] as const)("a browser rejects 
   );
 });
 
-test("a browser rejects streams", () => {
+test("a browser rejects streams", async () => {
   const client = web.createVisageClient({ address: "http://localhost:8080" });
   expect(() => client.analyzeImages([])).toThrow("A browser cannot stream requests.");
+  await expect(client.galleries.importFaces("g", [])).rejects.toThrow("A browser cannot stream requests.");
 });
 
 test.each([

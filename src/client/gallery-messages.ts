@@ -1,0 +1,92 @@
+// Conversion of the messages of visage.v1.GalleryService to the types of this client, and back.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type {
+  EnrolFaceResponse,
+  ExportGalleryResponse,
+  Gallery as GalleryMessage,
+  IdentifyFacesResponse,
+  ImportFacesRequestSchema,
+  Person as PersonMessage,
+} from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { boxFromMessage } from "./analysis.ts";
+import type {
+  Enrolment,
+  Gallery,
+  GalleryFace,
+  Identification,
+  NewGalleryFace,
+  Person,
+} from "./gallery-types.ts";
+
+export function galleryFromMessage(message: GalleryMessage): Gallery {
+  const { galleryId, displayName, model, maxDistance, peopleCount, faceCount, revision, createTime } =
+    message;
+  return {
+    galleryId,
+    displayName,
+    model,
+    maxDistance,
+    peopleCount,
+    faceCount,
+    revision: Number(revision),
+    createTime: dateFrom(createTime),
+  };
+}
+
+export function personFromMessage({ personId, displayName, faces, createTime }: PersonMessage): Person {
+  return {
+    personId,
+    displayName,
+    faces: faces.map((face) => ({ faceId: face.faceId, createTime: dateFrom(face.createTime) })),
+    createTime: dateFrom(createTime),
+  };
+}
+
+export function enrolmentFromMessage({ faceId, box, revision }: EnrolFaceResponse): Enrolment {
+  return { faceId, box: box && boxFromMessage(box), revision: Number(revision) };
+}
+
+export function identificationFromMessage(message: IdentifyFacesResponse): Identification {
+  const { faces, threshold, falsePositiveRate, candidatesOnly, model, revision, stale } = message;
+  return {
+    faces: faces.map(({ box, matches }) => ({
+      box: box && boxFromMessage(box),
+      matches: matches.map(({ personId, displayName, faceId, distance }) => ({
+        personId,
+        displayName,
+        faceId,
+        distance,
+      })),
+    })),
+    threshold,
+    falsePositiveRate,
+    candidatesOnly,
+    model,
+    revision: Number(revision),
+    stale,
+  };
+}
+
+export function galleryFaceFromMessage(message: ExportGalleryResponse): GalleryFace {
+  const { personId, faceId, displayName, embedding, createTime } = message;
+  return {
+    personId,
+    faceId,
+    displayName,
+    embedding: { vector: Float32Array.from(embedding!.values), model: embedding!.model },
+    createTime: dateFrom(createTime),
+  };
+}
+
+/** Makes the message of a face to import. */
+export function importRequest(
+  galleryId: string,
+  { personId, faceId = "", displayName = "", embedding: { vector, model } }: NewGalleryFace,
+): MessageInitShape<typeof ImportFacesRequestSchema> {
+  return { galleryId, personId, faceId, displayName, embedding: { values: [...vector], model } };
+}
+
+function dateFrom(time: Timestamp | undefined): Date {
+  return time ? timestampDate(time) : new Date(0);
+}

@@ -1,0 +1,234 @@
+import type { Box, FaceInput, Template } from "./types.ts";
+
+/** A collection of people who can be identified. */
+export interface Gallery {
+  readonly galleryId: string;
+  /** A name for people, possibly empty. */
+  readonly displayName: string;
+  /** The model of all its templates. It never changes. */
+  readonly model: string;
+  /** The threshold of the gallery, 0 to 0.9. Undefined if the service chooses one that fits the number of faces. */
+  readonly maxDistance: number | undefined;
+  readonly peopleCount: number;
+  readonly faceCount: number;
+  /** Increases with every change of people and faces. */
+  readonly revision: number;
+  readonly createTime: Date;
+}
+
+/** An enrolled person. */
+export interface Person {
+  readonly personId: string;
+  /** A name for people, possibly empty. */
+  readonly displayName: string;
+  /** The faces, by id; at most 20. */
+  readonly faces: readonly EnrolledFace[];
+  readonly createTime: Date;
+}
+
+/** A face of a person. */
+export interface EnrolledFace {
+  readonly faceId: string;
+  readonly createTime: Date;
+}
+
+/** A page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Asks for the next page; undefined on the last one. */
+  readonly nextPageToken: string | undefined;
+}
+
+/** Options of a call about galleries. */
+export interface GalleryCallOptions {
+  /** Cancels the call, which then rejects with a VisageError of the reason `CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of a page. */
+export interface PageOptions extends GalleryCallOptions {
+  /** How many items to return, 1 to 1000. Default: 100. */
+  readonly pageSize?: number | undefined;
+  /** `nextPageToken` of the page before. */
+  readonly pageToken?: string | undefined;
+}
+
+/** Options of a new gallery. */
+export interface NewGalleryOptions extends GalleryCallOptions {
+  /** A name for people; at most 256 bytes. */
+  readonly displayName?: string | undefined;
+  /** A threshold, above 0 to 0.9. Without it, the service chooses one that fits the number of faces. */
+  readonly maxDistance?: number | undefined;
+}
+
+/** Changes of a gallery. What is undefined keeps its value. */
+export interface GalleryChanges {
+  readonly displayName?: string | undefined;
+  /** The new threshold, above 0 to 0.9. 0 lets the service choose again. */
+  readonly maxDistance?: number | undefined;
+}
+
+/** Options of an enrolment. */
+export interface EnrolOptions extends GalleryCallOptions {
+  /** Selects the face of the image. Default: the most prominent one. */
+  readonly box?: Box | undefined;
+  /** The id of the face. Without it, one is made from the template, so that the same photo is enrolled once. */
+  readonly faceId?: string | undefined;
+  /** Names the person. An earlier name stays if this is undefined. */
+  readonly displayName?: string | undefined;
+  /** Whether to enrol a face although it is unsuited for recognition. */
+  readonly skipQualityCheck?: boolean | undefined;
+}
+
+/** An enrolled face. */
+export interface Enrolment {
+  readonly faceId: string;
+  /** The face in the image. Undefined if a template was enrolled. */
+  readonly box: Box | undefined;
+  /** The revision of the gallery that has the face. */
+  readonly revision: number;
+}
+
+/** Options of an identification. */
+export interface IdentifyOptions extends GalleryCallOptions {
+  /** Selects one face of the image. Default: every face. */
+  readonly box?: Box | undefined;
+  /** How many people to return for each face, 1 to 100. Default: 1. */
+  readonly maxResults?: number | undefined;
+  /** A threshold, above 0 to 0.9. Default: that of the gallery. */
+  readonly maxDistance?: number | undefined;
+}
+
+/** Who the faces of an image may be. */
+export interface Identification {
+  /** One entry for each face, the most prominent first. */
+  readonly faces: readonly IdentifiedFace[];
+  /** The distance below which a face matches a person. */
+  readonly threshold: number;
+  /** The expected share of strangers who are taken for somebody, 0 to 1. Undefined beyond the measured curve. */
+  readonly falsePositiveRate: number | undefined;
+  /** Whether the gallery is too large for a verdict, so that the matches are candidates for a person to judge. */
+  readonly candidatesOnly: boolean;
+  readonly model: string;
+  /** The revision of the gallery that was searched. */
+  readonly revision: number;
+  /** Whether the database could not be reached, so that recent changes may be missing. */
+  readonly stale: boolean;
+}
+
+/** Who one face may be. */
+export interface IdentifiedFace {
+  /** The face in the image. Undefined if a template was searched. */
+  readonly box: Box | undefined;
+  /** The people within the threshold, the nearest first. Empty for a stranger. */
+  readonly matches: readonly PersonMatch[];
+}
+
+/** A person whom a face resembles. */
+export interface PersonMatch {
+  readonly personId: string;
+  /** A name for people, possibly empty. */
+  readonly displayName: string;
+  /** The nearest face of the person. */
+  readonly faceId: string;
+  /** 0 to 0.9. */
+  readonly distance: number;
+}
+
+/** A face to import. */
+export interface NewGalleryFace {
+  readonly personId: string;
+  /** Without it, an id is made from the template. */
+  readonly faceId?: string | undefined;
+  /** Names the person. An earlier name stays if this is empty or undefined. */
+  readonly displayName?: string | undefined;
+  readonly embedding: Template;
+}
+
+/** A face of a gallery with its template. */
+export interface GalleryFace extends NewGalleryFace {
+  readonly faceId: string;
+  readonly displayName: string;
+  readonly createTime: Date;
+}
+
+/** Options of an import. */
+export interface ImportOptions extends GalleryCallOptions {
+  /** Called after each batch with the number of faces that the gallery has by now from this import. */
+  readonly onProgress?: ((faceCount: number) => void) | undefined;
+}
+
+/** The result of an import. */
+export interface ImportResult {
+  readonly faceCount: number;
+  /** The revision of the gallery that has the faces. */
+  readonly revision: number;
+}
+
+/**
+ * The operations on galleries. Ids of galleries, people and faces are the caller's: 1 to 128 letters, digits and `.`,
+ * `_`, `~`, `-`.
+ */
+export interface Galleries {
+  /**
+   * Creates a gallery for templates of the service's model. Rejects with `GALLERY_EXISTS` if the id is taken. It is
+   * retried only if the service has rejected it without any work: a lost response does not tell whether it was created.
+   */
+  create(galleryId: string, options?: NewGalleryOptions): Promise<Gallery>;
+  get(galleryId: string, options?: GalleryCallOptions): Promise<Gallery>;
+  /** Iterates over all galleries of the user by id. */
+  list(options?: GalleryCallOptions): AsyncIterable<Gallery>;
+  listPage(options?: PageOptions): Promise<Page<Gallery>>;
+  /** Changes the name or the threshold of a gallery. */
+  update(galleryId: string, changes: GalleryChanges, options?: GalleryCallOptions): Promise<Gallery>;
+  /** Deletes a gallery with everybody in it. When it resolves, the templates are erased. */
+  delete(galleryId: string, options?: GalleryCallOptions): Promise<void>;
+
+  /**
+   * Adds a face of a person, and the person if it is new. A face with the same id replaces the earlier one. Rejects with
+   * `FACE_TOO_SMALL`, `LOW_ILLUMINATION` or `INCORRECT_POSE` if the face is unsuited for recognition.
+   */
+  enrolFace(galleryId: string, personId: string, face: FaceInput, options?: EnrolOptions): Promise<Enrolment>;
+  getPerson(galleryId: string, personId: string, options?: GalleryCallOptions): Promise<Person>;
+  /** Iterates over all people of a gallery by id. */
+  listPeople(galleryId: string, options?: GalleryCallOptions): AsyncIterable<Person>;
+  listPeoplePage(galleryId: string, options?: PageOptions): Promise<Page<Person>>;
+  /** Renames a person. */
+  updatePerson(
+    galleryId: string,
+    personId: string,
+    changes: { readonly displayName: string },
+    options?: GalleryCallOptions,
+  ): Promise<Person>;
+  /** Deletes a person with all faces. When it resolves, the templates are erased. */
+  deletePerson(galleryId: string, personId: string, options?: GalleryCallOptions): Promise<void>;
+  /** Deletes a face. When it resolves, its template is erased. */
+  deleteFace(
+    galleryId: string,
+    personId: string,
+    faceId: string,
+    options?: GalleryCallOptions,
+  ): Promise<void>;
+
+  /** Finds the people to whom the faces of an image, or a template, may belong. A stranger has no matches. */
+  identify(galleryId: string, face: FaceInput, options?: IdentifyOptions): Promise<Identification>;
+
+  /**
+   * Iterates over all faces of a gallery, ordered by the ids of person and face. When the stream breaks, a new one is
+   * opened and continues after the last face, up to `retries` times without a new face. `timeoutMs` limits the wait for
+   * each face.
+   */
+  exportFaces(galleryId: string, options?: GalleryCallOptions): AsyncIterable<GalleryFace>;
+  /**
+   * Enrols exported faces in batches of 500, each of which is one request with its own deadline and retries. Faces with
+   * the same ids are replaced, so an import that failed can be repeated; the batches before the failure stay. Rejects
+   * with the error of `faces`, too.
+   *
+   * Node only: a browser cannot stream requests, and this method rejects with TypeError there.
+   */
+  importFaces(
+    galleryId: string,
+    faces: Iterable<NewGalleryFace> | AsyncIterable<NewGalleryFace>,
+    options?: ImportOptions,
+  ): Promise<ImportResult>;
+}

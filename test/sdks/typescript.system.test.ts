@@ -271,6 +271,16 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
           visage.getFaceVec(file),
           visage.getFaceVec(file.stream()),
         ]);
+        const { galleries } = visage;
+        await galleries.create("page");
+        const enrolled = await galleries.enrolFace("page", "somebody", file, { displayName: "Somebody" });
+        const { faces } = await galleries.identify("page", template);
+        const exported = [];
+        for await (const { personId, embedding } of galleries.exportFaces("page"))
+          exported.push([personId, embedding.vector.length]);
+        const people = [];
+        for await (const { displayName } of galleries.listPeople("page")) people.push(displayName);
+        await galleries.delete("page");
         const many = await Promise.all(
           Array.from({ length: 100 }, () => failure(visage.getFaceVec(new Uint8Array(9)))),
         );
@@ -281,6 +291,9 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
           faces: [attributes.faces.length, analysis.faces.length],
           dimensions: [template.vector.length, stream.vector.length],
           model: template.model,
+          gallery: [enrolled.revision, faces[0]!.matches[0]!.personId, exported, people],
+          imported: await failure(galleries.importFaces("page", [])),
+          deleted: await failure(galleries.get("page")),
           many: [...new Set(many.map((error) => error?.reason))],
           aborted: await failure(visage.getFaceVec(file, { signal: AbortSignal.abort() })),
           late: await failure(createVisageClient({ address, apiKey, timeoutMs: 1 }).getFaceVec(file)),
@@ -297,6 +310,9 @@ describe.skipIf(!hasBrowser)("the installed package in Chromium", () => {
       faces: [3, 3],
       dimensions: [128, 128],
       model: expect.stringMatching(/./),
+      gallery: [1, "somebody", [["somebody", 128]], ["Somebody"]],
+      imported: expect.objectContaining({ name: "TypeError" }),
+      deleted: expect.objectContaining({ reason: "GALLERY_NOT_FOUND", code: "6001" }),
       many: ["UNSUPPORTED_FORMAT"],
       aborted: expect.objectContaining({ reason: "CANCELLED" }),
       late: expect.objectContaining({ reason: "DEADLINE_PASSED" }),

@@ -1,0 +1,38 @@
+import { messageOf, streamMessagesOf } from "./message-json.ts";
+import { type SampleDestination, type SampleRequest, sampleOperation, textField } from "./sample-request.ts";
+import { authorizationHeader, commandLines, indent, printMessage, shellQuote } from "./shell.ts";
+
+/** Writes a request as a grpcurl command. It needs no proto file, because the service supports reflection. */
+export function grpcurlSample(request: SampleRequest, destination: SampleDestination): string {
+  const { rpc, body, method } = sampleOperation(request.operation);
+  const { images, fields = {} } = request;
+  const call = (data: string) => grpcurl(destination, data, rpc);
+  if (body === "lines" && method === "GET")
+    return `${call(`-d ${shellQuote(JSON.stringify(fields))}`)} > ${linesFile(request)}`;
+  if (body === "lines" && !images) {
+    // The first message must name the gallery, which an exported line does not. The time of a line is not imported.
+    const gallery = `{"galleryId":${JSON.stringify(textField(request, "galleryId"))},`;
+    return `sed ${shellQuote(`s/^{/${gallery}/`)} ${linesFile(request)} \\\n  | ${call("-allow-unknown-fields -d @")}`;
+  }
+  if (body === "lines") {
+    const lines = streamMessagesOf(request).map(printMessage).join("\n");
+    return `{\n${indent(lines)}\n} | ${call("-d @")}`;
+  }
+  if (images) return `${printMessage(messageOf(request, fields))} \\\n  | ${call("-d @")}`;
+  return call(`-d ${shellQuote(JSON.stringify(fields))}`);
+}
+
+function grpcurl(destination: SampleDestination, data: string, rpc: string): string {
+  const { protocol, host, port } = new URL(destination.address);
+  const isTls = protocol === "https:";
+  const target = port ? host : `${host}:${isTls ? 443 : 80}`;
+  return commandLines(
+    `grpcurl ${isTls ? "" : "-plaintext "}-H ${authorizationHeader(destination)}`,
+    data,
+    `${target} ${rpc}`,
+  );
+}
+
+function linesFile({ linesFile: file = "faces.jsonl" }: SampleRequest): string {
+  return shellQuote(file);
+}

@@ -1,0 +1,134 @@
+/** A bounding box: x1, y1, x2, y2 in pixels of the upright image. */
+export type SampleBox = readonly [x1: number, y1: number, x2: number, y2: number];
+
+/** A photo of a request: a file of the caller. */
+export interface SampleImage {
+  /** The request's field, such as `img_1` or `source`. In a stream it has no meaning. */
+  readonly field: string;
+  /** Path of the file. */
+  readonly file: string;
+  /** Boxes that select faces. Only operations with a list of boxes use more than the first. */
+  readonly boxes?: readonly SampleBox[];
+}
+
+/** The value of a field other than an image. */
+export type SampleValue = string | number | boolean | readonly string[];
+
+/** One request, from which a sample in any language can be written. */
+export interface SampleRequest {
+  readonly operation: OperationId;
+  /** The photos, in the order of the operation's parameters. */
+  readonly images?: readonly SampleImage[];
+  /** Other fields, also those in the path, by their names in JSON: `quality`, `maxFaces`, `galleryId`. */
+  readonly fields?: Readonly<Record<string, SampleValue>>;
+  /** The file of JSON lines that an export writes or an import reads. */
+  readonly linesFile?: string;
+}
+
+/** Where a sample sends its request. */
+export interface SampleDestination {
+  /** URL of the service without a slash at its end. */
+  readonly address: string;
+  /** The key, written into the sample. Without it, the sample reads the environment variable VISAGE_KEY. */
+  readonly key?: string;
+}
+
+/** How a request and its response are transferred over plain HTTP. */
+type Body = "json" | "form" | "lines" | "none";
+
+/** How an operation is called. */
+export interface SampleOperation {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** The path, with fields in braces. */
+  readonly path: string;
+  /** Full name of the RPC. */
+  readonly rpc: string;
+  readonly body: Body;
+  /** What an image field contains: an image, or a message with an image and a box. */
+  readonly imageKind?: "image" | "source";
+  /** The field of the boxes of each image. Sources contain theirs. */
+  readonly boxFields?: Readonly<Record<string, { readonly name: string; readonly isList: boolean }>>;
+}
+
+const FACE = "face.v1.FaceService";
+const ANALYSIS = "visage.v1.FaceAnalysisService";
+const GALLERY = "visage.v1.GalleryService";
+const PAIR_BOXES = {
+  img_1: { name: "bboxes_1", isList: false },
+  img_2: { name: "bboxes_2", isList: false },
+};
+const GALLERY_PATH = "/v1/galleries/{galleryId}";
+const PERSON_PATH = `${GALLERY_PATH}/people/{personId}`;
+
+function form(path: string, rpc: string, rest: Partial<SampleOperation> = {}): SampleOperation {
+  return { method: "POST", path, rpc, body: "form", imageKind: "image", ...rest };
+}
+
+function plain(method: SampleOperation["method"], path: string, rpc: string): SampleOperation {
+  const hasBody = method === "POST" || method === "PATCH";
+  return { method, path, rpc: `${GALLERY}/${rpc}`, body: hasBody ? "json" : "none" };
+}
+
+/** All operations that have samples, by their ids in the OpenAPI document. */
+export const SAMPLE_OPERATIONS = {
+  matchFaces: form("/match_faces", `${FACE}/MatchFaces`, { boxFields: PAIR_BOXES }),
+  compareFaces: form("/compare_faces", `${FACE}/CompareFaces`, { boxFields: PAIR_BOXES }),
+  getImageAttr: form("/get_image_attr", `${FACE}/GetImageAttr`, {
+    boxFields: { image_attr: { name: "bboxes", isList: true } },
+  }),
+  getFaceVec: form("/get_face_vec", `${FACE}/GetFaceVec`, {
+    boxFields: { img: { name: "bboxes", isList: false } },
+  }),
+  v1AnalyzeImage: form("/v1/images:analyze", `${ANALYSIS}/AnalyzeImage`, {
+    boxFields: { image: { name: "boxes", isList: true } },
+  }),
+  v1CompareFaces: form("/v1/faces:compare", `${ANALYSIS}/CompareFaces`, { imageKind: "source" }),
+  v1AnalyzeImages: {
+    method: "POST",
+    path: "/v1/images:analyzeStream",
+    rpc: `${ANALYSIS}/AnalyzeImages`,
+    body: "lines",
+    imageKind: "image",
+  },
+  v1CreateGallery: plain("POST", "/v1/galleries", "CreateGallery"),
+  v1ListGalleries: plain("GET", "/v1/galleries", "ListGalleries"),
+  v1GetGallery: plain("GET", GALLERY_PATH, "GetGallery"),
+  v1UpdateGallery: plain("PATCH", GALLERY_PATH, "UpdateGallery"),
+  v1DeleteGallery: plain("DELETE", GALLERY_PATH, "DeleteGallery"),
+  v1EnrolFace: form(`${PERSON_PATH}/faces`, `${GALLERY}/EnrolFace`, { imageKind: "source" }),
+  v1GetPerson: plain("GET", PERSON_PATH, "GetPerson"),
+  v1ListPeople: plain("GET", `${GALLERY_PATH}/people`, "ListPeople"),
+  v1UpdatePerson: plain("PATCH", PERSON_PATH, "UpdatePerson"),
+  v1DeletePerson: plain("DELETE", PERSON_PATH, "DeletePerson"),
+  v1DeleteFace: plain("DELETE", `${PERSON_PATH}/faces/{faceId}`, "DeleteFace"),
+  v1IdentifyFaces: form(`${GALLERY_PATH}:identify`, `${GALLERY}/IdentifyFaces`, { imageKind: "source" }),
+  v1ExportGallery: { ...plain("GET", `${GALLERY_PATH}:export`, "ExportGallery"), body: "lines" },
+  v1ImportFaces: { ...plain("POST", `${GALLERY_PATH}:import`, "ImportFaces"), body: "lines" },
+} as const satisfies Readonly<Record<string, SampleOperation>>;
+
+/** The id of an operation in the OpenAPI document. */
+export type OperationId = keyof typeof SAMPLE_OPERATIONS;
+
+/** Looks an operation up. */
+export function sampleOperation(id: OperationId): SampleOperation {
+  return SAMPLE_OPERATIONS[id];
+}
+
+/** Splits the fields of a request into those of the path and the others. */
+export function splitFields({ operation, fields = {} }: SampleRequest): {
+  readonly path: string;
+  readonly rest: Readonly<Record<string, SampleValue>>;
+} {
+  const rest = { ...fields };
+  const path = sampleOperation(operation).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name] ?? name;
+    delete rest[name];
+    return encodeURIComponent(String(value));
+  });
+  return { path, rest };
+}
+
+/** Returns a field as text, or an empty text. */
+export function textField({ fields }: SampleRequest, name: string): string {
+  return String(fields?.[name] ?? "");
+}

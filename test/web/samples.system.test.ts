@@ -1,0 +1,106 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
+import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
+import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { SAMPLE_RUNNERS, type WrittenSample } from "../support/sample-programs.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+/** A name with everything that is special in a shell, in curl, in printf, in JSON or in a string of a language. */
+const HOSTILE_NAME = `a "b" it's;,%s%n $HOME \`x\` \\u0041\\.jpg`;
+
+/** The same photo in all languages, with every option and box that the form of a page can set. */
+const BOX = [1060, 230, 1310, 510] as const;
+const VARIANTS: readonly SampleRequest[] = [
+  {
+    operation: "matchFaces",
+    images: [
+      { field: "img_1", file: HOSTILE_NAME, boxes: [BOX] },
+      { field: "img_2", file: "one.jpg", boxes: [BOX] },
+    ],
+    fields: { face_det: false },
+  },
+  {
+    operation: "getImageAttr",
+    images: [{ field: "image_attr", file: HOSTILE_NAME, boxes: [BOX] }],
+    fields: { face_det: false },
+  },
+  {
+    operation: "getFaceVec",
+    images: [{ field: "img", file: HOSTILE_NAME, boxes: [BOX] }],
+    fields: { quality: true, face_det: false },
+  },
+  { operation: "v1AnalyzeImage", images: [{ field: "image", file: HOSTILE_NAME, boxes: [BOX] }] },
+  { operation: "v1AnalyzeImages", images: [{ field: "image", file: HOSTILE_NAME }] },
+  {
+    operation: "v1CompareFaces",
+    images: [
+      { field: "source", file: HOSTILE_NAME, boxes: [BOX] },
+      { field: "target", file: "one.jpg", boxes: [BOX] },
+    ],
+  },
+];
+
+/** What the output of a sample contains, whatever its language. */
+const EXPECTED: Readonly<Partial<Record<OperationId, RegExp>>> = {
+  matchFaces: /true|"match"/i,
+  getImageAttr: /female/i,
+  getFaceVec: /sface-\w+ 128|"vector"/,
+  v1AnalyzeImage: /presence|usable|y2|Y2/i,
+  v1AnalyzeImages: /(one|two|it's).*[13]/s,
+  v1CompareFaces: /true/i,
+  v1IdentifyFaces: /ann/,
+  // The lines are in a file.
+  v1ExportGallery: /^/,
+};
+
+describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
+  let service: RunningService;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startTestService();
+    folder = mkdtempSync(join(tmpdir(), "visage-samples-"));
+    for (const name of ["one.jpg", "two.jpg", "photo.jpg", HOSTILE_NAME])
+      copyFileSync(join(PHOTOS, "sample3.jpg"), join(folder, name));
+  });
+  afterAll(async () => {
+    await service?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe.each(SAMPLE_RUNNERS.filter(({ wanted }) => wanted))("in $language", ({ language, prepare }) => {
+    test("run against the service", async () => {
+      const address = `http://127.0.0.1:${service.port}`;
+      const { write } = SAMPLE_LANGUAGES.find(({ id }) => id === language)!;
+      const samples = [
+        ...EXAMPLE_REQUESTS.map((request) => ({ request, code: write(request, { address }) })),
+        // A key in the code instead of the environment.
+        ...VARIANTS.map((request) => ({ request, code: write(request, { address, key: USER }) })),
+      ].flatMap(({ request, code }, i): WrittenSample[] =>
+        code === undefined ? [] : [{ name: `sample${i}`, request, code }],
+      );
+      // Left by a language whose test failed.
+      const headers = { authorization: `Bearer ${USER}` };
+      await fetch(`${address}/v1/galleries/staff`, { method: "DELETE", headers });
+      const sources = join(folder, language);
+      mkdirSync(sources);
+      const env = { VISAGE_KEY: USER, PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src") };
+      const execute = await prepare(sources, samples, (program, args) =>
+        runProgram(folder, program, args, env),
+      );
+      for (const sample of samples) {
+        const output = await execute(sample);
+        const { operation, linesFile } = sample.request;
+        expect(output, sample.code).toMatch(EXPECTED[operation] ?? /./);
+        if (operation === "v1ExportGallery")
+          expect(readFileSync(join(folder, linesFile!), "utf8")).toMatch(/"ann"/);
+      }
+      expect(samples.length).toBeGreaterThan(10);
+    });
+  });
+});

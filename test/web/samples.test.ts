@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { curlSample } from "../../src/web/samples/curl.ts";
+import { EXAMPLE_REQUESTS, EXAMPLES } from "../../src/web/samples/examples.ts";
+import { grpcurlSample } from "../../src/web/samples/grpcurl.ts";
+import { SAMPLE_OPERATIONS, type SampleRequest } from "../../src/web/samples/sample-request.ts";
+import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+
+interface Document {
+  readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
+}
+
+const document = JSON.parse(readFileSync(join(PACKAGE_ROOT, "gen/openapi.json"), "utf8")) as Document;
+const ADDRESS = { address: "http://localhost:8080" };
+
+/** What the OpenAPI document says of an operation: its method, and its path with JSON names. */
+const documented = new Map(
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => [
+      operationId,
+      `${method.toUpperCase()} ${path.replaceAll(/_([a-z])(?=\w*\})/g, (_, letter: string) => letter.toUpperCase())}`,
+    ]),
+  ),
+);
+
+describe("the operations of the samples", () => {
+  test("are those of the OpenAPI document", () => {
+    const probes = ["isAlive", "isReady"];
+    const missing = [...documented.keys()].filter((id) => !(id in SAMPLE_OPERATIONS) && !probes.includes(id));
+    expect(missing).toEqual([]);
+    for (const [id, { method, path }] of Object.entries(SAMPLE_OPERATIONS))
+      if (documented.has(id)) expect(`${method} ${path}`).toBe(documented.get(id));
+  });
+
+  test("name existing RPCs", () => {
+    const rpcs = [FaceService, FaceAnalysisService, GalleryService].flatMap(({ typeName, methods }) =>
+      methods.map(({ name }) => `${typeName}/${name}`),
+    );
+    expect(Object.values(SAMPLE_OPERATIONS).map(({ rpc }) => rpc)).toEqual(expect.arrayContaining(rpcs));
+  });
+
+  test("have an example each", () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual(Object.keys(SAMPLE_OPERATIONS).sort());
+  });
+});
+
+describe("a sample", () => {
+  test.each(SAMPLE_LANGUAGES)(
+    "in $name reads the key from the environment unless it is given",
+    ({ write }) => {
+      const [request] = EXAMPLE_REQUESTS;
+      expect(write(request!, ADDRESS)).toContain("VISAGE_KEY");
+      const withKey = write(request!, { ...ADDRESS, key: 'it\'s "secret"' });
+      expect(withKey).toContain("secret");
+      expect(withKey).not.toContain("VISAGE_KEY");
+    },
+  );
+
+  test("sends options and boxes in the query", () => {
+    const request: SampleRequest = {
+      operation: "getFaceVec",
+      images: [{ field: "img", file: "my photo.jpg", boxes: [[1, 2, 30, 40]] }],
+      fields: { quality: true, face_det: false },
+    };
+    expect(curlSample(request, ADDRESS)).toBe(
+      [
+        'curl -H "Authorization: Bearer $VISAGE_KEY" \\',
+        "  -F 'img=@my photo.jpg' \\",
+        "  'http://localhost:8080/get_face_vec?bboxes=1,2,30,40&quality=1&face_det=0'",
+      ].join("\n"),
+    );
+  });
+
+  test("escapes ids in the path", () => {
+    const request: SampleRequest = { operation: "v1GetGallery", fields: { galleryId: "a/b?c" } };
+    expect(curlSample(request, ADDRESS)).toContain("/v1/galleries/a%2Fb%3Fc");
+  });
+
+  test("calls gRPC over TLS if the address has https", () => {
+    const request: SampleRequest = { operation: "v1ListGalleries" };
+    expect(grpcurlSample(request, { address: "https://faces.example" })).toBe(
+      [
+        'grpcurl -H "Authorization: Bearer $VISAGE_KEY" \\',
+        "  -d '{}' \\",
+        "  faces.example:443 visage.v1.GalleryService/ListGalleries",
+      ].join("\n"),
+    );
+  });
+});

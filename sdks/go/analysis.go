@@ -18,7 +18,7 @@ type AnalyzeOptions struct {
 	MaxFaces int32
 }
 
-// Face is a face to compare: in an image, or as a vector. Give either Image or Embedding.
+// Face is a face to compare, enrol or identify: in an image, or as a vector. Give either Image or Embedding.
 type Face struct {
 	Image Image
 	// Box selects the face of the image.

@@ -34,6 +34,18 @@ func call[Request, Response any](
 	prepare func() (*Request, error),
 	options ...grpc.CallOption,
 ) (*Response, error) {
+	return run(ctx, client, client.newAttempts(), send, prepare, options...)
+}
+
+// run is call with the attempts of the caller.
+func run[Request, Response any](
+	ctx context.Context,
+	client *Client,
+	attempts *attempts,
+	send func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
+	prepare func() (*Request, error),
+	options ...grpc.CallOption,
+) (*Response, error) {
 	slot := client.limit.slot()
 	defer slot.release()
 	if !slot.acquire(ctx) {
@@ -45,7 +57,6 @@ func call[Request, Response any](
 	if err != nil {
 		return nil, err
 	}
-	attempts := attempts{client: client, retriesLeft: client.retries, delay: initialDelay}
 	for {
 		var trailer metadata.MD
 		response, err := send(attemptCtx, request, append(options, grpc.Trailer(&trailer))...)
@@ -90,10 +101,17 @@ func (c *Client) endedBy(ctx context.Context) error {
 
 // attempts are the attempts of one call.
 type attempts struct {
-	client           *Client
+	client *Client
+	// isNotIdempotent is whether the call may not be repeated without a response of the service, because it may have
+	// succeeded.
+	isNotIdempotent  bool
 	retriesLeft      int
 	delay            time.Duration
 	hadInternalError bool
+}
+
+func (c *Client) newAttempts() *attempts {
+	return &attempts{client: c, retriesLeft: c.retries, delay: initialDelay}
 }
 
 // next returns the delay before the next attempt, and false if there is none.
@@ -110,7 +128,8 @@ func (a *attempts) next(ctx context.Context, failure *Error, trailer metadata.MD
 	deadline, _ := ctx.Deadline()
 	// A request that causes two internal errors is likely to be the cause.
 	isInternal := failure.Reason == "INTERNAL"
-	if !failure.Retryable || forbidsRetry(trailer) || retriesLeft <= 0 ||
+	isUnanswered := failure.Code == ""
+	if !failure.Retryable || (isUnanswered && a.isNotIdempotent) || forbidsRetry(trailer) || retriesLeft <= 0 ||
 		(isInternal && a.hadInternalError) || !time.Now().Add(delay).Before(deadline) {
 		return 0, false
 	}

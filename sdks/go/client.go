@@ -1,8 +1,9 @@
 // Package visage calls a Visage service over gRPC. It reads images, retries as the service asks within one deadline,
 // limits the calls in flight, and returns one error type.
 //
-// AnalyzeImage, AnalyzeImages and CompareFaces call the typed API and return the messages of the package visage/v1. The
-// other methods call the original API, face/v1. The generated packages have the clients of grpc-go and connect-go, too.
+// AnalyzeImage, AnalyzeImages, CompareFaces and Galleries call the typed API and return the messages of the package
+// visage/v1. The other methods call the original API, face/v1. The generated packages have the clients of grpc-go and
+// connect-go, too.
 package visage
 
 import (
@@ -57,6 +58,7 @@ type Client struct {
 	connection  *grpc.ClientConn
 	raw         facev1.FaceServiceClient
 	rawAnalysis visagev1.FaceAnalysisServiceClient
+	galleries   *Galleries
 	timeout     time.Duration
 	retries     int
 	maxInFlight int
@@ -112,7 +114,7 @@ func NewClient(address string, options Options) (*Client, error) {
 		return nil, err
 	}
 	maxInFlight := orDefault(options.MaxInFlight, defaultMaxInFlight)
-	return &Client{
+	client := &Client{
 		connection:  connection,
 		raw:         facev1.NewFaceServiceClient(connection),
 		rawAnalysis: visagev1.NewFaceAnalysisServiceClient(connection),
@@ -120,8 +122,13 @@ func NewClient(address string, options Options) (*Client, error) {
 		retries:     max(0, orDefault(options.Retries, defaultRetries)),
 		maxInFlight: maxInFlight,
 		limit:       newInFlightLimit(maxInFlight),
-	}, nil
+	}
+	client.galleries = &Galleries{client: client, raw: visagev1.NewGalleryServiceClient(connection)}
+	return client, nil
 }
+
+// Galleries enrols people and identifies faces.
+func (c *Client) Galleries() *Galleries { return c.galleries }
 
 // Raw returns the generated client of face.v1 for everything else. It sends the API key but does not retry.
 func (c *Client) Raw() facev1.FaceServiceClient { return c.raw }

@@ -57,7 +57,7 @@ type Template struct {
 	Model string
 }
 
-// Embedding converts the template for CompareFaces.
+// Embedding converts the template for a Face.
 func (t *Template) Embedding() *visagev1.Embedding {
 	return &visagev1.Embedding{Values: t.Vector, Model: t.Model}
 }

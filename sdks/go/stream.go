@@ -271,15 +271,14 @@ func (s *imageStream) close() {
 
 // failingStream has the attempts of a stream since its last result, which have one deadline.
 type failingStream struct {
-	attempts
+	*attempts
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
 func newFailingStream(ctx context.Context, client *Client) *failingStream {
 	ctx, cancel := context.WithTimeout(ctx, client.timeout)
-	attempts := attempts{client: client, retriesLeft: client.retries, delay: initialDelay}
-	return &failingStream{attempts: attempts, ctx: ctx, cancel: cancel}
+	return &failingStream{attempts: client.newAttempts(), ctx: ctx, cancel: cancel}
 }
 
 func (f *failingStream) close() {

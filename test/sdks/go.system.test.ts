@@ -3,10 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
-import { startTestService, USER } from "../support/service.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
+import { USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";
 
 const SDK = join(PACKAGE_ROOT, "sdks/go");
@@ -16,13 +15,13 @@ const VERSION = "v0.1.0";
 const { wanted, paths } = findTools("go", "git");
 
 describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
-  let service: RunningService;
+  let service: SdkService;
   let address: string;
   let folder: string;
   beforeAll(async () => {
     // The limit of the queue is the default, so that the service rejects most of the parallel calls at first.
-    service = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
-    address = `http://127.0.0.1:${service.port}`;
+    service = await startSdkService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
+    address = service.address;
     folder = mkdtempSync(join(tmpdir(), "visage-go-"));
   });
   afterAll(async () => {
@@ -38,9 +37,8 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
   });
 
   test("passes its tests against the service", async () => {
-    const env = { VISAGE_ADDRESS: address, VISAGE_API_KEY: USER, VISAGE_PHOTOS: PHOTOS };
     // Go would reuse results of a run against another service.
-    const output = await runProgram(SDK, paths.go, ["test", "-count=1", "-v", "."], env);
+    const output = await runProgram(SDK, paths.go, ["test", "-count=1", "-v", "."], service.testEnv);
     expect(output).toContain("--- PASS: TestServiceAnswers300CallsAtOnce");
     expect(output).not.toContain("--- SKIP");
   });
@@ -49,6 +47,14 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
     const output = await runProgram(SDK, paths.go, ["run", "./example/stream", address, USER, PHOTOS]);
     expect(output.split("\n")).toEqual(
       expect.arrayContaining(["sample1.jpg: 3 faces", "sample3.jpg: 3 faces"]),
+    );
+  });
+
+  test("enrols and identifies in its example", async () => {
+    const photo = join(PHOTOS, "sample3.jpg");
+    const args = ["run", "./example/gallery", address, USER, "staff", photo, photo];
+    expect(await runProgram(SDK, paths.go, args)).toBe(
+      "face 1: Ann (0.00)\nface 2: unknown\nface 3: unknown\n1 faces saved\n",
     );
   });
 

@@ -1,0 +1,213 @@
+package visage
+
+import (
+	"context"
+	"iter"
+
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
+)
+
+// pageSize is the most that the service returns. Every page counts as one request.
+const pageSize = 1000
+
+// Galleries enrols people and tells to whom a face may belong. Goroutines may call it at the same time, and all calls
+// follow the rules of the client.
+//
+// Ids of galleries, people and faces are yours: 1 to 128 letters, digits and ".", "_", "~", "-". What does not exist, or
+// belongs to another user, fails with GALLERY_NOT_FOUND, PERSON_NOT_FOUND or FACE_NOT_FOUND.
+type Galleries struct {
+	client *Client
+	raw    visagev1.GalleryServiceClient
+}
+
+// CreateGalleryOptions are the options of Create.
+type CreateGalleryOptions struct {
+	// DisplayName is a name for people.
+	DisplayName string
+	// MaxDistance is the threshold of the gallery, up to 0.9. 0 lets the service choose one that fits the number of faces.
+	MaxDistance float32
+}
+
+// UpdateGalleryOptions are the changes of Update. What is nil stays.
+type UpdateGalleryOptions struct {
+	DisplayName *string
+	// MaxDistance 0 lets the service choose the threshold again.
+	MaxDistance *float32
+}
+
+// EnrolOptions are the options of EnrolFace.
+type EnrolOptions struct {
+	// FaceID is the id of the face. A face with the same id is replaced. By default it is made from the vector, so the same
+	// photo is enrolled once.
+	FaceID string
+	// DisplayName is a name for the person. An earlier name stays if this is empty.
+	DisplayName string
+	// SkipQualityCheck enrols a face that is too small, too dark or turned away.
+	SkipQualityCheck bool
+}
+
+// IdentifyOptions are the options of Identify.
+type IdentifyOptions struct {
+	// MaxResults is how many people to return for each face, at most 100. 0 means 1.
+	MaxResults int32
+	// MaxDistance is a threshold for this call. 0 means that of the gallery, or one that fits its size.
+	MaxDistance float32
+}
+
+// Raw returns the generated client, like Client.Raw.
+func (g *Galleries) Raw() visagev1.GalleryServiceClient { return g.raw }
+
+// Create creates a gallery. It fails with GALLERY_EXISTS if the id is taken. It is not retried without a response of the
+// service, because it may have succeeded. Options may be nil.
+func (g *Galleries) Create(
+	ctx context.Context, galleryID string, options *CreateGalleryOptions,
+) (*visagev1.Gallery, error) {
+	given := deref(options)
+	request := &visagev1.CreateGalleryRequest{
+		GalleryId: galleryID, DisplayName: given.DisplayName, MaxDistance: unlessZero(given.MaxDistance),
+	}
+	attempts := g.client.newAttempts()
+	attempts.isNotIdempotent = true
+	response, err := run(ctx, g.client, attempts, g.raw.CreateGallery, prepared(request))
+	return response.GetGallery(), err
+}
+
+// Get returns a gallery with the number of its people and faces.
+func (g *Galleries) Get(ctx context.Context, galleryID string) (*visagev1.Gallery, error) {
+	request := &visagev1.GetGalleryRequest{GalleryId: galleryID}
+	response, err := call(ctx, g.client, g.raw.GetGallery, prepared(request))
+	return response.GetGallery(), err
+}
+
+// List iterates over all galleries of the user by id. It reads a page when the last one has been taken. An error ends it.
+func (g *Galleries) List(ctx context.Context) iter.Seq2[*visagev1.Gallery, error] {
+	return itemsOf(func(token string) ([]*visagev1.Gallery, string, error) {
+		request := &visagev1.ListGalleriesRequest{PageSize: pageSize, PageToken: token}
+		page, err := call(ctx, g.client, g.raw.ListGalleries, prepared(request))
+		return page.GetGalleries(), page.GetNextPageToken(), err
+	})
+}
+
+// Update changes the name or the threshold of a gallery.
+func (g *Galleries) Update(
+	ctx context.Context, galleryID string, changes UpdateGalleryOptions,
+) (*visagev1.Gallery, error) {
+	request := &visagev1.UpdateGalleryRequest{
+		GalleryId: galleryID, DisplayName: changes.DisplayName, MaxDistance: changes.MaxDistance,
+	}
+	response, err := call(ctx, g.client, g.raw.UpdateGallery, prepared(request))
+	return response.GetGallery(), err
+}
+
+// Delete deletes a gallery with everybody in it. When it returns, the templates are erased.
+//
+// Deletions are retried like all calls. If the response of one is lost, the retry finds nothing to delete and fails with
+// GALLERY_NOT_FOUND, or the like.
+func (g *Galleries) Delete(ctx context.Context, galleryID string) error {
+	_, err := call(ctx, g.client, g.raw.DeleteGallery, prepared(&visagev1.DeleteGalleryRequest{GalleryId: galleryID}))
+	return err
+}
+
+// EnrolFace adds a face to a person, and the person to the gallery if it is new. The most prominent face of an image is
+// used unless a box selects another. A person has 20 faces at most. Options may be nil.
+func (g *Galleries) EnrolFace(
+	ctx context.Context, galleryID, personID string, face Face, options *EnrolOptions,
+) (*visagev1.EnrolFaceResponse, error) {
+	given := deref(options)
+	return call(ctx, g.client, g.raw.EnrolFace, func() (*visagev1.EnrolFaceRequest, error) {
+		source, err := face.message()
+		return &visagev1.EnrolFaceRequest{
+			GalleryId: galleryID, PersonId: personID, Source: source, FaceId: given.FaceID,
+			DisplayName: unlessZero(given.DisplayName), SkipQualityCheck: given.SkipQualityCheck,
+		}, err
+	})
+}
+
+// GetPerson returns a person with the ids of its faces.
+func (g *Galleries) GetPerson(ctx context.Context, galleryID, personID string) (*visagev1.Person, error) {
+	request := &visagev1.GetPersonRequest{GalleryId: galleryID, PersonId: personID}
+	response, err := call(ctx, g.client, g.raw.GetPerson, prepared(request))
+	return response.GetPerson(), err
+}
+
+// ListPeople iterates over all people of a gallery by id, like List.
+func (g *Galleries) ListPeople(ctx context.Context, galleryID string) iter.Seq2[*visagev1.Person, error] {
+	return itemsOf(func(token string) ([]*visagev1.Person, string, error) {
+		request := &visagev1.ListPeopleRequest{GalleryId: galleryID, PageSize: pageSize, PageToken: token}
+		page, err := call(ctx, g.client, g.raw.ListPeople, prepared(request))
+		return page.GetPeople(), page.GetNextPageToken(), err
+	})
+}
+
+// UpdatePerson renames a person.
+func (g *Galleries) UpdatePerson(
+	ctx context.Context, galleryID, personID, displayName string,
+) (*visagev1.Person, error) {
+	request := &visagev1.UpdatePersonRequest{GalleryId: galleryID, PersonId: personID, DisplayName: displayName}
+	response, err := call(ctx, g.client, g.raw.UpdatePerson, prepared(request))
+	return response.GetPerson(), err
+}
+
+// DeletePerson deletes a person with all faces. When it returns, the templates are erased.
+func (g *Galleries) DeletePerson(ctx context.Context, galleryID, personID string) error {
+	request := &visagev1.DeletePersonRequest{GalleryId: galleryID, PersonId: personID}
+	_, err := call(ctx, g.client, g.raw.DeletePerson, prepared(request))
+	return err
+}
+
+// DeleteFace deletes a face of a person. When it returns, its template is erased.
+func (g *Galleries) DeleteFace(ctx context.Context, galleryID, personID, faceID string) error {
+	request := &visagev1.DeleteFaceRequest{GalleryId: galleryID, PersonId: personID, FaceId: faceID}
+	_, err := call(ctx, g.client, g.raw.DeleteFace, prepared(request))
+	return err
+}
+
+// Identify finds the people to whom a face may belong: every face of an image, the one in a box, or a vector. A stranger
+// has no matches, and an image without a face gives no faces. Options may be nil.
+func (g *Galleries) Identify(
+	ctx context.Context, galleryID string, face Face, options *IdentifyOptions,
+) (*visagev1.IdentifyFacesResponse, error) {
+	given := deref(options)
+	return call(ctx, g.client, g.raw.IdentifyFaces, func() (*visagev1.IdentifyFacesRequest, error) {
+		source, err := face.message()
+		return &visagev1.IdentifyFacesRequest{
+			GalleryId: galleryID, Source: source, MaxResults: given.MaxResults, MaxDistance: unlessZero(given.MaxDistance),
+		}, err
+	})
+}
+
+// itemsOf iterates over the items of all pages. read takes a token and returns a page and the token of the next one.
+func itemsOf[Item any](read func(token string) ([]Item, string, error)) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		var none Item
+		for token := ""; ; {
+			items, next, err := read(token)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if next == "" {
+				return
+			}
+			token = next
+		}
+	}
+}
+
+func prepared[Request any](request *Request) func() (*Request, error) {
+	return func() (*Request, error) { return request, nil }
+}
+
+// unlessZero returns a pointer to a value that is not zero, for an optional field.
+func unlessZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}

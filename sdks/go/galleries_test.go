@@ -1,0 +1,241 @@
+package visage
+
+import (
+	"context"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
+)
+
+// noResponse is a call without a response of the service, such as a connection that was lost after the request.
+var noResponse = failure{code: codes.Unavailable}
+
+// failingGalleries fails with the failures one after the other, then succeeds.
+type failingGalleries struct {
+	visagev1.UnimplementedGalleryServiceServer
+	// facesBeforeFailure and faces are those of an export.
+	facesBeforeFailure, faces int
+	// hang is whether an export does not end after its faces.
+	hang bool
+	// ended receives when an export ends.
+	ended chan struct{}
+
+	mutex    sync.Mutex
+	failures []failure
+	calls    int
+	imported []int
+}
+
+func (s *failingGalleries) fail(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.calls++
+	if len(s.failures) == 0 {
+		return nil
+	}
+	next := s.failures[0]
+	s.failures = s.failures[1:]
+	return next.error(ctx)
+}
+
+func (s *failingGalleries) CreateGallery(
+	ctx context.Context, request *visagev1.CreateGalleryRequest,
+) (*visagev1.CreateGalleryResponse, error) {
+	return &visagev1.CreateGalleryResponse{}, s.fail(ctx)
+}
+
+func (s *failingGalleries) DeleteGallery(
+	ctx context.Context, request *visagev1.DeleteGalleryRequest,
+) (*visagev1.DeleteGalleryResponse, error) {
+	return &visagev1.DeleteGalleryResponse{}, s.fail(ctx)
+}
+
+func (s *failingGalleries) ExportGallery(
+	request *visagev1.ExportGalleryRequest, stream grpc.ServerStreamingServer[visagev1.ExportGalleryResponse],
+) error {
+	defer func() { s.ended <- struct{}{} }()
+	for range s.facesBeforeFailure {
+		if err := stream.Send(&visagev1.ExportGalleryResponse{}); err != nil {
+			return err
+		}
+	}
+	if err := s.fail(stream.Context()); err != nil {
+		return err
+	}
+	for i := range s.faces {
+		if err := stream.Send(&visagev1.ExportGalleryResponse{PersonId: strconv.Itoa(i)}); err != nil {
+			return err
+		}
+	}
+	if s.hang {
+		<-stream.Context().Done()
+	}
+	return nil
+}
+
+func (s *failingGalleries) ImportFaces(
+	stream grpc.ClientStreamingServer[visagev1.ImportFacesRequest, visagev1.ImportFacesResponse],
+) error {
+	count := 0
+	for {
+		if _, err := stream.Recv(); err == io.EOF {
+			break
+		} else if err != nil {
+			return err
+		}
+		count++
+	}
+	if err := s.fail(stream.Context()); err != nil {
+		return err
+	}
+	s.imported = append(s.imported, count)
+	return stream.SendAndClose(&visagev1.ImportFacesResponse{FaceCount: int32(count), Revision: int64(len(s.imported))})
+}
+
+// openGalleries creates a client of a failing service.
+func openGalleries(t *testing.T, service *failingGalleries, options Options) *Galleries {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service.ended = make(chan struct{}, 100)
+	server := grpc.NewServer()
+	visagev1.RegisterGalleryServiceServer(server, service)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return connect(t, "http://"+listener.Addr().String(), options).Galleries()
+}
+
+func (s *failingGalleries) awaitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(waitLimit):
+		t.Fatal("the export did not end")
+	}
+}
+
+func TestACreationIsOnlyRetriedIfTheServiceAsksForIt(t *testing.T) {
+	service := &failingGalleries{failures: []failure{draining, overloaded}}
+	if _, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil); err != nil {
+		t.Fatal(err)
+	}
+	service = &failingGalleries{failures: []failure{noResponse}}
+	_, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil)
+	expectReason(t, err, ReasonUnreachable)
+	if service.calls != 1 {
+		t.Fatal(service.calls)
+	}
+}
+
+func TestADeletionIsRetried(t *testing.T) {
+	service := &failingGalleries{failures: []failure{noResponse, draining}}
+	if err := openGalleries(t, service, Options{}).Delete(context.Background(), "staff"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnExportIsRetriedUntilItsFirstFace(t *testing.T) {
+	for name, test := range map[string]struct {
+		before   int
+		failures []failure
+		taken    int
+		reason   string
+	}{
+		"before the first face": {0, []failure{noResponse, overloaded}, 3, ""},
+		"too often":             {0, []failure{draining, draining, draining}, 0, "DRAINING"},
+		"after the first face":  {2, []failure{draining}, 2, "DRAINING"},
+		"not retryable":         {0, []failure{noFace}, 0, "NO_FACE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := &failingGalleries{faces: 3, facesBeforeFailure: test.before, failures: test.failures}
+			taken := 0
+			var last error
+			for _, err := range openGalleries(t, service, Options{}).Export(context.Background(), "staff") {
+				last = err
+				if err == nil {
+					taken++
+				}
+			}
+			if taken != test.taken || reasonOf(last) != test.reason {
+				t.Fatal(taken, last)
+			}
+			service.awaitEnd(t)
+		})
+	}
+}
+
+func TestLeavingAnExportEndsIt(t *testing.T) {
+	service := &failingGalleries{faces: 10, hang: true}
+	for _, err := range openGalleries(t, service, Options{}).Export(context.Background(), "staff") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	service.awaitEnd(t)
+}
+
+func TestAnExportWithoutAFaceInTimeFails(t *testing.T) {
+	service := &failingGalleries{faces: 3, hang: true}
+	taken := 0
+	var last error
+	galleries := openGalleries(t, service, Options{Timeout: time.Second})
+	for _, err := range galleries.Export(context.Background(), "staff") {
+		last = err
+		taken++
+	}
+	expectReason(t, last, ReasonDeadlinePassed)
+	if taken != 4 {
+		t.Fatal(taken)
+	}
+	service.awaitEnd(t)
+}
+
+func TestEachCallOfAnImportIsRetried(t *testing.T) {
+	service := &failingGalleries{failures: []failure{overloaded, noResponse}}
+	faces := func(yield func(GalleryFace, error) bool) {
+		for i := range 10_001 {
+			if !yield(GalleryFace{PersonID: "ann", FaceID: strconv.Itoa(i)}, nil) {
+				return
+			}
+		}
+	}
+	response, err := openGalleries(t, service, Options{}).ImportFaces(context.Background(), "staff", faces)
+	if err != nil || response.GetFaceCount() != 10_001 || response.GetRevision() != 3 {
+		t.Fatal(response, err)
+	}
+	if !slices.Equal(service.imported, []int{5000, 5000, 1}) {
+		t.Fatal(service.imported)
+	}
+}
+
+func TestTheFacesOfAnImportMayComeFromOtherCalls(t *testing.T) {
+	service := &failingGalleries{faces: 3}
+	// An import that kept its slot while it reads the faces would wait for itself.
+	galleries := openGalleries(t, service, Options{MaxInFlight: 1})
+	ctx := context.Background()
+	faces := func(yield func(GalleryFace, error) bool) {
+		for face, err := range galleries.Export(ctx, "staff") {
+			if err == nil {
+				err = galleries.Delete(ctx, "other")
+			}
+			if !yield(face, err) {
+				return
+			}
+		}
+	}
+	if response, err := galleries.ImportFaces(ctx, "copy", faces); err != nil || response.GetFaceCount() != 3 {
+		t.Fatal(response, err)
+	}
+}

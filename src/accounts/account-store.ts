@@ -76,6 +76,9 @@ export interface UsageCount {
   readonly count: number;
 }
 
+/** Number of requests of one or all users with one outcome. */
+export type UsageSum = Omit<UsageCount, "userId">;
+
 /** The last use of a key. */
 export interface KeyUse {
   readonly hash: string;
@@ -85,13 +88,51 @@ export interface KeyUse {
 /** The only outcome that counts against the monthly quota. */
 export const SUCCESS_OUTCOME = "ok";
 
+/** Why a change was rejected. */
+export type AccountErrorKind =
+  | "userNotFound"
+  | "planNotFound"
+  | "keyNotFound"
+  | "userExists"
+  | "planExists"
+  | "certificateTaken"
+  | "planInUse"
+  | "tooManyKeys";
+
 /** A change that conflicts with the stored accounts. The message is for the administrator. */
 export class AccountError extends DatabaseError {
   override readonly name = "AccountError";
+  /** Undefined for a fault that only the command line can meet. */
+  readonly kind: AccountErrorKind | undefined;
+
+  constructor(message: string, kind?: AccountErrorKind) {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 /** The fields of a user that can be changed. A field that is not given keeps its value. */
 export type UserChanges = Partial<Omit<User, "id" | "fingerprint" | "name">>;
+
+/** The limits of a plan that can be changed. A limit that is undefined is removed; one that is not given stays. */
+export type PlanChanges = Partial<Omit<Plan, "name">>;
+
+/** Which users to find, by name. */
+export interface UserSearch {
+  /** Part of a name, or a fingerprint or plan. Empty for all users. Ignores the case of ASCII letters. */
+  readonly query: string;
+  /** Only users whose names come after this one. */
+  readonly after: string;
+  readonly size: number;
+  /** The month of the usage, as YYYY-MM. */
+  readonly month: string;
+}
+
+/** A user and its successful requests of a month. */
+export interface UserWithUsage {
+  readonly user: User;
+  readonly usedThisMonth: number;
+}
 
 /**
  * Stores users, keys, plans and usage. Replicas may share one store. Any error other than AccountError means that the
@@ -104,9 +145,17 @@ export interface AccountStore {
   addUsage(batchId: string, counts: readonly UsageCount[], keyUses?: readonly KeyUse[]): Promise<void>;
   /** Lists usage, optionally of one user or one month. */
   listUsage(selection?: { readonly userId?: string; readonly month?: string }): Promise<UsageCount[]>;
+  /** Sums the usage of one or all users over months (YYYY-MM, inclusive), by month, operation and descending count. */
+  sumUsage(selection: {
+    readonly userId?: string | undefined;
+    readonly firstMonth: string;
+    readonly lastMonth: string;
+  }): Promise<UsageSum[]>;
 
   /** Lists users by name. */
   listUsers(): Promise<User[]>;
+  /** Finds a page of users, and how many users all pages have. */
+  searchUsers(search: UserSearch): Promise<{ readonly users: UserWithUsage[]; readonly total: number }>;
   /** Finds the users whose id, fingerprint, name or hash of a key equals the text. */
   findUsers(text: string): Promise<User[]>;
   /** Adds a user with its first key. Throws AccountError if something unique is taken, or the plan does not exist. */
@@ -123,11 +172,17 @@ export interface AccountStore {
    * if that leaves more than MAX_LIVE_KEYS keys, the key is taken or the user does not exist.
    */
   rotateKey(userId: string, keyHash: string, othersExpireAt: Date): Promise<void>;
-  /** Removes a key. */
-  removeKey(keyHash: string): Promise<void>;
+  /** Removes a key. Throws AccountError if one of the required keys does not exist any more. */
+  removeKey(keyHash: string, requiredHashes?: readonly string[]): Promise<void>;
 
   /** Lists plans by name. */
   listPlans(): Promise<Plan[]>;
+  /** Counts the users of each plan that has any. */
+  countUsersByPlan(): Promise<ReadonlyMap<string, number>>;
+  /** Adds a plan. Throws AccountError if the name is taken. */
+  addPlan(plan: Plan): Promise<void>;
+  /** Returns the changed plan. Throws AccountError if it does not exist. */
+  updatePlan(name: string, changes: PlanChanges): Promise<Plan>;
   /** Adds a plan, or replaces the plan of the same name. */
   setPlan(plan: Plan): Promise<void>;
   /** Removes a plan. Throws AccountError if it does not exist or has users. */

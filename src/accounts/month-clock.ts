@@ -23,6 +23,21 @@ export class MonthClock {
   }
 }
 
+/** Returns the current month as YYYY-MM (UTC), for reports. */
+export function currentMonth(): string {
+  return new Date().toISOString().slice(0, "YYYY-MM".length);
+}
+
+/** Whether a text is a month such as 2026-01. */
+export function isMonth(text: string): boolean {
+  return /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
+}
+
+/** When the month after the current one starts. */
+export function nextMonthStart(): Date {
+  return new Date(startOfMonth(Date.now(), 1));
+}
+
 /** Start of the month that contains a time, moved by a number of months. In milliseconds since 1970 (UTC). */
 function startOfMonth(timeMs: number, monthsLater: number): number {
   const date = new Date(timeMs);

@@ -28,7 +28,7 @@ export function* rotateKey(
     sql: `select id_hash from users where id_hash = $1 ${exclusiveRowLockClause}`,
     values: [userId],
   };
-  if (!user) throw new AccountError("The user does not exist");
+  if (!user) throw new AccountError("The user does not exist", "userNotFound");
   yield {
     sql: `update keys set expires_at = $2 where user_id = $1 and (expires_at is null or expires_at > $2)`,
     values: [userId, othersExpireAt.toISOString()],
@@ -41,8 +41,28 @@ export function* rotateKey(
   if (live.length >= MAX_LIVE_KEYS)
     throw new AccountError(
       `The user has ${live.length} keys already. Revoke one of them, or wait until it expires`,
+      "tooManyKeys",
     );
   yield* insertKey(userId, keyHash);
+}
+
+/** See AccountStore.removeKey. */
+export function* deleteKey(
+  keyHash: string,
+  requiredHashes: readonly string[],
+  exclusiveRowLockClause: string,
+): TransactionScript<void> {
+  // The lock keeps two keys from deleting each other.
+  yield {
+    sql: `select id_hash from users where id_hash = (select user_id from keys where hash = $1)
+      ${exclusiveRowLockClause}`,
+    values: [keyHash],
+  };
+  for (const hash of requiredHashes) {
+    const [found] = yield { sql: "select hash from keys where hash = $1", values: [hash] };
+    if (!found) throw new AccountError("The key of the request has been removed", "keyNotFound");
+  }
+  yield { sql: "delete from keys where hash = $1", values: [keyHash] };
 }
 
 /** Sets the time of the last use, if it is later than the stored one. Uses of removed keys are dropped. */

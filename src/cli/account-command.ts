@@ -1,5 +1,4 @@
-import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
-import { hashKey } from "../accounts/key.ts";
+import { AccountError, type AccountStore } from "../accounts/account-store.ts";
 import { openAccountStore } from "../accounts/open-account-store.ts";
 import { readConfig } from "../config.ts";
 import { MissingDatabaseError } from "../database/database-error.ts";
@@ -36,20 +35,4 @@ export async function withStore<T>(
 
 function missingDatabaseMessage(database: string): string {
   return `There is no account database at ${database}; use another folder or VISAGE_DATA_DIR or VISAGE_DATABASE_URL, or create it by "visage users add --init" or "visage serve"`;
-}
-
-/** Finds a user by name, fingerprint or key. Throws AccountError unless exactly one matches. */
-export async function findUser(store: AccountStore, text: string): Promise<User> {
-  const found = [...(await store.findUsers(hashKey(text))), ...(await store.findUsers(text))];
-  const [user, ...others] = found;
-  // The message does not repeat the text, because it may be a key.
-  if (!user) throw new AccountError("No user has this name, fingerprint or key");
-  if (others.some(({ id }) => id !== user.id))
-    throw new AccountError("More than one user has this name, fingerprint or key");
-  return user;
-}
-
-/** Returns the current month as YYYY-MM (UTC). */
-export function currentMonth(): string {
-  return new Date().toISOString().slice(0, 7);
 }

@@ -1,4 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { isMonth } from "../accounts/month-clock.ts";
+import { isName, NAME_FORMAT } from "../accounts/users.ts";
 import { UsageError } from "./command.ts";
 
 /**
@@ -51,8 +53,7 @@ export function parseDate(text: string, option: string): Date {
 
 /** Parses a month in the format YYYY-MM. */
 export function parseMonth(text: string, option: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text))
-    throw new UsageError(`Option '--${option}' must be a month such as 2026-01`);
+  if (!isMonth(text)) throw new UsageError(`Option '--${option}' must be a month such as 2026-01`);
   return text;
 }
 
@@ -84,7 +85,6 @@ export function requirePositionals<Names extends readonly string[]>(
 
 /** Parses the name of a user or plan. */
 export function parseName(text: string): string {
-  if (!/^\P{C}{1,100}$/u.test(text) || text.trim() !== text)
-    throw new UsageError("A name must have 1 to 100 printable characters without leading or trailing spaces");
+  if (!isName(text)) throw new UsageError(`A name must have ${NAME_FORMAT}`);
   return text;
 }

@@ -1,4 +1,5 @@
-import { AccountError, type Plan } from "../accounts/account-store.ts";
+import { AccountError, type Plan, type PlanChanges } from "../accounts/account-store.ts";
+import { createPlan } from "../accounts/plan.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseName, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand } from "./command.ts";
@@ -38,9 +39,6 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
   return runSubcommand({ list, set, remove }, args, context);
 }
 
-/** Default burst of a new plan, in seconds of its rate. */
-const DEFAULT_BURST_SECONDS = 2;
-
 const LIST_OPTIONS = { json: { type: "boolean", default: false } } as const;
 
 const SET_OPTIONS = {
@@ -66,11 +64,11 @@ async function set(args: readonly string[], context: CommandContext): Promise<vo
   const limits = parseLimits(values);
   const plan = await withStore(context, async (store) => {
     const plans = await store.listPlans();
-    const before = plans.find((known) => known.name === name);
-    if (!before && !values.create) throw new AccountError(unknownPlanMessage(name, plans));
-    const after = before ? { ...before, ...limits } : createPlan(name, limits);
-    await store.setPlan(after);
-    return after;
+    if (plans.some((known) => known.name === name)) return store.updatePlan(name, limits);
+    if (!values.create) throw new AccountError(unknownPlanMessage(name, plans), "planNotFound");
+    const created = createPlan(name, limits);
+    await store.addPlan(created);
+    return created;
   });
   print(context, values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
 }
@@ -90,7 +88,7 @@ function unknownPlanMessage(name: string, plans: readonly Plan[]): string {
 type LimitOption = "per-second" | "burst" | "per-month" | "max-image-bytes" | "galleries" | "gallery-faces";
 
 /** Parses the given limits. A limit that is not given is missing. */
-function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): Partial<Plan> {
+function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): PlanChanges {
   const { burst } = values;
   const limit = (option: keyof typeof values, key: keyof Plan, parse: typeof parseCount) => {
     const text = values[option];
@@ -104,13 +102,6 @@ function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): Pa
     ...limit("galleries", "maxGalleries", parseCount),
     ...limit("gallery-faces", "maxGalleryFaces", parseCount),
   };
-}
-
-/** Creates a plan that has only the given limits, and a burst by its rate. */
-function createPlan(name: string, limits: Partial<Plan>): Plan {
-  const { requestsPerSecond, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces } = limits;
-  const burst = limits.burst ?? Math.max(1, Math.ceil(DEFAULT_BURST_SECONDS * (requestsPerSecond ?? 0)));
-  return { name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces };
 }
 
 function formatPlans(plans: readonly Plan[]): string {

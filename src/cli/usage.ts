@@ -1,5 +1,7 @@
-import { type Account, SUCCESS_OUTCOME, type UsageCount } from "../accounts/account-store.ts";
-import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
+import { type Account, SUCCESS_OUTCOME, type UsageSum } from "../accounts/account-store.ts";
+import { currentMonth } from "../accounts/month-clock.ts";
+import { findUserByKeyOrName } from "../accounts/users.ts";
+import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print } from "./command.ts";
 import { formatQuota, formatTable } from "./format.ts";
@@ -21,7 +23,7 @@ const OPTIONS = {
 } as const;
 
 /** Number of requests of all selected users with one operation and outcome. */
-type Total = Pick<UsageCount, "operation" | "outcome" | "count">;
+type Total = Omit<UsageSum, "month">;
 
 const COLUMNS = ["operation", "outcome", "count"];
 /** Width of the output if it is not a terminal. */
@@ -36,32 +38,19 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
   const month = values.month === undefined ? currentMonth() : parseMonth(values.month, "month");
-  const { account, counts } = await withStore(context, async (store) => {
-    const user = text === undefined ? undefined : await findUser(store, text);
+  const { account, sums } = await withStore(context, async (store) => {
+    const user = text === undefined ? undefined : await findUserByKeyOrName(store, text);
     return {
       account: user && (await store.findAccount({ userId: user.id }, month)),
-      counts: await store.listUsage({ month, ...(user && { userId: user.id }) }),
+      sums: await store.sumUsage({ userId: user?.id, firstMonth: month, lastMonth: month }),
     };
   });
-  const totals = sumCounts(counts);
+  const totals = sums.map(({ operation, outcome, count }) => ({ operation, outcome, count }));
   const report = values.json
     ? JSON.stringify(createReport(month, totals, account))
     : formatUsage(month, totals, account, context.stdout.columns ?? DEFAULT_COLUMNS);
   print(context, report);
   return EXIT_CODES.ok;
-}
-
-/** Sums the counts of all users. Sorts by operation, then by descending count. */
-function sumCounts(counts: readonly UsageCount[]): Total[] {
-  const totals = new Map<string, Total>();
-  for (const { operation, outcome, count } of counts) {
-    const key = `${operation} ${outcome}`;
-    totals.set(key, { operation, outcome, count: count + (totals.get(key)?.count ?? 0) });
-  }
-  return [...totals.values()].sort(
-    (a, b) =>
-      a.operation.localeCompare(b.operation) || b.count - a.count || a.outcome.localeCompare(b.outcome),
-  );
 }
 
 function createReport(month: string, usage: readonly Total[], account: Account | undefined) {

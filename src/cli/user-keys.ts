@@ -1,13 +1,11 @@
 import { AccountError, type AccountStore, type Key, type User } from "../accounts/account-store.ts";
-import { createKey, hashKey } from "../accounts/key.ts";
-import { findUser, withStore } from "./account-command.ts";
+import { hashKey } from "../accounts/key.ts";
+import { GRACE_DAYS, isLive, rotateUserKey } from "../accounts/user-keys.ts";
+import { findUserByKeyOrName } from "../accounts/users.ts";
+import { withStore } from "./account-command.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
-
-const DAY_MS = 24 * 3_600_000;
-const DEFAULT_GRACE_DAYS = 7;
-const MAX_GRACE_DAYS = 3650;
 
 /** The part of `visage users --help` on keys. */
 export const KEYS_HELP = {
@@ -17,13 +15,13 @@ export const KEYS_HELP = {
   commands: `  keys       print the keys of a user: fingerprint, creation, expiry and last use
   rotate     add a key and print it once; the old key expires after the grace
   revoke     remove the key with this fingerprint, as "keys" prints it`,
-  options: `  --grace DAYS   how long the old key stays valid; default: ${DEFAULT_GRACE_DAYS}; 0 ends it at once`,
+  options: `  --grace DAYS   how long the old key stays valid; default: ${GRACE_DAYS.default}; 0 ends it at once`,
 };
 
 const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
 const ROTATE_OPTIONS = {
   ...JSON_OPTION,
-  grace: { type: "string", default: String(DEFAULT_GRACE_DAYS) },
+  grace: { type: "string", default: String(GRACE_DAYS.default) },
 } as const;
 const COLUMNS = ["fingerprint", "created", "expires", "last used"];
 
@@ -31,7 +29,9 @@ const COLUMNS = ["fingerprint", "created", "expires", "last used"];
 export async function keys(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: JSON_OPTION, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  const found = await withStore(context, async (store) => store.listKeys((await findUser(store, text)).id));
+  const found = await withStore(context, async (store) =>
+    store.listKeys((await findUserByKeyOrName(store, text)).id),
+  );
   if (values.json) print(context, JSON.stringify(found.map(createKeyReport)));
   else print(context, found.length > 0 ? formatKeys(found) : "The user has no keys.");
 }
@@ -40,12 +40,14 @@ export async function keys(args: readonly string[], context: CommandContext): Pr
 export async function rotate(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: ROTATE_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  const othersExpireAt = new Date(Date.now() + parseGraceDays(values.grace) * DAY_MS);
-  const key = createKey();
-  const { user, all } = await withStore(context, async (store) => {
-    const found = await findUser(store, text);
-    await store.rotateKey(found.id, hashKey(key), othersExpireAt);
-    return { user: found, all: await store.listKeys(found.id) };
+  const graceDays = parseGraceDays(values.grace);
+  const {
+    user,
+    key,
+    keys: all,
+  } = await withStore(context, async (store) => {
+    const found = await findUserByKeyOrName(store, text);
+    return { user: found, ...(await rotateUserKey(store, found.id, graceDays)) };
   });
   if (values.json) print(context, JSON.stringify({ key, keys: all.map(createKeyReport) }));
   else
@@ -60,7 +62,7 @@ export async function revoke(args: readonly string[], context: CommandContext): 
   const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text, fingerprint] = requirePositionals(positionals, "USER", "FINGERPRINT");
   await withStore(context, async (store) => {
-    const user = await findUser(store, text);
+    const user = await findUserByKeyOrName(store, text);
     const key = await findKey(store, user, fingerprint);
     await store.removeKey(key.hash);
     const left = (await store.listKeys(user.id)).filter(isLive).length;
@@ -94,10 +96,6 @@ function formatTime(date: Date): string {
   return `${date.toISOString().slice(0, "YYYY-MM-DDTHH:MM".length)}Z`;
 }
 
-function isLive({ expiresAt }: Key): boolean {
-  return expiresAt === undefined || expiresAt.getTime() > Date.now();
-}
-
 /** Finds a key of a user by its fingerprint, or by the key itself. */
 async function findKey(store: AccountStore, user: User, text: string): Promise<Key> {
   const hash = hashKey(text);
@@ -111,9 +109,9 @@ async function findKey(store: AccountStore, user: User, text: string): Promise<K
 }
 
 function parseGraceDays(text: string): number {
-  if (!/^\d{1,4}$/.test(text) || Number(text) > MAX_GRACE_DAYS)
+  if (!/^\d{1,4}$/.test(text) || Number(text) > GRACE_DAYS.max)
     throw new UsageError(
-      `Option '--grace' must be a number of days from 0 to ${MAX_GRACE_DAYS}, not '${text}'`,
+      `Option '--grace' must be a number of days from 0 to ${GRACE_DAYS.max}, not '${text}'`,
     );
   return Number(text);
 }

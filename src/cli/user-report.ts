@@ -1,4 +1,5 @@
 import type { Account, Key, UsageCount, User } from "../accounts/account-store.ts";
+import { subscriptionState } from "../accounts/users.ts";
 import { formatQuota, formatTable } from "./format.ts";
 import { createKeyReport } from "./user-keys.ts";
 
@@ -53,14 +54,6 @@ export function createUserExport(user: User, keys: readonly Key[], usage: readon
     keys: keys.map((key) => ({ ...createKeyReport(key), hash: key.hash })),
     usage: usage.map(({ month, operation, outcome, count }) => ({ month, operation, outcome, count })),
   };
-}
-
-/** Returns the state of a subscription: only an active user is admitted. */
-function subscriptionState({ startsAt, endsAt, enabled }: User): string {
-  const now = new Date();
-  if (!enabled) return "disabled";
-  if (startsAt > now) return "not started";
-  return endsAt && endsAt <= now ? "ended" : "active";
 }
 
 function formatDate(date: Date): string {

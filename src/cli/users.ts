@@ -1,17 +1,14 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
-import { createKey, createUserId, fingerprintOf, hashKey, isKey, KEY_FORMAT } from "../accounts/key.ts";
-import { currentMonth, findUser, STORE_HELP, withStore } from "./account-command.ts";
+import type { AccountStore, User } from "../accounts/account-store.ts";
+import { isKey, KEY_FORMAT } from "../accounts/key.ts";
+import { currentMonth } from "../accounts/month-clock.ts";
+import { createUser, DEFAULT_PLAN, extendSubscription, findUserByKeyOrName } from "../accounts/users.ts";
+import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
 import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
-
-const DEFAULT_PLAN = "trial";
-const DAY_MS = 24 * 3_600_000;
-/** The last year with four digits. */
-const MAX_YEAR = 9999;
 
 /** Output of `visage users --help`. */
 export const help = `Usage: visage users add --name NAME [--plan PLAN] [--key KEY] [--start DATE] [--end DATE]
@@ -103,24 +100,22 @@ const REMOVE_OPTIONS = { yes: { type: "boolean", default: false } } as const;
 async function add(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: ADD_OPTIONS });
   const { name, plan, start, end, init, json, "certificate-subject": subject } = values;
-  const key = values.key ?? values.id ?? createKey();
+  const givenKey = values.key ?? values.id;
   if (name === undefined) throw new UsageError("Option '--name' is required");
-  if (!isKey(key)) throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
+  if (givenKey !== undefined && !isKey(givenKey))
+    throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
   const startsAt = start === undefined ? new Date() : parseDate(start, "start");
   const endsAt = end === undefined ? undefined : parseDate(end, "end");
   if (endsAt && endsAt <= startsAt) throw new UsageError("The subscription must end after it starts");
-  const userId = createUserId();
-  const user: User = {
-    id: userId,
-    fingerprint: fingerprintOf(userId),
+  const newUser = {
+    key: givenKey,
     name: parseName(name),
     plan,
     startsAt,
     endsAt,
-    enabled: true,
     certificateSubject: subject === undefined ? undefined : parseName(subject),
   };
-  await withStore(context, (store) => store.addUser(user, hashKey(key)), { mustExist: !init });
+  const { user, key } = await withStore(context, (store) => createUser(store, newUser), { mustExist: !init });
   if (json) print(context, JSON.stringify({ key, ...createUserReport(user) }));
   else print(context, `${formatUser(user)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
 }
@@ -136,7 +131,7 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   await withStore(context, async (store) => {
-    const { id: userId } = await findUser(store, text);
+    const { id: userId } = await findUserByKeyOrName(store, text);
     const account = (await store.findAccount({ userId }, currentMonth()))!;
     const { user, plan, usedThisMonth } = account;
     const quota = { used_this_month: usedThisMonth, requests_per_month: plan.requestsPerMonth ?? null };
@@ -193,7 +188,7 @@ async function remove(args: readonly string[], context: CommandContext): Promise
   const { values, positionals } = parseOptions({ args, options: REMOVE_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   await withStore(context, async (store) => {
-    const { id, name, fingerprint } = await findUser(store, text);
+    const { id, name, fingerprint } = await findUserByKeyOrName(store, text);
     if (!values.yes && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`)))
       return;
     await store.removeUser(id);
@@ -208,17 +203,10 @@ async function updateUser(
   change: (user: User) => Parameters<AccountStore["updateUser"]>[1],
 ): Promise<void> {
   const user = await withStore(context, async (store) => {
-    const found = await findUser(store, text);
+    const found = await findUserByKeyOrName(store, text);
     return store.updateUser(found.id, change(found));
   });
   print(context, formatUser(user));
-}
-
-function extendSubscription({ endsAt }: User, days: number): Date {
-  const end = new Date(Math.max(Date.now(), endsAt?.getTime() ?? 0) + days * DAY_MS);
-  if (!(end.getUTCFullYear() <= MAX_YEAR))
-    throw new AccountError(`A subscription cannot last beyond the year ${MAX_YEAR}`);
-  return end;
 }
 
 /** Asks for confirmation on a terminal. Returns true if stdin is not a terminal. */

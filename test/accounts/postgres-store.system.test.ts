@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { describeAdministrationContract } from "../support/administration-contract.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
 import { describeMigrationContract } from "../support/migration-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
@@ -54,6 +55,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL", () => {
   describeStoreContract("PostgreSQL", kind);
   describeKeyContract("PostgreSQL", kind);
   describeMigrationContract("PostgreSQL", kind);
+  describeAdministrationContract("PostgreSQL", kind);
 });
 
 describe.skipIf(!hasPostgres)("the account store in PostgreSQL", () => {

@@ -22,6 +22,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { migrate } from "../../src/database/migrations.ts";
 import { openSqliteDatabase, SqliteDatabase } from "../../src/database/sqlite-database.ts";
+import { describeAdministrationContract } from "../support/administration-contract.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
 import { describeMigrationContract } from "../support/migration-contract.ts";
 import {
@@ -60,6 +61,7 @@ const kind: StoreKind = {
 describeStoreContract("SQLite", kind);
 describeKeyContract("SQLite", kind);
 describeMigrationContract("SQLite", kind);
+describeAdministrationContract("SQLite", kind);
 
 describe("the account store in an SQLite file", () => {
   test("creates its folder, and files that only the owner can read", async () => {

@@ -1,0 +1,81 @@
+import type { Row, SqlDatabase, Statement, TransactionScript } from "../database/sql-database.ts";
+import type { KeyUse, UsageCount, UsageSum } from "./account-store.ts";
+import { updateKeyUses } from "./sql-keys.ts";
+
+/** How long batch ids are kept. A batch is retried within minutes. */
+const BATCH_ID_RETENTION_MS = 24 * 3_600_000;
+
+/** See AccountStore.addUsage. */
+export function* insertUsage(
+  batchId: string,
+  counts: readonly UsageCount[],
+  keyUses: readonly KeyUse[],
+  { rowLockClause, exclusiveRowLockClause }: SqlDatabase,
+): TransactionScript<void> {
+  const now = Date.now();
+  const [added] = yield {
+    sql: "insert into usage_batches (id, added_at) values ($1, $2) on conflict do nothing returning id",
+    values: [batchId, new Date(now).toISOString()],
+  };
+  if (!added) return;
+  // All counts are passed as one JSON parameter, because a statement can have fewer parameters than there are counts.
+  // It is an object, since `json_each` works the same in both databases only for objects. Counts of removed users are
+  // dropped. The rows of the others are locked, always in the same order, so that replicas cannot deadlock.
+  yield {
+    sql: `with counts as (
+        select value ->> 'userId' as id_hash, value ->> 'month' as month, value ->> 'operation' as operation,
+          value ->> 'outcome' as outcome, cast(value ->> 'count' as bigint) as count
+        from json_each($1)
+      ), known as (
+        select id_hash from users where id_hash in (select id_hash from counts) order by id_hash ${rowLockClause}
+      )
+      insert into usage (id_hash, month, operation, outcome, count)
+      select id_hash, month, operation, outcome, sum(count) from counts join known using (id_hash)
+      group by id_hash, month, operation, outcome order by id_hash, month, operation, outcome
+      on conflict (id_hash, month, operation, outcome) do update set count = usage.count + excluded.count`,
+    values: [JSON.stringify({ ...counts })],
+  };
+  yield* updateKeyUses(keyUses, exclusiveRowLockClause);
+  yield {
+    sql: "delete from usage_batches where added_at < $1",
+    values: [new Date(now - BATCH_ID_RETENTION_MS).toISOString()],
+  };
+}
+
+/** Sums the usage of a user, or of all users if it is null, by month, operation and outcome. */
+export function sumUsage(userId: string | null, firstMonth: string, lastMonth: string): Statement {
+  return {
+    sql: `select month, operation, outcome, sum(count) as count from usage
+      where id_hash = coalesce($1, id_hash) and month >= $2 and month <= $3
+      group by month, operation, outcome`,
+    values: [userId, firstMonth, lastMonth],
+  };
+}
+
+/** Converts rows of `sumUsage`. Sorts by month and operation, then by descending count. */
+export function usageSumsFromRows(rows: readonly Row[]): UsageSum[] {
+  // Not sorted by the database, because PostgreSQL compares text by its own locale.
+  return rows
+    .map(usageSumFromRow)
+    .sort(
+      (a, b) =>
+        a.month.localeCompare(b.month) ||
+        a.operation.localeCompare(b.operation) ||
+        b.count - a.count ||
+        a.outcome.localeCompare(b.outcome),
+    );
+}
+
+function usageSumFromRow(row: Row): UsageSum {
+  return {
+    month: String(row.month),
+    operation: String(row.operation),
+    outcome: String(row.outcome),
+    count: Number(row.count),
+  };
+}
+
+/** Converts a row of the table `usage`. */
+export function usageFromRow(row: Row): UsageCount {
+  return { userId: String(row.id_hash), ...usageSumFromRow(row) };
+}

@@ -1,0 +1,134 @@
+import {
+  dateFromColumn,
+  optionalDateFromColumn,
+  type Row,
+  type Statement,
+  type TransactionScript,
+} from "../database/sql-database.ts";
+import {
+  AccountError,
+  SUCCESS_OUTCOME,
+  type User,
+  type UserChanges,
+  type UserSearch,
+  type UserWithUsage,
+} from "./account-store.ts";
+import { FINGERPRINT_LENGTH, fingerprintOf } from "./key.ts";
+import { insertKey } from "./sql-keys.ts";
+import { requirePlan } from "./sql-plans.ts";
+
+/** See AccountStore.addUser. */
+export function* insertUser(user: User, keyHash: string, rowLockClause: string): TransactionScript<void> {
+  const { id, name, plan, startsAt, endsAt, enabled, certificateSubject = null } = user;
+  yield* requirePlan(plan, rowLockClause);
+  yield* requireFreeSubject(certificateSubject, id);
+  const [added] = yield {
+    sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled, certificate_subject)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id_hash`,
+    values: [
+      id,
+      name,
+      plan,
+      startsAt.toISOString(),
+      endsAt?.toISOString() ?? null,
+      Number(enabled),
+      certificateSubject,
+    ],
+  };
+  if (!added) throw new AccountError(`A user named "${name}" already exists`, "userExists");
+  yield* insertKey(id, keyHash);
+}
+
+/** See AccountStore.updateUser. */
+export function* updateUser(
+  userId: string,
+  changes: UserChanges,
+  rowLockClause: string,
+): TransactionScript<User> {
+  const { plan, startsAt, endsAt, enabled, certificateSubject } = changes;
+  if (plan !== undefined) yield* requirePlan(plan, rowLockClause);
+  yield* requireFreeSubject(certificateSubject ?? null, userId);
+  const [row] = yield {
+    sql: `update users set plan = coalesce($2, plan), starts_at = coalesce($3, starts_at),
+        ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled),
+        certificate_subject = case when $7 then $8 else certificate_subject end
+      where id_hash = $1 returning *`,
+    values: [
+      userId,
+      plan ?? null,
+      startsAt?.toISOString() ?? null,
+      Number("endsAt" in changes),
+      endsAt?.toISOString() ?? null,
+      enabled === undefined ? null : Number(enabled),
+      Number("certificateSubject" in changes),
+      certificateSubject ?? null,
+    ],
+  };
+  if (!row) throw new AccountError("The user does not exist", "userNotFound");
+  return userFromRow(row);
+}
+
+/** Deletes a user with everything that it has. Returns whether it had galleries. */
+export function* deleteUser(userId: string): TransactionScript<boolean> {
+  const [gallery] = yield { sql: "select key from galleries where user_id = $1 limit 1", values: [userId] };
+  yield { sql: "delete from users where id_hash = $1", values: [userId] };
+  return gallery !== undefined;
+}
+
+/** Users whose name contains $1, or whose fingerprint or plan equals $2. $1 is a pattern of LIKE. */
+const SEARCH = `(lower(name) like $1 escape '!' or $2 in (substr(id_hash, 1, ${FINGERPRINT_LENGTH}), lower(plan)))`;
+
+/** Finds a page of users with their usage of a month. */
+export function searchUsers({ query, after, size, month }: UserSearch): Statement {
+  return {
+    sql: `select users.*,
+        (select sum(count) from usage
+          where usage.id_hash = users.id_hash and month = $3 and outcome = $4) as used
+      from users where ${SEARCH} and name > $5 order by name limit $6`,
+    values: [...searchValues(query), month, SUCCESS_OUTCOME, after, size],
+  };
+}
+
+/** Counts the users that a search finds. */
+export function countFoundUsers(query: string): Statement {
+  return { sql: `select count(*) as count from users where ${SEARCH}`, values: searchValues(query) };
+}
+
+function searchValues(query: string): [string, string] {
+  // SQLite converts only ASCII letters to lower case.
+  const lower = query.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return [`%${lower.replaceAll(/[!%_]/g, "!$&")}%`, lower];
+}
+
+/** Converts a row of `searchUsers`. */
+export function userWithUsageFromRow(row: Row): UserWithUsage {
+  return { user: userFromRow(row), usedThisMonth: Number(row.used) };
+}
+
+/** Throws AccountError if another user has the subject. */
+function* requireFreeSubject(subject: string | null, userId: string): TransactionScript<void> {
+  const [other] = yield {
+    sql: "select name from users where certificate_subject = $1 and id_hash <> $2",
+    values: [subject, userId],
+  };
+  if (other)
+    throw new AccountError(
+      `The certificate subject "${subject}" belongs to the user "${other.name}"`,
+      "certificateTaken",
+    );
+}
+
+/** Converts a row of the table `users`. */
+export function userFromRow(row: Row): User {
+  const id = String(row.id_hash);
+  return {
+    id,
+    fingerprint: fingerprintOf(id),
+    name: String(row.name),
+    plan: String(row.plan),
+    startsAt: dateFromColumn(row.starts_at),
+    endsAt: optionalDateFromColumn(row.ends_at),
+    enabled: Boolean(row.enabled),
+    certificateSubject: row.certificate_subject === null ? undefined : String(row.certificate_subject),
+  };
+}

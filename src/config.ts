@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
@@ -42,6 +43,8 @@ const SETTINGS = {
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
   /** Key of the trial user; undefined to generate one if the data folder has no users. */
   trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseKey),
+  /** Key of the operator for AdminService; undefined to switch the service off. */
+  adminKey: setting<string | undefined>("VISAGE_ADMIN_KEY", undefined, parseAdminKey),
   /** Number of worker processes. */
   workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
   /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
@@ -199,6 +202,11 @@ function parseHttpUrl(text: string): string {
 
 function parseKey(text: string): string {
   if (!isKey(text)) throw new Error(`must be ${KEY_FORMAT}`);
+  return text;
+}
+
+function parseAdminKey(text: string): string {
+  if (!isAdminKey(text)) throw new Error(`must be ${ADMIN_KEY_FORMAT}`);
   return text;
 }
 

@@ -106,6 +106,7 @@ export async function startService(
         curve: readCurveOf(pool),
         galleries,
         searcher,
+        accounts: store,
         warmUpImage: createSyntheticFace(),
         log,
         observers: [

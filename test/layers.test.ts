@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/model-manifest.ts": ["src/core"],
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],
-  "src/service": ["src/bytes", "src/core", "src/fetch", "src/galleries", "src/workers"],
+  "src/service": ["src/accounts", "src/bytes", "src/core", "src/fetch", "src/galleries", "src/workers"],
   "src/http": ["src/accounts", "src/bytes", "src/rest", "src/service", "src/telemetry", "src/web"],
   "src/config.ts": [
     "src/accounts",

@@ -97,7 +97,9 @@ export type AccountErrorKind =
   | "planExists"
   | "certificateTaken"
   | "planInUse"
-  | "tooManyKeys";
+  | "tooManyKeys"
+  /** A key that must be valid is not. */
+  | "unknownUser";
 
 /** A change that conflicts with the stored accounts. The message is for the administrator. */
 export class AccountError extends DatabaseError {
@@ -169,10 +171,16 @@ export interface AccountStore {
   listKeys(userId: string): Promise<Key[]>;
   /**
    * Adds a key. The other keys of the user expire at the given time, or earlier if they did before. Throws AccountError
-   * if that leaves more than MAX_LIVE_KEYS keys, the key is taken or the user does not exist.
+   * if that leaves more than MAX_LIVE_KEYS keys, the key is taken, the user does not exist or a required key is no longer
+   * valid: a key that was just removed may still be cached, and must not create another one.
    */
-  rotateKey(userId: string, keyHash: string, othersExpireAt: Date): Promise<void>;
-  /** Removes a key. Throws AccountError if one of the required keys does not exist any more. */
+  rotateKey(
+    userId: string,
+    keyHash: string,
+    othersExpireAt: Date,
+    requiredHashes?: readonly string[],
+  ): Promise<void>;
+  /** Removes a key. Throws AccountError if one of the required keys is no longer valid. */
   removeKey(keyHash: string, requiredHashes?: readonly string[]): Promise<void>;
 
   /** Lists plans by name. */

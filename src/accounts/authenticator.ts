@@ -3,7 +3,6 @@ import {
   type Account,
   type AccountStore,
   MAX_LIVE_KEYS,
-  type Plan,
   SUCCESS_OUTCOME,
   type UserSelector,
 } from "./account-store.ts";
@@ -12,7 +11,7 @@ import { type CredentialLookups, type IdentificationFault, identifyUser } from "
 import { hashKey } from "./key.ts";
 import { MonthClock } from "./month-clock.ts";
 import { MonthlyUsageTable } from "./monthly-usage.ts";
-import { TokenBuckets } from "./token-buckets.ts";
+import { type Rate, TokenBuckets } from "./token-buckets.ts";
 import { UsageCounter } from "./usage-counter.ts";
 
 /** The parts of a request that authentication needs. */
@@ -41,6 +40,8 @@ export interface Caller {
   readonly maxImageBytes: number | undefined;
   readonly maxGalleries: number | undefined;
   readonly maxGalleryFaces: number | undefined;
+  /** SHA-256 of the keys that the request carries. */
+  readonly keyHashes: readonly string[];
   /** State of the monthly quota; undefined if the plan has none. */
   readonly limits: LimitStatus | undefined;
   /**
@@ -80,10 +81,16 @@ export interface Rejection {
 
 export type AdmissionResult = { readonly admitted: true; readonly caller: Caller } | Rejection;
 
+/**
+ * What a request is for: an operation, which needs an active subscription and counts against the quota, or the user's
+ * own account, which needs neither.
+ */
+export type Purpose = "operation" | "account";
+
 /** Authenticates users, enforces the limits of their plans and counts their usage. */
 export interface Authenticator {
   /** Returns synchronously if the account is cached, otherwise after reading it. Never rejects. */
-  admit(request: AuthRequest): AdmissionResult | Promise<AdmissionResult>;
+  admit(request: AuthRequest, purpose?: Purpose): AdmissionResult | Promise<AdmissionResult>;
   /** Whether the last read of an account and the last write of usage succeeded. */
   readonly accountsAvailable: boolean;
   /** Writes the remaining counts. Call it after every caller has finished. Does not close the store. */
@@ -106,6 +113,9 @@ interface RejectionDetails {
   readonly retrySeconds?: number | undefined;
   readonly limits?: LimitStatus | undefined;
 }
+
+/** Requests of a user about its own account. The rate of its plan may be used up by programs. */
+const ACCOUNT_RATE = { perSecond: 5, burst: 20 };
 
 const CONTRADICTION = "The credentials of the request do not belong to one user.";
 const UNTRUSTED_CERTIFICATE = "The client certificate is not trusted or has no common name.";
@@ -130,6 +140,7 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   const clock = new MonthClock();
   const monthlyUsage = new MonthlyUsageTable();
   const rateLimits = new TokenBuckets();
+  const accountRateLimits = new TokenBuckets();
   const failedAuthLimiter = new FailedAuthLimiter();
   const accounts = new AccountCache({ read: readAccount, graceMs, onStoreError });
 
@@ -149,6 +160,7 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     lookups: CredentialLookups,
     keyHashes: readonly string[],
     source: AddressSource,
+    purpose: Purpose,
   ): AdmissionResult {
     const found = identifyUser(lookups);
     if (found === "unavailable")
@@ -156,10 +168,15 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     if (typeof found === "string" || !found.user.enabled)
       return rejectFailedAuth("unknownUser", source, messageFrom(found, keyHashes));
     const { user, plan } = found;
+    if (purpose === "account")
+      return checkRate(accountRateLimits, user.id, ACCOUNT_RATE) ?? admitToAccount(found, keyHashes);
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
       return createRejection("noSubscription");
-    return checkRate(user.id, plan) ?? admitWithinQuota(found, keyHashes);
+    const { requestsPerSecond: perSecond, burst } = plan;
+    const rejection =
+      perSecond === undefined ? undefined : checkRate(rateLimits, user.id, { perSecond, burst });
+    return rejection ?? admitWithinQuota(found, keyHashes);
   }
 
   function rejectFailedAuth(
@@ -173,46 +190,60 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       : createRejection("tooManyRequests", { retrySeconds });
   }
 
-  function checkRate(userId: string, { requestsPerSecond, burst }: Plan): Rejection | undefined {
-    if (requestsPerSecond === undefined) return undefined;
-    const shortage = rateLimits.take(userId, { perSecond: requestsPerSecond, burst }, performance.now());
+  function checkRate(buckets: TokenBuckets, userId: string, rate: Rate): Rejection | undefined {
+    const shortage = buckets.take(userId, rate, performance.now());
     if (!shortage) return undefined;
     const rejection = createRejection("tooManyRequests", {
       retrySeconds: shortage.nextTokenSeconds,
-      limits: { limit: burst, remaining: 0, resetSeconds: Math.ceil(shortage.fullSeconds) },
+      limits: { limit: rate.burst, remaining: 0, resetSeconds: Math.ceil(shortage.fullSeconds) },
     });
     return { ...rejection, waitMs: Math.ceil(shortage.nextTokenSeconds * 1_000) };
   }
 
-  function admitWithinQuota({ user, plan }: Account, keyHashes: readonly string[]): AdmissionResult {
+  /** The usage of the current month, what is left of the quota, and its state with that many requests remaining. */
+  function readQuota({ user, plan }: Account) {
     const { name: month, secondsLeft } = clock.now();
     const usage = monthlyUsage.get(user.id, month);
     const limit = plan.requestsPerMonth;
     const left = limit === undefined ? Number.POSITIVE_INFINITY : limit - usage.used - usage.inFlight;
-    const quotaStatus = (remaining: number): LimitStatus | undefined =>
+    const statusWith = (remaining: number): LimitStatus | undefined =>
       limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsLeft };
+    return { month, secondsLeft, usage, left, statusWith };
+  }
+
+  /** Admits a request that is not counted. */
+  function admitToAccount(account: Account, keyHashes: readonly string[]): AdmissionResult {
+    const { left, statusWith } = readQuota(account);
+    const caller: Caller = {
+      ...callerFrom(account, keyHashes),
+      limits: statusWith(Math.max(0, left)),
+      finish: () => usageCounter.addKeyUses(keyHashes),
+      release: () => {},
+    };
+    return { admitted: true, caller };
+  }
+
+  function admitWithinQuota(account: Account, keyHashes: readonly string[]): AdmissionResult {
+    const { id: userId } = account.user;
+    const { month, secondsLeft, usage, left, statusWith } = readQuota(account);
     if (left < 1) {
       // Requests in flight that fail release the quota that they reserve.
       const isSpent = left + usage.inFlight < 1;
       const retrySeconds = isSpent ? secondsLeft : DEFAULT_RETRY_SECONDS;
-      const rejection = createRejection("quotaSpent", { retrySeconds, limits: quotaStatus(0) });
+      const rejection = createRejection("quotaSpent", { retrySeconds, limits: statusWith(0) });
       return isSpent ? rejection : { ...rejection, waitMs: RESERVED_QUOTA_WAIT_MS };
     }
 
     usage.start();
     let isFinished = false;
     const caller: Caller = {
-      userId: user.id,
-      fingerprint: user.fingerprint,
-      maxImageBytes: plan.maxImageBytes,
-      maxGalleries: plan.maxGalleries,
-      maxGalleryFaces: plan.maxGalleryFaces,
-      limits: quotaStatus(left - 1),
+      ...callerFrom(account, keyHashes),
+      limits: statusWith(left - 1),
       finish: (operation, outcome) => {
         if (isFinished) return;
         isFinished = true;
         usage.finish(outcome === SUCCESS_OUTCOME);
-        usageCounter.add({ userId: user.id, month, operation, outcome }, keyHashes);
+        usageCounter.add({ userId, month, operation, outcome }, keyHashes);
       },
       release: () => {
         if (isFinished) return;
@@ -224,7 +255,7 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   }
 
   return {
-    admit: (request) => {
+    admit: (request, purpose = "operation") => {
       const { keys, certificate } = request;
       // Checked before the look-ups, so that a request with many keys costs no more than others.
       if (keys.length > MAX_LIVE_KEYS) return rejectFailedAuth("unknownUser", request, CONTRADICTION);
@@ -241,11 +272,11 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       if (retrySeconds !== undefined) return createRejection("tooManyRequests", { retrySeconds });
       const found = credentials.map((credential) => accounts.find(credential));
       if (!found.some((lookup) => lookup instanceof Promise))
-        return decide(lookupsFrom(found as AccountLookup[], keys.length), keyHashes, request);
+        return decide(lookupsFrom(found as AccountLookup[], keys.length), keyHashes, request, purpose);
       // Read the address now: a client that disconnects meanwhile no longer has one.
       const { address } = request;
       return Promise.all(found).then((lookups) =>
-        decide(lookupsFrom(lookups, keys.length), keyHashes, { address }),
+        decide(lookupsFrom(lookups, keys.length), keyHashes, { address }, purpose),
       );
     },
     get accountsAvailable() {
@@ -253,6 +284,13 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     },
     close: () => usageCounter.close(),
   };
+}
+
+/** What a caller may do by its plan. */
+function callerFrom({ user, plan }: Account, keyHashes: readonly string[]) {
+  const { id: userId, fingerprint } = user;
+  const { maxImageBytes, maxGalleries, maxGalleryFaces } = plan;
+  return { userId, fingerprint, maxImageBytes, maxGalleries, maxGalleryFaces, keyHashes };
 }
 
 /** Splits the look-ups of the keys and the certificate, which comes last. */

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
-import { TokenBuckets } from "./token-buckets.ts";
+import { type Rate, TokenBuckets } from "./token-buckets.ts";
 
-/** Allowed failures per address. Many users may share an address, yet guessing ids at this rate is hopeless. */
+/** Default of allowed failures per address. Many users may share an address, yet guessing ids at this rate is hopeless. */
 const FAILURE_RATE = { perSecond: 2, burst: 50 };
 
 /** Groups of 16 bits in an IPv6 /64 network. Its owner can choose the rest of the address freely. */
@@ -10,15 +10,20 @@ const IPV6_NETWORK_GROUPS = 4;
 /** Limits failed authentications per client address (IPv6: per /64 network), so that user ids cannot be guessed. */
 export class FailedAuthLimiter {
   readonly #buckets = new TokenBuckets();
+  readonly #rate: Rate;
+
+  constructor(rate: Rate = FAILURE_RATE) {
+    this.#rate = rate;
+  }
 
   /** Seconds until the address may try again; undefined if it may now. */
   retryAfterSeconds(address: string): number | undefined {
-    return this.#buckets.peek(networkFromAddress(address), FAILURE_RATE, performance.now())?.nextTokenSeconds;
+    return this.#buckets.peek(networkFromAddress(address), this.#rate, performance.now())?.nextTokenSeconds;
   }
 
   /** Records a failure. Returns the seconds to wait if the limit was already reached. */
   recordFailure(address: string): number | undefined {
-    return this.#buckets.take(networkFromAddress(address), FAILURE_RATE, performance.now())?.nextTokenSeconds;
+    return this.#buckets.take(networkFromAddress(address), this.#rate, performance.now())?.nextTokenSeconds;
   }
 }
 

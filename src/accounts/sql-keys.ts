@@ -6,6 +6,7 @@ import {
 } from "../database/sql-database.ts";
 import { AccountError, type Key, type KeyUse, MAX_LIVE_KEYS } from "./account-store.ts";
 import { fingerprintOf } from "./key.ts";
+import { isLive } from "./user-keys.ts";
 
 /** Inserts a key. Throws AccountError if it is taken. */
 export function* insertKey(userId: string, keyHash: string): TransactionScript<void> {
@@ -21,6 +22,7 @@ export function* rotateKey(
   userId: string,
   keyHash: string,
   othersExpireAt: Date,
+  requiredHashes: readonly string[],
   exclusiveRowLockClause: string,
 ): TransactionScript<void> {
   // The lock keeps two concurrent rotations from adding a third key.
@@ -29,6 +31,7 @@ export function* rotateKey(
     values: [userId],
   };
   if (!user) throw new AccountError("The user does not exist", "userNotFound");
+  yield* requireLiveKeys(requiredHashes);
   yield {
     sql: `update keys set expires_at = $2 where user_id = $1 and (expires_at is null or expires_at > $2)`,
     values: [userId, othersExpireAt.toISOString()],
@@ -58,11 +61,17 @@ export function* deleteKey(
       ${exclusiveRowLockClause}`,
     values: [keyHash],
   };
-  for (const hash of requiredHashes) {
-    const [found] = yield { sql: "select hash from keys where hash = $1", values: [hash] };
-    if (!found) throw new AccountError("The key of the request has been removed", "keyNotFound");
-  }
+  yield* requireLiveKeys(requiredHashes);
   yield { sql: "delete from keys where hash = $1", values: [keyHash] };
+}
+
+/** Throws AccountError if one of the keys does not exist or has expired. */
+function* requireLiveKeys(hashes: readonly string[]): TransactionScript<void> {
+  for (const hash of hashes) {
+    const [row] = yield { sql: "select * from keys where hash = $1", values: [hash] };
+    if (!row || !isLive(keyFromRow(row)))
+      throw new AccountError("The key of the request is no longer valid", "unknownUser");
+  }
 }
 
 /** Sets the time of the last use, if it is later than the stored one. Uses of removed keys are dropped. */

@@ -83,8 +83,10 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return rows.map(keyFromRow);
     },
 
-    rotateKey: (userId, keyHash, othersExpireAt) =>
-      database.runTransaction(rotateKey(userId, keyHash, othersExpireAt, database.exclusiveRowLockClause)),
+    rotateKey: (userId, keyHash, othersExpireAt, requiredHashes = []) =>
+      database.runTransaction(
+        rotateKey(userId, keyHash, othersExpireAt, requiredHashes, database.exclusiveRowLockClause),
+      ),
 
     removeKey: (keyHash, requiredHashes = []) =>
       database.runTransaction(deleteKey(keyHash, requiredHashes, database.exclusiveRowLockClause)),

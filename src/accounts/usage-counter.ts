@@ -49,11 +49,16 @@ export class UsageCounter {
 
   /** Counts one request, and the use of its keys. */
   add(request: Omit<UsageCount, "count">, keyHashes: readonly string[] = []): void {
-    for (const hash of keyHashes) this.#keyUses.add(hash);
+    this.addKeyUses(keyHashes);
     const { userId, month, operation, outcome } = request;
     const tallies = getOrCreate(this.#tallies, joinNames(userId, month), () => new Map<string, Tally>());
     const tally = getOrCreate(tallies, joinNames(operation, outcome), () => ({ ...request, count: 0 }));
     tally.count++;
+  }
+
+  /** Records the use of keys by a request that is not counted. */
+  addKeyUses(keyHashes: readonly string[]): void {
+    for (const hash of keyHashes) this.#keyUses.add(hash);
   }
 
   /** Successes of a user in a month that no batch contains yet, sent or failed. */
@@ -109,8 +114,8 @@ export class UsageCounter {
       counts.push(...tallies.values());
       this.#tallies.delete(key);
     }
-    if (counts.length === 0) return undefined;
-    return { id: randomUUID(), counts, keyUses: this.#keyUses.take(MAX_BATCH_COUNTS) };
+    const keyUses = this.#keyUses.take(MAX_BATCH_COUNTS);
+    return counts.length === 0 && keyUses.length === 0 ? undefined : { id: randomUUID(), counts, keyUses };
   }
 }
 

@@ -1,5 +1,5 @@
 import { AccountError, type AccountStore, type Key } from "./account-store.ts";
-import { createKey, hashKey } from "./key.ts";
+import { createKey, fingerprintOf, hashKey } from "./key.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -11,15 +11,29 @@ export function isLive({ expiresAt }: Key): boolean {
   return expiresAt === undefined || expiresAt.getTime() > Date.now();
 }
 
-/** Adds a key and lets the others expire after the grace. Throws AccountError. */
+/** A key that was just created. */
+export interface CreatedKey {
+  /** The key itself, which is not stored. */
+  readonly key: string;
+  readonly fingerprint: string;
+  /** All keys of the user, also expired ones. */
+  readonly keys: readonly Key[];
+}
+
+/**
+ * Adds a key and lets the others expire after the grace. The required keys must be valid: they are those of the request.
+ * Throws AccountError.
+ */
 export async function rotateUserKey(
   store: AccountStore,
   userId: string,
   graceDays: number = GRACE_DAYS.default,
-): Promise<{ readonly key: string; readonly keys: Key[] }> {
+  requiredHashes: readonly string[] = [],
+): Promise<CreatedKey> {
   const key = createKey();
-  await store.rotateKey(userId, hashKey(key), new Date(Date.now() + graceDays * DAY_MS));
-  return { key, keys: await store.listKeys(userId) };
+  const hash = hashKey(key);
+  await store.rotateKey(userId, hash, new Date(Date.now() + graceDays * DAY_MS), requiredHashes);
+  return { key, fingerprint: fingerprintOf(hash), keys: await store.listKeys(userId) };
 }
 
 /** Finds a key of a user by its fingerprint. Throws AccountError if there is none. */

@@ -9,7 +9,7 @@ export const NAME_FORMAT = "1 to 100 printable characters without leading or tra
 
 const DAY_MS = 24 * 3_600_000;
 /** The last year with four digits. */
-const MAX_YEAR = 9999;
+export const MAX_SUBSCRIPTION_YEAR = 9999;
 
 /** Whether a text can be the name of a user or plan. */
 export function isName(text: string): boolean {
@@ -52,18 +52,18 @@ function onlyUser([user, ...others]: readonly User[], criteria: string): User {
   return user;
 }
 
-/** The end of a subscription that is extended: from its end, or from now if it has ended or has no end. */
+/**
+ * The end of a subscription that is extended: from its end, or from now if it has ended or has no end. Check the result
+ * with `isSubscriptionTime`.
+ */
 export function extendSubscription({ endsAt }: User, days: number): Date {
-  const end = new Date(Math.max(Date.now(), endsAt?.getTime() ?? 0) + days * DAY_MS);
-  if (!isSubscriptionEnd(end))
-    throw new AccountError(`A subscription cannot last beyond the year ${MAX_YEAR}`);
-  return end;
+  return new Date(Math.max(Date.now(), endsAt?.getTime() ?? 0) + days * DAY_MS);
 }
 
-/** Whether a date can be the end of a subscription: its year has four digits. */
-export function isSubscriptionEnd(date: Date): boolean {
-  const year = date.getUTCFullYear();
-  return year >= 1 && year <= MAX_YEAR;
+/** Whether a time can be the start or end of a subscription. Both databases store years of four digits. */
+export function isSubscriptionTime(time: Date): boolean {
+  const year = time.getUTCFullYear();
+  return year >= 1 && year <= MAX_SUBSCRIPTION_YEAR;
 }
 
 /** Whether a subscription admits requests. */

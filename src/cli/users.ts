@@ -1,9 +1,16 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
-import type { AccountStore, User } from "../accounts/account-store.ts";
+import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
-import { createUser, DEFAULT_PLAN, extendSubscription, findUserByKeyOrName } from "../accounts/users.ts";
+import {
+  createUser,
+  DEFAULT_PLAN,
+  extendSubscription,
+  findUserByKeyOrName,
+  isSubscriptionTime,
+  MAX_SUBSCRIPTION_YEAR,
+} from "../accounts/users.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
@@ -159,7 +166,7 @@ async function renew(args: readonly string[], context: CommandContext): Promise<
   const end = until === undefined || until === "never" ? undefined : parseDate(until, "until");
   const extraDays = days === undefined ? undefined : parseCount(days, "days");
   await updateUser(context, text, (user) => ({
-    endsAt: extraDays === undefined ? end : extendSubscription(user, extraDays),
+    endsAt: extraDays === undefined ? end : requireTime(extendSubscription(user, extraDays)),
   }));
 }
 
@@ -207,6 +214,12 @@ async function updateUser(
     return store.updateUser(found.id, change(found));
   });
   print(context, formatUser(user));
+}
+
+function requireTime(end: Date): Date {
+  if (!isSubscriptionTime(end))
+    throw new AccountError(`A subscription cannot last beyond the year ${MAX_SUBSCRIPTION_YEAR}`);
+  return end;
 }
 
 /** Asks for confirmation on a terminal. Returns true if stdin is not a terminal. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { AdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type {
   Authenticator,
   AuthRequest,
@@ -12,7 +13,7 @@ import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import { clientAddressOf, type TrustedProxies } from "./client-address.ts";
 import { clientCertificateOf } from "./client-certificate.ts";
-import { keysFromHeaders } from "./credentials.ts";
+import { bearerTokensFrom, keysFromHeaders } from "./credentials.ts";
 import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -21,6 +22,8 @@ import { NO_OPERATION } from "./router.ts";
 /** Options of admission control. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
+  /** Undefined if there is no admin key. */
+  readonly adminAuthenticator: AdminAuthenticator | undefined;
   readonly trustedProxies: TrustedProxies;
   readonly budget: ByteBudget;
   /** Whether the queue would reject a job of this user now, and when to retry. The user is named by its fingerprint. */
@@ -45,6 +48,19 @@ export interface Admission {
 /** Delay before rejecting a client that retries without backing off. */
 const REJECTION_DELAY_MS = 1_000;
 
+/** The operator, who has no account. */
+const ADMIN: Caller = {
+  userId: "",
+  fingerprint: "admin",
+  maxImageBytes: undefined,
+  maxGalleries: undefined,
+  maxGalleryFaces: undefined,
+  keyHashes: [],
+  limits: undefined,
+  finish: () => {},
+  release: () => {},
+};
+
 /** The kinds of rejection that always end soon. */
 const SHORT_REJECTIONS: readonly RejectionKind[] = ["tooManyRequests", "accountsUnavailable"];
 
@@ -59,7 +75,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   async function admit(context: RequestContext): Promise<void> {
     if (isDraining()) throw new ServiceError("draining");
-    const verdict = authenticator.admit(authRequestFrom(context.request, trustedProxies));
+    if (context.route?.access === "admin") return admitAdmin(context);
+    const isAccount = context.route?.access === "account";
+    const verdict = authenticator.admit(
+      authRequestFrom(context.request, trustedProxies),
+      isAccount ? "account" : "operation",
+    );
     const admission = verdict instanceof Promise ? await verdict : verdict;
     // From here on the request's end frees the quota slot, however the request ends.
     if (admission.admitted) context.admit(admission.caller);
@@ -71,11 +92,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (context.route?.isStream) return;
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
-    const rejection = context.operation === NO_OPERATION ? undefined : rejectionFor(user);
+    // Only operations need a worker.
+    const rejection = isAccount || context.operation === NO_OPERATION ? undefined : rejectionFor(user);
     if (!rejection) return;
     const isExcessive = rejections.take(user, rejectionRate, performance.now());
     if (isExcessive) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
     throw new ServiceError("overloaded", undefined, rejection);
+  }
+
+  function admitAdmin(context: RequestContext): void {
+    const { address } = authRequestFrom(context.request, trustedProxies);
+    const verdict = options.adminAuthenticator?.check(bearerTokensFrom(context.request), address);
+    if (typeof verdict === "object") throw new ServiceError("tooManyRequests", undefined, verdict);
+    if (verdict !== "admitted") throw new ServiceError("noAdminKey");
+    context.admit(ADMIN);
   }
 
   async function admitItem(request: Request, signal: AbortSignal): Promise<Caller> {

@@ -40,12 +40,15 @@ export function readHead(context: RequestContext, router: Router, corsOrigins: C
   response.setHeader(REQUEST_ID, context.id);
   request.headers[REQUEST_ID] = context.id;
   const isOptions = request.method === "OPTIONS";
-  const cors = createCorsHeaders(request.headers, corsOrigins, isOptions && route ? methods : undefined);
+  // Pages of other origins cannot call the paths of the operator, whatever the setting allows.
+  const origins = route?.access === "admin" ? [] : corsOrigins;
+  const cors = createCorsHeaders(request.headers, origins, isOptions && route ? methods : undefined);
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value);
   if (!hasValidAuthority(request)) throw new ServiceError("badRequest", "The request names no valid host.");
   if (!route) throw new ServiceError("noSuchPath");
   if (!isOptions && !route.methods.includes(request.method ?? ""))
     throw wrongMethodError(request, route, methods);
+  if (route.access === "admin" && !isSameOrigin(request)) throw new ServiceError("crossOrigin");
   return { route, methods, target: { ...target, variables: match.variables }, isOptions };
 }
 
@@ -82,8 +85,21 @@ const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5
 
 /** Whether a request has a well-formed `:authority` or Host header. */
 function hasValidAuthority(request: Request): boolean {
-  const authority = "authority" in request ? request.authority || request.headers.host : request.headers.host;
+  const authority = authorityOf(request);
   return authority !== undefined && AUTHORITY.test(authority);
+}
+
+function authorityOf(request: Request): string | undefined {
+  return "authority" in request ? request.authority || request.headers.host : request.headers.host;
+}
+
+/** Whether a request does not come from a page of another origin. Programs other than browsers send no origin. */
+function isSameOrigin(request: Request): boolean {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (site !== undefined) return site === "same-origin" || site === "none";
+  if (origin === undefined) return true;
+  // A proxy that ends TLS hides the scheme, so only the hosts are compared.
+  return URL.canParse(origin) && new URL(origin).host === authorityOf(request)?.toLowerCase();
 }
 
 function wrongMethodError({ method }: Request, { path }: Route, methods: readonly string[]): ServiceError {

@@ -120,7 +120,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     if (route.kind === "probe") return serveProbe(context, route.path);
     if (route.kind === "page")
       return sendResponse(context, pages!.respond(route.path, context.request.headers));
-    if (route.isOpen) return serveOpenRpc(context, openHandlers.get(route.path)!);
+    if (route.access === "open") return serveOpenRpc(context, openHandlers.get(route.path)!);
     await listener.admission.admit(context);
     if (route.lines) return serveLines(context, listener, route.lines, target);
     if (route.rest) return serveRest(context, route.rest, target);
@@ -298,7 +298,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   function end(context: RequestContext, observe: RequestObserver): void {
     inFlight--;
     // Probes, pages and health checks would flood the log.
-    if (!context.route?.isOpen) observe(context.summary());
+    if (context.route?.access !== "open") observe(context.summary());
   }
 
   /** Combines observers. The failure of one affects neither the request nor the others. */

@@ -1,4 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { RestHandler } from "../rest/handler.ts";
 import {
   createPathMatcher,
@@ -12,6 +14,12 @@ import type { RpcHandlers } from "./rpc.ts";
 /** What serves a path. */
 export type RouteKind = "page" | "probe" | "rpc" | "rest" | "lines";
 
+/**
+ * Who may call a path: anyone, a user within its plan, a user whatever its plan (for its own account), or the operator
+ * by the admin key.
+ */
+export type Access = "open" | "operation" | "account" | "admin";
+
 /** A path that is served, with the methods of HTTP for which it is this route. */
 export interface Route {
   readonly kind: RouteKind;
@@ -20,8 +28,7 @@ export interface Route {
   readonly methods: readonly string[];
   /** The operation's name in usage, metrics and the log, such as `get_face_vec`; `none` if it is not an operation. */
   readonly operation: string;
-  /** Whether anyone may call it, without a user id. */
-  readonly isOpen: boolean;
+  readonly access: Access;
   /** Whether its body and its response are streams of messages. */
   readonly isStream: boolean;
   /** Whether its errors over REST have the envelope of face.v1. */
@@ -93,7 +100,7 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 function* listRoutes(options: RouterOptions): Generator<Route> {
-  const open = { operation: NO_OPERATION, isOpen: true, isStream: false, hasEnvelope: true };
+  const open = { operation: NO_OPERATION, access: "open", isStream: false, hasEnvelope: true } as const;
   for (const path of PROBE_PATHS) yield { kind: "probe", path, methods: READ_METHODS, ...open };
   for (const path of options.pagePaths) yield { kind: "page", path, methods: READ_METHODS, ...open };
   for (const { requestPath: path, allowedMethods: methods } of options.openRpcHandlers.values())
@@ -115,9 +122,16 @@ function restRouteFrom(rest: RestRoute): Route {
 /** The package whose operations have no prefix: the names are those of the original paths. */
 const UNPREFIXED_PACKAGE = "face.v1";
 
-function operationOf(method: DescMethod): Pick<Route, "operation" | "isOpen" | "isStream" | "hasEnvelope"> {
+/** Services that are not for users within their plans. */
+const ACCESS: Readonly<Record<string, Access>> = {
+  [AccountService.typeName]: "account",
+  [AdminService.typeName]: "admin",
+};
+
+function operationOf(method: DescMethod): Pick<Route, "operation" | "access" | "isStream" | "hasEnvelope"> {
   const isStream = method.methodKind !== "unary";
-  return { operation: operationName(method), isOpen: false, isStream, hasEnvelope: false };
+  const access = ACCESS[method.parent.typeName] ?? "operation";
+  return { operation: operationName(method), access, isStream, hasEnvelope: false };
 }
 
 /** The name of a method in usage, metrics and the log: `get_face_vec` for face.v1, otherwise `visage.v1.analyze_image`. */

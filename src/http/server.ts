@@ -2,9 +2,13 @@ import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { createAdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
+import type { AccountServiceOptions } from "../service/account-service.ts";
 import type { FaceAnalysisOptions } from "../service/face-analysis-service.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
 import type { GalleryServiceOptions } from "../service/gallery-service.ts";
@@ -45,6 +49,8 @@ export interface ServerConfig {
   readonly maxConnectionAgeMs: number;
   readonly requestTimeoutMs: number;
   readonly corsOrigins: CorsOrigins;
+  /** Key of the operator; undefined to switch AdminService off. */
+  readonly adminKey: string | undefined;
   readonly trustedProxies: TrustedProxies;
   /** Whether to answer like the original service over REST (docs/legacy.md). */
   readonly legacy: boolean;
@@ -71,6 +77,7 @@ export interface ServerOptions {
   readonly curve: FaceAnalysisOptions["curve"];
   readonly galleries: GalleryServiceOptions["galleries"];
   readonly searcher: GalleryServiceOptions["searcher"];
+  readonly accounts: AccountServiceOptions["store"];
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;
@@ -113,8 +120,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const draining = new AbortController();
   // Every open stream listens. Node would take more than ten for a leak and warn.
   setMaxListeners(0, draining.signal);
+  const adminAuthenticator =
+    config.adminKey === undefined ? undefined : createAdminAuthenticator(config.adminKey);
+  const services = [FaceService, FaceAnalysisService, GalleryService, AccountService];
   const health = createHealth(
-    [FaceService, FaceAnalysisService, GalleryService].map(({ typeName }) => typeName),
+    [...services, ...(adminAuthenticator ? [AdminService] : [])].map(({ typeName }) => typeName),
   );
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
@@ -127,6 +137,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       curve: options.curve,
       galleries: options.galleries,
       searcher: options.searcher,
+      accounts: options.accounts,
+      hasAdmin: adminAuthenticator !== undefined,
       health,
       timeoutMs: config.requestTimeoutMs,
       isLegacy: config.legacy,
@@ -150,6 +162,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       observers,
       admission: createAdmission({
         authenticator: listenerAuthenticator,
+        adminAuthenticator,
         trustedProxies: config.trustedProxies,
         budget,
         rejectionFor: (user) => analyzer.rejectionFor(user),

@@ -3,6 +3,8 @@ import { FaceService, file_face_v1_face } from "../../gen/ts/face/v1/face_pb.ts"
 import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
+import { AccountService, file_visage_v1_account } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService, file_visage_v1_admin } from "../../gen/ts/visage/v1/admin_pb.ts";
 import {
   FaceAnalysisService,
   file_visage_v1_face_analysis,
@@ -11,6 +13,9 @@ import { file_visage_v1_gallery, GalleryService } from "../../gen/ts/visage/v1/g
 import { createRestHandler, type RestOptions } from "../rest/handler.ts";
 import { RestError } from "../rest/rest-error.ts";
 import type { TextParsers } from "../rest/text-parser.ts";
+import { type AccountServiceOptions, createAccountService } from "../service/account-service.ts";
+import { createAdminService } from "../service/admin-service.ts";
+import type { AuditEntry } from "../service/audit.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import {
   createFaceAnalysisService,
@@ -39,6 +44,9 @@ export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "
   readonly curve: FaceAnalysisOptions["curve"];
   readonly galleries: GalleryServiceOptions["galleries"];
   readonly searcher: GalleryServiceOptions["searcher"];
+  readonly accounts: AccountServiceOptions["store"];
+  /** Whether AdminService is served. */
+  readonly hasAdmin: boolean;
   readonly health: Health;
   /** The longest that an operation may take. */
   readonly timeoutMs: number;
@@ -113,10 +121,18 @@ export function createServices(
     audit: (entry) => log.info({ event: "gallery changed", ...entry }),
   });
   const galleryTransport = createDirectTransport(GalleryService, galleries, interceptors);
+  const accountOptions = {
+    store: options.accounts,
+    audit: (entry: AuditEntry) => log.info({ event: "account changed", ...entry }),
+  };
+  const account = createAccountService(accountOptions);
+  const admin = options.hasAdmin ? createAdminService(accountOptions) : undefined;
   const reflection = createReflection([
     file_face_v1_face,
     file_visage_v1_face_analysis,
     file_visage_v1_gallery,
+    file_visage_v1_account,
+    ...(admin ? [file_visage_v1_admin] : []),
     file_google_rpc_error_details,
     file_grpc_health_v1_health,
     file_grpc_reflection_v1_reflection,
@@ -139,6 +155,20 @@ export function createServices(
         transport: galleryTransport,
         textParsers: REST_PARSERS,
       }),
+      createRestHandler({
+        service: AccountService,
+        transport: createDirectTransport(AccountService, account, interceptors),
+        textParsers: REST_PARSERS,
+      }),
+      ...(admin
+        ? [
+            createRestHandler({
+              service: AdminService,
+              transport: createDirectTransport(AdminService, admin, interceptors),
+              textParsers: REST_PARSERS,
+            }),
+          ]
+        : []),
     ],
     lines: [
       createJsonLines(analyzeItem, REST_PARSERS),
@@ -149,6 +179,8 @@ export function createServices(
       router.service(FaceService, faces);
       router.service(FaceAnalysisService, faceAnalysis);
       router.service(GalleryService, galleries);
+      router.service(AccountService, account);
+      if (admin) router.service(AdminService, admin);
     },
     openRpcRoutes: (router: ConnectRouter) => {
       health.routes(router);

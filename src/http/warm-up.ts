@@ -36,6 +36,7 @@ const WARM_UP_AUTHENTICATOR: Authenticator = {
       maxImageBytes: undefined,
       maxGalleries: undefined,
       maxGalleryFaces: undefined,
+      keyHashes: [],
       limits: undefined,
       finish: () => {},
       release: () => {},

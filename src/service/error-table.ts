@@ -95,6 +95,8 @@ export const ERRORS = {
     "Too many requests of this user are in progress.",
     { retryable: true, quota: "requests in flight" },
   ),
+  noAdminKey: row("4007", Code.Unauthenticated, 401, "The request has no valid admin key as a Bearer token."),
+  crossOrigin: row("4008", Code.PermissionDenied, 403, "The request comes from a page of another origin."),
   noSuchPath: row("4040", Code.Unimplemented, 404, "This path does not exist."),
   wrongMethod: row("4050", Code.Unimplemented, 405, "This path accepts only POST."),
   internal: row("5000", Code.Internal, 500, "Internal error.", { retryable: true }),
@@ -147,6 +149,20 @@ export const ERRORS = {
     422,
     "The gallery is larger than the memory of the service for galleries.",
   ),
+  userNotFound: row("7001", Code.NotFound, 404, "The user does not exist."),
+  planNotFound: row("7002", Code.NotFound, 404, "The plan does not exist."),
+  keyNotFound: row("7003", Code.NotFound, 404, "The user has no key with this fingerprint."),
+  userExists: row("7004", Code.AlreadyExists, 409, "A user of this name exists already."),
+  planExists: row("7005", Code.AlreadyExists, 409, "A plan of this name exists already."),
+  certificateTaken: row("7006", Code.AlreadyExists, 409, "Another user has this certificate subject."),
+  planInUse: row("7007", Code.FailedPrecondition, 422, "The plan still has users."),
+  tooManyKeys: row(
+    "7008",
+    Code.FailedPrecondition,
+    422,
+    "The user has two keys already and one must be deleted or expire first.",
+  ),
+  keyInUse: row("7009", Code.FailedPrecondition, 422, "The key of the request itself cannot be deleted."),
 };
 
 function row(
@@ -162,6 +178,16 @@ function row(
 /** Whether only operations on galleries end with this error. */
 export function isGalleryError(kind: ErrorKind): boolean {
   return kind === "galleriesUnavailable" || ERRORS[kind].code.startsWith("6");
+}
+
+/** Whether only AccountService and AdminService end with this error. */
+export function isAccountError(kind: ErrorKind): boolean {
+  return isAdminError(kind) || ERRORS[kind].code.startsWith("7");
+}
+
+/** Whether only AdminService ends with this error. */
+export function isAdminError(kind: ErrorKind): boolean {
+  return kind === "noAdminKey" || kind === "crossOrigin";
 }
 
 /** Converts a kind to `google.rpc.ErrorInfo.reason`: noFaceInBox to NO_FACE_IN_BOX. */

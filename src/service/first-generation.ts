@@ -47,6 +47,8 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   quotaSpent: TEXTS.limit,
   tooManyRequests: TEXTS.limit,
   tooManyInFlight: TEXTS.limit,
+  noAdminKey: TEXTS.details,
+  crossOrigin: TEXTS.details,
   noSuchPath: TEXTS.details,
   wrongMethod: TEXTS.details,
   internal: TEXTS.process,
@@ -55,7 +57,7 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   deadlinePassed: TEXTS.process,
   requestTooSlow: TEXTS.details,
   accountsUnavailable: TEXTS.process,
-  // Only the typed API has galleries.
+  // Only the typed API has galleries and accounts.
   galleriesUnavailable: TEXTS.process,
   galleryNotFound: TEXTS.process,
   personNotFound: TEXTS.process,
@@ -65,6 +67,15 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   tooManyFaces: TEXTS.process,
   tooManyFacesOfPerson: TEXTS.process,
   galleryTooLarge: TEXTS.process,
+  userNotFound: TEXTS.process,
+  planNotFound: TEXTS.process,
+  keyNotFound: TEXTS.process,
+  userExists: TEXTS.process,
+  planExists: TEXTS.process,
+  certificateTaken: TEXTS.process,
+  planInUse: TEXTS.process,
+  tooManyKeys: TEXTS.process,
+  keyInUse: TEXTS.process,
 };
 
 /** Whether a request was sent by a program of the first generation. The value of the header is not checked. */

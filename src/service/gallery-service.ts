@@ -18,6 +18,7 @@ import {
   type NewFace,
 } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
+import { type AuditEntry, auditEntryFrom } from "./audit.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import {
   messageFromExportedFace,
@@ -31,21 +32,9 @@ import {
 } from "./gallery-messages.ts";
 import { requireQuality } from "./quality.ts";
 import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
-import { type Caller, recordFrom } from "./request-record.ts";
+import { callerFrom } from "./request-record.ts";
 import { ServiceError } from "./service-error.ts";
 import { messageFromBox } from "./typed-messages.ts";
-
-/** A change of a gallery, for the log. It holds no vector and no result of a search. */
-export interface AuditEntry {
-  readonly requestId: string | null;
-  readonly user: string;
-  /** Such as `DeletePerson`. */
-  readonly operation: string;
-  /** Such as `galleries/staff/people/17`. */
-  readonly resource: string;
-  /** Number of faces added or removed, if it is known. */
-  readonly count?: number;
-}
 
 /** What the operations on galleries need. */
 export interface GalleryServiceOptions extends FaceCallOptions {
@@ -66,13 +55,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
   const model = analyzer.identity;
 
   const auditChange = (context: HandlerContext, resource: string, count?: number) =>
-    audit({
-      requestId: context.requestHeader.get("x-request-id"),
-      user: callerFrom(context).fingerprint,
-      operation: context.method.name,
-      resource,
-      ...(count !== undefined && { count }),
-    });
+    audit(auditEntryFrom(context, resource, count));
 
   return {
     async createGallery(request, context) {
@@ -80,7 +63,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", id);
       requireName(displayName);
       requireDistance(maxDistance);
-      const caller = callerFrom(context);
+      const caller = callerFrom(context.values);
       const created = await orUnavailable(() =>
         galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller),
       );
@@ -90,13 +73,13 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
 
     async getGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const gallery = await orUnavailable(() => galleries.getGallery(userId, galleryId));
       return { gallery: messageFromGallery(gallery) };
     },
 
     async listGalleries({ pageSize, pageToken }, context) {
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const page = pageFrom(pageSize, pageToken);
       const found = await orUnavailable(() => galleries.listGalleries(userId, page));
       return { galleries: found.map(messageFromGallery), nextPageToken: nextToken(found, page.size) };
@@ -106,7 +89,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       requireName(displayName ?? "");
       if (maxDistance !== 0) requireDistance(maxDistance);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const changes = {
         ...(displayName !== undefined && { displayName }),
         ...(maxDistance !== undefined && { maxDistance: maxDistance || undefined }),
@@ -118,7 +101,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
 
     async deleteGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
       auditChange(context, `galleries/${galleryId}`);
       return {};
@@ -130,7 +113,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("person_id", personId);
       if (request.faceId !== "") requireId("face_id", request.faceId);
       requireName(displayName ?? "");
-      const caller = callerFrom(context);
+      const caller = callerFrom(context.values);
       // Fails early, before the image is analysed.
       await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
       const { vector, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
@@ -146,14 +129,14 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     async getPerson({ galleryId, personId }, context) {
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const person = await orUnavailable(() => galleries.getPerson(userId, galleryId, personId));
       return { person: messageFromPerson(person) };
     },
 
     async listPeople({ galleryId, pageSize, pageToken }, context) {
       requireId("gallery_id", galleryId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const page = pageFrom(pageSize, pageToken);
       const found = await orUnavailable(() => galleries.listPeople(userId, galleryId, page));
       return { people: found.map(messageFromPerson), nextPageToken: nextToken(found, page.size) };
@@ -163,7 +146,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
       requireName(displayName);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const person = await orUnavailable(() =>
         galleries.renamePerson(userId, galleryId, personId, displayName),
       );
@@ -174,7 +157,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     async deletePerson({ galleryId, personId }, context) {
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
       auditChange(context, `galleries/${galleryId}/people/${personId}`);
       return {};
@@ -184,7 +167,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
       requireId("face_id", faceId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       await orUnavailable(() => galleries.deleteFace(userId, galleryId, personId, faceId));
       auditChange(context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, -1);
       return {};
@@ -194,7 +177,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
 
     async *exportGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
-      const { userId } = callerFrom(context);
+      const { userId } = callerFrom(context.values);
       const gallery = await orUnavailable(() => galleries.getGallery(userId, galleryId));
       let page = await orUnavailable(() => galleries.readFaces(gallery.key, { size: EXPORT_PAGE }));
       while (page.length > 0) {
@@ -205,7 +188,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     },
 
     async importFaces(requests, context) {
-      const caller = callerFrom(context);
+      const caller = callerFrom(context.values);
       let galleryId = "";
       let revision = 0;
       let faceCount = 0;
@@ -254,7 +237,7 @@ async function identifyFaces(
   requireId("gallery_id", galleryId);
   requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
   requireDistance(maxDistance);
-  const { userId } = callerFrom(context);
+  const { userId } = callerFrom(context.values);
   const model = options.analyzer.identity;
   const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model);
   const result = await orUnavailable(() =>
@@ -333,12 +316,6 @@ function requireSource(from: FaceSource | undefined): FaceSource {
 function faceIdFrom(vector: Vector): string {
   const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
   return createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
-}
-
-function callerFrom({ values }: HandlerContext): Caller {
-  const caller = recordFrom(values)?.caller;
-  if (!caller) throw new ServiceError("internal", undefined, { cause: "a request without a caller" });
-  return caller;
 }
 
 /** Runs work on the store. An error that is not a GalleryError means that the store cannot be reached. */

@@ -1,4 +1,5 @@
 import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+import { ServiceError } from "./service-error.ts";
 
 /** The outcome of a request whose client left before the response. */
 export const CANCELED = "CANCELED";
@@ -14,6 +15,8 @@ export interface Caller {
   /** Maximum number of galleries and of faces in each, if the user's plan has such limits. */
   readonly maxGalleries: number | undefined;
   readonly maxGalleryFaces: number | undefined;
+  /** SHA-256 of the keys that the request carries; none if a certificate identifies the user. */
+  readonly keyHashes: readonly string[];
 }
 
 /** The duration of a step of the work on one image. */
@@ -54,4 +57,11 @@ export function recordFrom(values: ContextValues): RequestRecord | undefined {
 export function setOutcome(values: ContextValues, outcome: string): void {
   const record = recordFrom(values);
   if (record) record.outcome = outcome;
+}
+
+/** Returns the user on whose behalf a request is made. Throws ServiceError `internal` if it was not admitted. */
+export function callerFrom(values: ContextValues): Caller {
+  const caller = recordFrom(values)?.caller;
+  if (!caller) throw new ServiceError("internal", undefined, { cause: "a request without a caller" });
+  return caller;
 }

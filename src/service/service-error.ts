@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { AccountError } from "../accounts/account-store.ts";
 import { FaceError } from "../core/index.ts";
 import { FetchError } from "../fetch/fetch-error.ts";
 import { GalleryError } from "../galleries/gallery-store.ts";
@@ -71,6 +72,8 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
     const { retryAfterMs } = fault;
     return new ServiceError(QUEUE_ERRORS[fault.kind], undefined, { cause: fault, retryAfterMs });
   }
+  if (fault instanceof AccountError && fault.kind)
+    return new ServiceError(fault.kind, undefined, { cause: fault });
   if (fault instanceof GalleryError) return new ServiceError(fault.kind, fault.message, { cause: fault });
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });

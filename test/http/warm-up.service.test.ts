@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { createSyntheticFace, openAnalyzer } from "../../src/core/index.ts";
 import { parseAllowList } from "../../src/fetch/allow-list.ts";
@@ -44,6 +45,8 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     // The warm-up needs no galleries.
     galleries: {} as GalleryStore,
     searcher: {} as GallerySearcher,
+    accounts: {} as AccountStore,
+    hasAdmin: false,
     health: createHealth([]),
     timeoutMs: 10_000,
     isLegacy: false,
@@ -63,6 +66,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
       lifecycle.createListener({
         admission: createAdmission({
           authenticator: warmUpAuthenticator,
+          adminAuthenticator: undefined,
           trustedProxies: [],
           budget: new ByteBudget({ totalBytes: 1024 ** 2, maxWaitMs: 100 }),
           rejectionFor: () => undefined,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import {
   type ChannelOptions,
   Client,
@@ -15,6 +16,7 @@ import {
   type GetFaceVecResponse,
   GetFaceVecResponseSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { FaceError } from "../../src/core/index.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
@@ -87,6 +89,19 @@ function call(
 }
 
 const SOON = { retryAfterMs: 20 };
+
+test("the typed config retries only methods that are idempotent", () => {
+  const { methodConfig } = JSON.parse(TYPED_CONFIG) as {
+    methodConfig: { name: { service: string; method: string }[] }[];
+  };
+  const known = [FaceAnalysisService, AccountService].flatMap((service) => service.methods);
+  const names = methodConfig.flatMap(({ name }) => name);
+  expect(names.length).toBeGreaterThan(3);
+  for (const { service, method } of names) {
+    const found = known.find(({ parent, name }) => parent.typeName === service && name === method);
+    expect(found?.idempotency, method).toBe(MethodOptions_IdempotencyLevel.IDEMPOTENT);
+  }
+});
 
 test.each<[string, Place, readonly Error[]]>([
   ["draining", "admission", [new ServiceError("draining", undefined, SOON)]],

@@ -24,6 +24,7 @@ import { type Collector, startCollector } from "../support/otlp.ts";
 import { createProtocolClients } from "../support/protocol-clients.ts";
 import { startTestService, USER } from "../support/service.ts";
 
+const ADMIN_KEY = "admin-key-that-is-never-logged-0123456789";
 const UNKNOWN_USER = "an-id-without-a-user";
 const OTHER_USERS = ["id-without-subscription", "id-without-quota", "id-above-its-rate"] as const;
 const SECRETS = { query: "sesame-in-the-query", path: "sesame-in-the-path", header: "sesame-in-a-header" };
@@ -43,6 +44,7 @@ const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 let collector: Collector;
 let service: RunningService;
 const lines: string[] = [];
+const createdKeys: string[] = [];
 const dataDir = mkdtempSync(join(tmpdir(), "visage-privacy-"));
 /** Responds with a photograph and the status in the path, or never. */
 const images = createServer(({ url = "" }, response) => {
@@ -60,6 +62,7 @@ beforeAll(async () => {
   });
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    VISAGE_ADMIN_KEY: ADMIN_KEY,
     VISAGE_DATA_DIR: dataDir,
     VISAGE_FETCH_ALLOW: "127.0.0.1",
     VISAGE_FETCH_TIMEOUT_MS: "1000",
@@ -74,6 +77,36 @@ afterAll(() => {
   images.closeAllConnections();
   rmSync(dataDir, { recursive: true });
 });
+
+/** Sends requests that cause every kind of error of accounts. Names, certificate subjects and keys are secret. */
+async function causeAccountErrors(): Promise<void> {
+  const call = async (verb: string, path: string, body?: object, headers = {}) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}/v1/${path}`, {
+      method: verb,
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json", ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as { key: string; keys: { fingerprint: string }[] };
+  };
+  const user = { name: SECRETS.query, certificateSubject: SECRETS.path };
+  const path = `admin/users/${SECRETS.query}`;
+  const { key } = await call("POST", "admin/users", user);
+  await call("POST", "admin/users", { ...user, certificateSubject: SECRETS.header });
+  await call("POST", "admin/users", { ...user, name: SECRETS.header });
+  await call("POST", "admin/plans", { name: "trial" });
+  await call("DELETE", "admin/plans/trial");
+  await call("DELETE", `admin/plans/${SECRETS.path}`);
+  await call("DELETE", `admin/users/${SECRETS.path}`);
+  await call("DELETE", `${path}/keys/${SECRETS.path}`);
+  await call("GET", "admin/users", undefined, { authorization: `Bearer ${SECRETS.header}` });
+  await call("GET", "admin/users", undefined, { origin: `http://${SECRETS.header}` });
+  const asUser = { authorization: `Bearer ${key}` };
+  const [{ fingerprint } = { fingerprint: "" }] = (await call("GET", "account", undefined, asUser)).keys;
+  await call("DELETE", `account/keys/${fingerprint}`, undefined, asUser);
+  const created = await call("POST", "account/keys", {}, asUser);
+  await call("POST", "account/keys", {}, asUser);
+  createdKeys.push(key, created.key);
+}
 
 /** Sends requests that cause every kind of error except UNTESTED_KINDS. */
 async function causeErrors(): Promise<void> {
@@ -116,6 +149,7 @@ async function causeErrors(): Promise<void> {
       method: "DELETE",
       headers: { user_id: USER },
     });
+  await causeAccountErrors();
   const blank = sharp({ create: { width: 300, height: 300, channels: 3, background: "grey" } });
   await post({ img: textOf(await blank.png().toBuffer()) });
 
@@ -194,6 +228,7 @@ test("logs, metrics and traces contain no request or response data", async () =>
   const outcomes = new Set(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome));
   const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter((kind) => !outcomes.has(reasonFromKind(kind)));
   expect(kinds).toEqual(UNTESTED_KINDS);
+  expect(createdKeys).toEqual([expect.stringMatching(/^vsg_/), expect.stringMatching(/^vsg_/)]);
   expect(collector.spans.length).toBeGreaterThan(50);
 
   const vector = JSON.parse(answers[0]!).response.data.vector as number[];
@@ -202,6 +237,8 @@ test("logs, metrics and traces contain no request or response data", async () =>
   for (const secret of [
     USER,
     UNKNOWN_USER,
+    ADMIN_KEY,
+    ...createdKeys,
     ...OTHER_USERS,
     ...Object.values(SECRETS),
     ...vector.slice(0, 8).map((number) => String(Math.abs(number)).slice(0, 12)),

@@ -1,0 +1,88 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { currentMonth, nextMonthStart } from "../accounts/month-clock.ts";
+import { findUserKey, rotateUserKey } from "../accounts/user-keys.ts";
+import {
+  messageFromPlan,
+  messageFromSubscription,
+  messageFromUsage,
+  messagesFromKeys,
+  monthsFrom,
+  orAccountsUnavailable,
+  requireGrace,
+} from "./account-messages.ts";
+import { type AuditEntry, auditEntryFrom } from "./audit.ts";
+import { missingError } from "./request-checks.ts";
+import { callerFrom } from "./request-record.ts";
+import { ServiceError } from "./service-error.ts";
+
+/** What the operations on accounts need. */
+export interface AccountServiceOptions {
+  readonly store: AccountStore;
+  readonly audit: (entry: AuditEntry) => void;
+}
+
+/** Creates the operations of users on their own accounts. */
+export function createAccountService({
+  store,
+  audit,
+}: AccountServiceOptions): ServiceImpl<typeof AccountService> {
+  return {
+    async getAccount(_, { values }) {
+      const { userId, keyHashes } = callerFrom(values);
+      const month = currentMonth();
+      const { account, keys } = await orAccountsUnavailable(async () => ({
+        account: await store.findAccount({ userId }, month),
+        keys: await store.listKeys(userId),
+      }));
+      // The user was removed after it was admitted.
+      if (!account) throw new ServiceError("unknownUser");
+      const { user, plan, usedThisMonth: used } = account;
+      const limit = plan.requestsPerMonth;
+      return {
+        name: user.name,
+        fingerprint: user.fingerprint,
+        plan: messageFromPlan(plan),
+        subscription: messageFromSubscription(user),
+        quota: {
+          month,
+          used: BigInt(used),
+          ...(limit !== undefined && { remaining: BigInt(Math.max(0, limit - used)) }),
+          resetTime: timestampFromDate(nextMonthStart()),
+        },
+        keys: messagesFromKeys(keys, keyHashes),
+      };
+    },
+
+    async getUsage(request, { values }) {
+      const { userId } = callerFrom(values);
+      const months = monthsFrom(request);
+      const sums = await orAccountsUnavailable(() => store.sumUsage({ userId, ...months }));
+      return { counts: sums.map(messageFromUsage) };
+    },
+
+    async createKey({ graceDays }, context) {
+      requireGrace(graceDays);
+      const { userId, keyHashes } = callerFrom(context.values);
+      const { key, fingerprint, keys } = await orAccountsUnavailable(() =>
+        rotateUserKey(store, userId, graceDays, keyHashes),
+      );
+      audit(auditEntryFrom(context, `keys/${fingerprint}`));
+      return { key, keys: messagesFromKeys(keys, keyHashes) };
+    },
+
+    async deleteKey({ fingerprint }, context) {
+      if (fingerprint === "") throw missingError("fingerprint");
+      const { userId, keyHashes } = callerFrom(context.values);
+      await orAccountsUnavailable(async () => {
+        const { hash } = await findUserKey(store, userId, fingerprint);
+        if (keyHashes.includes(hash)) throw new ServiceError("keyInUse");
+        await store.removeKey(hash, keyHashes);
+      });
+      audit(auditEntryFrom(context, `keys/${fingerprint}`));
+      return {};
+    },
+  };
+}

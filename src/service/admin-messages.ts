@@ -1,0 +1,157 @@
+// Checks of requests of the operator, and conversion of what is stored to messages.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import type {
+  CreatePlanRequest,
+  CreateUserRequest,
+  UpdatePlanRequest,
+  UpdateUserRequest,
+  UserSchema,
+} from "../../gen/ts/visage/v1/admin_pb.ts";
+import type { PlanChanges, User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
+import {
+  DEFAULT_PLAN,
+  extendSubscription,
+  isName,
+  isSubscriptionTime,
+  NAME_FORMAT,
+  type NewUser,
+} from "../accounts/users.ts";
+import { messageFromSubscription } from "./account-messages.ts";
+import { missingError, requireValid } from "./request-checks.ts";
+
+const DEFAULT_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 1_000;
+const MAX_QUERY_CHARACTERS = 100;
+const MAX_EXTENSION_DAYS = 3_650;
+
+/** Throws ServiceError `badRequest` unless a field has a name. */
+export function requireNameField(field: string, name: string): void {
+  if (name === "") throw missingError(field);
+  requireValid(field, isName(name), `must have ${NAME_FORMAT}`);
+}
+
+/** Reads which page of users is asked for. Throws ServiceError `badRequest`. */
+export function userPageFrom(request: {
+  readonly query: string;
+  readonly pageSize: number;
+  readonly pageToken: string;
+}): { query: string; after: string; size: number } {
+  const { query, pageSize, pageToken } = request;
+  const isShort = query.length <= MAX_QUERY_CHARACTERS && !query.includes("\0");
+  requireValid("query", isShort, `must have at most ${MAX_QUERY_CHARACTERS} printable characters`);
+  requireValid("page_size", pageSize >= 0 && pageSize <= MAX_PAGE_SIZE, `must be 0 to ${MAX_PAGE_SIZE}`);
+  const after = Buffer.from(pageToken, "base64url").toString();
+  const isToken = pageToken === "" || (isName(after) && pageTokenFrom(after) === pageToken);
+  requireValid("page_token", isToken, "is not the token of a page");
+  return { query, after, size: pageSize || DEFAULT_PAGE_SIZE };
+}
+
+/** The token of the page after a user. Encoded, so that clients do not rely on its content. */
+export function pageTokenFrom(name: string): string {
+  return Buffer.from(name).toString("base64url");
+}
+
+/** Reads a user to create. Throws ServiceError `badRequest`. */
+export function newUserFrom(request: CreateUserRequest): NewUser {
+  const { name, plan, startTime, endTime, certificateSubject } = request;
+  requireNameField("name", name);
+  if (plan !== "") requireNameField("plan", plan);
+  if (certificateSubject !== "") requireNameField("certificate_subject", certificateSubject);
+  const startsAt = startTime ? dateFrom("start_time", startTime) : new Date();
+  const endsAt = endTime && dateFrom("end_time", endTime);
+  requireValid("end_time", !endsAt || endsAt > startsAt, "must be after start_time");
+  return {
+    name,
+    plan: plan || DEFAULT_PLAN,
+    startsAt,
+    endsAt,
+    certificateSubject: certificateSubject || undefined,
+  };
+}
+
+/** Reads the changes of a user. Throws ServiceError `badRequest`. */
+export function userChangesFrom(request: UpdateUserRequest, user: User): UserChanges {
+  const { plan, enabled, certificateSubject } = request;
+  if (plan !== undefined) requireNameField("plan", plan);
+  if (certificateSubject) requireNameField("certificate_subject", certificateSubject);
+  return {
+    ...(plan !== undefined && { plan }),
+    ...(enabled !== undefined && { enabled }),
+    ...(certificateSubject !== undefined && { certificateSubject: certificateSubject || undefined }),
+    ...endFrom(request, user),
+  };
+}
+
+function endFrom({ endTime, extendDays, withoutEnd }: UpdateUserRequest, user: User): UserChanges {
+  const given = [endTime !== undefined, extendDays !== undefined, withoutEnd].filter(Boolean);
+  requireValid("end_time", given.length <= 1, "cannot be set together with extend_days or without_end");
+  if (withoutEnd) return { endsAt: undefined };
+  if (endTime) return { endsAt: dateFrom("end_time", endTime) };
+  if (extendDays === undefined) return {};
+  const isValid = extendDays >= 1 && extendDays <= MAX_EXTENSION_DAYS;
+  requireValid("extend_days", isValid, `must be 1 to ${MAX_EXTENSION_DAYS}`);
+  const endsAt = extendSubscription(user, extendDays);
+  requireValid("extend_days", isSubscriptionTime(endsAt), "leads beyond the year 9999");
+  return { endsAt };
+}
+
+function dateFrom(field: string, timestamp: Timestamp): Date {
+  const date = timestampDate(timestamp);
+  requireValid(field, isSubscriptionTime(date), "must be a time in the years 1 to 9999");
+  return date;
+}
+
+/** Reads the limits of a new plan. Throws ServiceError `badRequest`. */
+export function newLimitsFrom(request: CreatePlanRequest): PlanChanges {
+  return limitsFrom(request, 1);
+}
+
+/** Reads changed limits: 0 removes a limit. Throws ServiceError `badRequest`. */
+export function changedLimitsFrom(request: UpdatePlanRequest): PlanChanges {
+  return limitsFrom(request, 0);
+}
+
+const COUNT_LIMITS = [
+  ["requestsPerMonth", "requests_per_month"],
+  ["maxImageBytes", "max_image_bytes"],
+  ["maxGalleries", "max_galleries"],
+  ["maxGalleryFaces", "max_gallery_faces"],
+] as const;
+
+function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, min: 0 | 1): PlanChanges {
+  const { requestsPerSecond: rate, burst } = request;
+  const changes: { -readonly [Name in keyof PlanChanges]: PlanChanges[Name] } = {};
+  if (rate !== undefined) {
+    const isValid = rate > 0 || (min === 0 && rate === 0);
+    requireValid("requests_per_second", isValid && rate <= Number.MAX_SAFE_INTEGER, "must be above 0");
+    changes.requestsPerSecond = rate || undefined;
+  }
+  if (burst !== undefined) changes.burst = countFrom("burst", burst, 1);
+  for (const [name, field] of COUNT_LIMITS) {
+    const limit = request[name];
+    if (limit !== undefined) changes[name] = countFrom(field, limit, min) || undefined;
+  }
+  return changes;
+}
+
+function countFrom(field: string, count: bigint, min: number): number {
+  const isValid = count >= min && count <= Number.MAX_SAFE_INTEGER;
+  requireValid(field, isValid, `must be ${min} to ${Number.MAX_SAFE_INTEGER}`);
+  return Number(count);
+}
+
+/** Converts a user. */
+export function messageFromUser({ user, usedThisMonth }: UserWithUsage): MessageInitShape<typeof UserSchema> {
+  const { id, fingerprint, name, plan, enabled, certificateSubject } = user;
+  return {
+    userId: id,
+    fingerprint,
+    name,
+    plan,
+    subscription: messageFromSubscription(user),
+    enabled,
+    ...(certificateSubject !== undefined && { certificateSubject }),
+    usedThisMonth: BigInt(usedThisMonth),
+  };
+}

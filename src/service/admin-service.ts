@@ -1,0 +1,158 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
+import type { AccountStore, User } from "../accounts/account-store.ts";
+import { currentMonth } from "../accounts/month-clock.ts";
+import { createPlan } from "../accounts/plan.ts";
+import { findUserKey, rotateUserKey } from "../accounts/user-keys.ts";
+import { createUser, findUser } from "../accounts/users.ts";
+import {
+  messageFromPlan,
+  messageFromUsage,
+  messagesFromKeys,
+  monthsFrom,
+  orAccountsUnavailable,
+  requireGrace,
+} from "./account-messages.ts";
+import type { AccountServiceOptions } from "./account-service.ts";
+import {
+  changedLimitsFrom,
+  messageFromUser,
+  newLimitsFrom,
+  newUserFrom,
+  pageTokenFrom,
+  requireNameField,
+  userChangesFrom,
+  userPageFrom,
+} from "./admin-messages.ts";
+import { auditEntryFrom } from "./audit.ts";
+import { missingError } from "./request-checks.ts";
+
+/** Creates the operations of the operator on users, plans and usage. */
+export function createAdminService({
+  store,
+  audit,
+}: AccountServiceOptions): ServiceImpl<typeof AdminService> {
+  return {
+    async listUsers(request) {
+      const page = userPageFrom(request);
+      const { users, total } = await orAccountsUnavailable(() =>
+        store.searchUsers({ ...page, month: currentMonth() }),
+      );
+      return {
+        users: users.map(messageFromUser),
+        nextPageToken: users.length < page.size ? "" : pageTokenFrom(users.at(-1)!.user.name),
+        totalSize: total,
+      };
+    },
+
+    async getUser(request) {
+      return orAccountsUnavailable(async () => {
+        const user = await requireUser(store, request.user);
+        const keys = await store.listKeys(user.id);
+        return { user: await messageWithUsage(store, user), keys: messagesFromKeys(keys, []) };
+      });
+    },
+
+    async createUser(request, context) {
+      const newUser = newUserFrom(request);
+      const { user, key } = await orAccountsUnavailable(() => createUser(store, newUser));
+      audit(auditEntryFrom(context, `users/${user.fingerprint}`));
+      return { user: messageFromUser({ user, usedThisMonth: 0 }), key };
+    },
+
+    async updateUser(request, context) {
+      const changed = await orAccountsUnavailable(async () => {
+        const user = await requireUser(store, request.user);
+        return store.updateUser(user.id, userChangesFrom(request, user));
+      });
+      audit(auditEntryFrom(context, `users/${changed.fingerprint}`));
+      return { user: await orAccountsUnavailable(() => messageWithUsage(store, changed)) };
+    },
+
+    async deleteUser(request, context) {
+      const { fingerprint } = await orAccountsUnavailable(async () => {
+        const user = await requireUser(store, request.user);
+        await store.removeUser(user.id);
+        return user;
+      });
+      audit(auditEntryFrom(context, `users/${fingerprint}`));
+      return {};
+    },
+
+    async createUserKey({ user: text, graceDays }, context) {
+      requireGrace(graceDays);
+      const { user, created } = await orAccountsUnavailable(async () => {
+        const found = await requireUser(store, text);
+        return { user: found, created: await rotateUserKey(store, found.id, graceDays) };
+      });
+      audit(auditEntryFrom(context, `users/${user.fingerprint}/keys/${created.fingerprint}`));
+      return { key: created.key, keys: messagesFromKeys(created.keys, []) };
+    },
+
+    async deleteUserKey({ user: text, fingerprint }, context) {
+      if (fingerprint === "") throw missingError("fingerprint");
+      const user = await orAccountsUnavailable(async () => {
+        const found = await requireUser(store, text);
+        await store.removeKey((await findUserKey(store, found.id, fingerprint)).hash);
+        return found;
+      });
+      audit(auditEntryFrom(context, `users/${user.fingerprint}/keys/${fingerprint}`));
+      return {};
+    },
+
+    async listPlans() {
+      return orAccountsUnavailable(async () => {
+        const userCounts = await store.countUsersByPlan();
+        const plans = await store.listPlans();
+        return {
+          plans: plans.map((plan) => ({
+            plan: messageFromPlan(plan),
+            userCount: userCounts.get(plan.name) ?? 0,
+          })),
+        };
+      });
+    },
+
+    async createPlan(request, context) {
+      requireNameField("name", request.name);
+      const plan = createPlan(request.name, newLimitsFrom(request));
+      await orAccountsUnavailable(() => store.addPlan(plan));
+      audit(auditEntryFrom(context, `plans/${plan.name}`));
+      return { plan: messageFromPlan(plan) };
+    },
+
+    async updatePlan(request, context) {
+      requireNameField("name", request.name);
+      const changes = changedLimitsFrom(request);
+      const plan = await orAccountsUnavailable(() => store.updatePlan(request.name, changes));
+      audit(auditEntryFrom(context, `plans/${plan.name}`));
+      return { plan: messageFromPlan(plan) };
+    },
+
+    async deletePlan({ name }, context) {
+      requireNameField("name", name);
+      await orAccountsUnavailable(() => store.removePlan(name));
+      audit(auditEntryFrom(context, `plans/${name}`));
+      return {};
+    },
+
+    async sumUsage(request) {
+      const months = monthsFrom(request);
+      const sums = await orAccountsUnavailable(async () => {
+        const user = request.user === "" ? undefined : await requireUser(store, request.user);
+        return store.sumUsage({ userId: user?.id, ...months });
+      });
+      return { counts: sums.map(messageFromUsage) };
+    },
+  };
+}
+
+async function requireUser(store: AccountStore, text: string): Promise<User> {
+  requireNameField("user", text);
+  return findUser(store, text);
+}
+
+async function messageWithUsage(store: AccountStore, user: User) {
+  const account = await store.findAccount({ userId: user.id }, currentMonth());
+  return messageFromUser({ user, usedThisMonth: account?.usedThisMonth ?? 0 });
+}

@@ -1,0 +1,323 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { AccountService, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
+import { currentMonth } from "../../src/accounts/month-clock.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import type { RunningService } from "../../src/main.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { requestFaceVector, startTestService, USER } from "../support/service.ts";
+import { createRestClient, createUnaryClients, type UnaryClient } from "../support/unary-clients.ts";
+
+const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
+const DAY_MS = 86_400_000;
+const { method } = AdminService;
+
+let dataDir: string;
+let service: RunningService;
+const lines: string[] = [];
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "visage-admin-"));
+  const log = createLog("info", {
+    write: (line) => void lines.push(line),
+    dropped: 0,
+    flush: async () => {},
+  });
+  service = await startTestService(
+    {
+      VISAGE_DATA_DIR: dataDir,
+      VISAGE_ADMIN_KEY: ADMIN_KEY,
+      VISAGE_TRUSTED_PROXIES: "127.0.0.1",
+      VISAGE_CORS_ORIGINS: "*",
+    },
+    log,
+  );
+});
+afterAll(async () => {
+  await service.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const adminClients = () => createUnaryClients(service.port, bearer(ADMIN_KEY));
+const asUser = (key: string) => createRestClient(service.port, bearer(key));
+
+let admin: UnaryClient;
+let name: string;
+let names = 0;
+beforeEach(() => {
+  admin = createRestClient(service.port, bearer(ADMIN_KEY));
+  name = `user ${++names}/ä`;
+});
+
+describe("the operator", () => {
+  test("creates, finds, changes and deletes a user over every protocol", async () => {
+    for (const client of adminClients()) {
+      const endTime = timestampFromDate(new Date(Date.now() + DAY_MS));
+      const { user, key } = await client.call(method.createUser, { name, plan: "basic", endTime });
+      expect(user, client.name).toMatchObject({
+        name,
+        plan: "basic",
+        enabled: true,
+        subscription: { state: SubscriptionState.ACTIVE },
+        usedThisMonth: 0n,
+      });
+      expect((await asUser(key).call(AccountService.method.getAccount, {})).name).toBe(name);
+      const byName = await client.call(method.getUser, { user: name });
+      expect(byName.user).toEqual(user);
+      expect(byName.keys).toHaveLength(1);
+      for (const text of [user!.userId, user!.fingerprint])
+        expect((await client.call(method.getUser, { user: text })).user!.name).toBe(name);
+      const changed = await client.call(method.updateUser, {
+        user: name,
+        plan: "pro",
+        enabled: false,
+        extendDays: 30,
+        certificateSubject: "client.example",
+      });
+      expect(changed.user, client.name).toMatchObject({
+        plan: "pro",
+        enabled: false,
+        certificateSubject: "client.example",
+        subscription: { state: SubscriptionState.DISABLED },
+      });
+      const days = (timestampDate(changed.user!.subscription!.endTime!).getTime() - Date.now()) / DAY_MS;
+      expect(Math.round(days)).toBe(31);
+      const endless = await client.call(method.updateUser, {
+        user: name,
+        withoutEnd: true,
+        certificateSubject: "",
+      });
+      expect(endless.user!.subscription!.endTime).toBeUndefined();
+      expect(endless.user!.certificateSubject).toBeUndefined();
+      await client.call(method.deleteUser, { user: name });
+      await expect(client.call(method.getUser, { user: name })).rejects.toThrow("USER_NOT_FOUND");
+    }
+  });
+
+  test("rotates and deletes the keys of a user, also the last one", async () => {
+    for (const client of adminClients()) {
+      const { key } = await client.call(method.createUser, { name });
+      const created = await client.call(method.createUserKey, { user: name, graceDays: 0 });
+      expect(created.key, client.name).not.toBe(key);
+      expect(created.keys).toHaveLength(1);
+      const [{ fingerprint } = { fingerprint: "" }] = created.keys;
+      await expect(
+        client.call(method.deleteUserKey, { user: name, fingerprint: "0000000000" }),
+      ).rejects.toThrow("KEY_NOT_FOUND");
+      await client.call(method.deleteUserKey, { user: name, fingerprint });
+      expect((await client.call(method.getUser, { user: name })).keys).toEqual([]);
+      await client.call(method.deleteUser, { user: name });
+    }
+  });
+
+  test("creates, changes and deletes plans over every protocol", async () => {
+    for (const client of adminClients()) {
+      const created = await client.call(method.createPlan, { name, requestsPerSecond: 1.5 });
+      expect(created.plan, client.name).toMatchObject({ name, requestsPerSecond: 1.5, burst: 3n });
+      await expect(client.call(method.createPlan, { name })).rejects.toThrow("PLAN_EXISTS");
+      const changed = await client.call(method.updatePlan, {
+        name,
+        requestsPerSecond: 0,
+        requestsPerMonth: 10n,
+      });
+      expect(changed.plan).toMatchObject({ burst: 3n, requestsPerMonth: 10n });
+      expect(changed.plan!.requestsPerSecond).toBeUndefined();
+      await client.call(method.createUser, { name, plan: name });
+      const { plans } = await client.call(method.listPlans, {});
+      expect(plans.find(({ plan }) => plan!.name === name)).toMatchObject({ userCount: 1 });
+      await expect(client.call(method.deletePlan, { name })).rejects.toThrow("PLAN_IN_USE");
+      await client.call(method.deleteUser, { user: name });
+      await client.call(method.deletePlan, { name });
+      await expect(client.call(method.deletePlan, { name })).rejects.toThrow("PLAN_NOT_FOUND");
+    }
+  });
+
+  test("lists users by pages, and searches them", async () => {
+    for (const suffix of ["a", "b", "c"]) await admin.call(method.createUser, { name: `${name} ${suffix}` });
+    const first = await admin.call(method.listUsers, { query: name.toUpperCase(), pageSize: 2 });
+    // Only ASCII letters have no case.
+    expect(first.users).toEqual([]);
+    const page = await admin.call(method.listUsers, { query: name, pageSize: 2 });
+    expect(page.users.map((user) => user.name)).toEqual([`${name} a`, `${name} b`]);
+    expect(page.totalSize).toBe(3);
+    const rest = await admin.call(method.listUsers, {
+      query: name,
+      pageSize: 2,
+      pageToken: page.nextPageToken,
+    });
+    expect(rest).toMatchObject({ users: [{ name: `${name} c` }], nextPageToken: "" });
+  });
+
+  test("sees the usage of one user and of all", async () => {
+    const store = await openAccountStore({ databaseUrl: undefined, dataDir });
+    onTestFinished(() => store.close());
+    const { user } = await admin.call(method.createUser, { name });
+    const month = currentMonth();
+    await store.addUsage(name, [
+      { userId: user!.userId, month, operation: "match_faces", outcome: "ok", count: 5 },
+    ]);
+    const request = { firstMonth: "2020-01" };
+    for (const client of adminClients()) {
+      const { counts } = await client.call(method.sumUsage, { ...request, user: name });
+      expect(counts, client.name).toMatchObject([{ operation: "match_faces", outcome: "ok", count: 5n }]);
+      const all = await client.call(method.sumUsage, request);
+      expect(all.counts.find(({ operation }) => operation === "match_faces")!.count).toBe(5n);
+    }
+    expect((await admin.call(method.getUser, { user: name })).user!.usedThisMonth).toBe(5n);
+  });
+
+  test("gets errors that name the field or the conflict", async () => {
+    await admin.call(method.createUser, { name });
+    const user = name;
+    const extreme = timestampFromDate(new Date("9999-12-01T00:00:00Z"));
+    await admin.call(method.updateUser, { user, endTime: extreme });
+    for (const [reason, attempt] of [
+      ["USER_EXISTS", () => admin.call(method.createUser, { name })],
+      ["BAD_REQUEST", () => admin.call(method.createUser, {})],
+      ["BAD_REQUEST", () => admin.call(method.createUser, { name: " spaces " })],
+      ["BAD_REQUEST", () => admin.call(method.createUser, { name: "x".repeat(101) })],
+      ["BAD_REQUEST", () => admin.call(method.createUser, { name: "y\0", plan: "basic" })],
+      ["BAD_REQUEST", () => admin.call(method.createUser, { name: "y", plan: "\0" })],
+      ["PLAN_NOT_FOUND", () => admin.call(method.createUser, { name: "y", plan: "none" })],
+      [
+        "BAD_REQUEST",
+        () => admin.call(method.createUser, { name: "y", startTime: extreme, endTime: extreme }),
+      ],
+      ["BAD_REQUEST", () => admin.call(method.updateUser, { user, extendDays: 0 })],
+      ["BAD_REQUEST", () => admin.call(method.updateUser, { user, extendDays: 3650 })],
+      ["BAD_REQUEST", () => admin.call(method.updateUser, { user, extendDays: 1, withoutEnd: true })],
+      ["PLAN_NOT_FOUND", () => admin.call(method.updateUser, { user, plan: "none" })],
+      ["USER_NOT_FOUND", () => admin.call(method.updateUser, { user: "nobody", enabled: true })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "*" })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageSize: 1001 })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", burst: 0n })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerMonth: 0n })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerSecond: -1 })],
+      ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", maxGalleries: 2n ** 60n })],
+      ["PLAN_NOT_FOUND", () => admin.call(method.updatePlan, { name: "none" })],
+      ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "x" })],
+    ] as const)
+      await expect(attempt(), String(attempt)).rejects.toThrow(reason);
+    const taken = { certificateSubject: "taken.example" };
+    await admin.call(method.updateUser, { user, ...taken });
+    await expect(admin.call(method.createUser, { name: `${name}2`, ...taken })).rejects.toThrow(
+      "CERTIFICATE_TAKEN",
+    );
+  });
+
+  test("disables a user within five seconds", async () => {
+    const { key } = await admin.call(method.createUser, { name, plan: "unlimited" });
+    expect(await requestFaceVector(service, key)).toBe(200);
+    await admin.call(method.updateUser, { user: name, enabled: false });
+    await expect.poll(() => requestFaceVector(service, key), { timeout: 15_000, interval: 500 }).toBe(401);
+  });
+
+  test("leaves audit lines without keys", async () => {
+    lines.length = 0;
+    const { user, key } = await admin.call(method.createUser, { name });
+    await admin.call(method.deleteUser, { user: name });
+    const changes = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "account changed");
+    const resource = `users/${user!.fingerprint}`;
+    expect(changes).toMatchObject([
+      { user: "admin", operation: "CreateUser", resource },
+      { user: "admin", operation: "DeleteUser", resource },
+    ]);
+    for (const secret of [key, ADMIN_KEY, name]) expect(lines.join()).not.toContain(secret);
+  });
+});
+
+describe("nobody else", () => {
+  const from = (address: string, headers: Record<string, string>) =>
+    createUnaryClients(service.port, { ...headers, "x-forwarded-for": address });
+
+  test.each<[string, Record<string, string>]>([
+    ["without a key", {}],
+    ["with the key of a user", bearer(USER)],
+    ["with the admin key as user_id", { user_id: ADMIN_KEY }],
+    ["with the admin key as x-api-key", { "x-api-key": ADMIN_KEY }],
+    ["with the admin key in another scheme", { authorization: `Basic ${ADMIN_KEY}` }],
+    ["with a part of the admin key", bearer(ADMIN_KEY.slice(0, -1))],
+  ])("is admitted %s", async (title, headers) => {
+    for (const client of from(`198.51.100.${title.length}`, headers))
+      await expect(client.call(method.listUsers, {}), client.name).rejects.toThrow("NO_ADMIN_KEY");
+  });
+
+  test("is admitted with the admin key in the query", async () => {
+    const query = `?user_id=${ADMIN_KEY}&key=${ADMIN_KEY}&access_token=${ADMIN_KEY}`;
+    const response = await fetch(`http://127.0.0.1:${service.port}/v1/admin/users${query}`);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain("Bearer");
+  });
+
+  test("can use the admin key as the key of a user", async () => {
+    for (const headers of [bearer(ADMIN_KEY), { user_id: ADMIN_KEY }])
+      for (const client of from("198.51.100.99", headers))
+        await expect(client.call(AccountService.method.getAccount, {})).rejects.toThrow("UNKNOWN_USER");
+    expect(await requestFaceVector(service, ADMIN_KEY)).toBe(401);
+  });
+
+  test("can guess the key: after ten failures an address waits, even with the right one", async () => {
+    const headers = { "x-forwarded-for": "198.51.100.200" };
+    const ask = async (key: string) => {
+      const response = await fetch(`http://127.0.0.1:${service.port}/v1/admin/plans`, {
+        headers: { ...headers, ...bearer(key) },
+      });
+      await response.body?.cancel();
+      return response;
+    };
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++) statuses.push((await ask(`guess-${i}`)).status);
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
+    const last = await ask(ADMIN_KEY);
+    expect(last.status).toBe(429);
+    expect(Number(last.headers.get("retry-after"))).toBeGreaterThan(0);
+    for (const client of from("198.51.100.200", bearer(ADMIN_KEY)))
+      await expect(client.call(method.listPlans, {}), client.name).rejects.toThrow("TOO_MANY_REQUESTS");
+    expect((await admin.call(method.listPlans, {})).plans.length).toBeGreaterThan(0);
+  });
+
+  test("can call from a page of another origin, although CORS allows all", async () => {
+    const url = `http://127.0.0.1:${service.port}/v1/admin/plans`;
+    const own = `http://127.0.0.1:${service.port}`;
+    const statusOf = async (headers: Record<string, string>) => {
+      const response = await fetch(url, { headers: { ...bearer(ADMIN_KEY), ...headers } });
+      await response.body?.cancel();
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+      return response.status;
+    };
+    for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1", `${own}.evil.example`])
+      expect(await statusOf({ origin }), origin).toBe(403);
+    for (const client of createUnaryClients(service.port, {
+      ...bearer(ADMIN_KEY),
+      origin: "https://evil.example",
+    }))
+      await expect(client.call(method.listPlans, {}), client.name).rejects.toThrow("CROSS_ORIGIN");
+    for (const site of ["cross-site", "same-site"])
+      expect(await statusOf({ origin: own, "sec-fetch-site": site }), site).toBe(403);
+    expect(await statusOf({ origin: own })).toBe(200);
+    expect(await statusOf({ origin: own, "sec-fetch-site": "same-origin" })).toBe(200);
+    const preflight = await fetch(url, {
+      method: "OPTIONS",
+      headers: { origin: "https://evil.example", "access-control-request-method": "GET" },
+    });
+    expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
+    const account = await fetch(`http://127.0.0.1:${service.port}/v1/account`, {
+      headers: { ...bearer(USER), origin: "https://app.example" },
+    });
+    expect(account.headers.get("access-control-allow-origin")).toBe("*");
+    await account.body?.cancel();
+  });
+});
+
+test("without an admin key the service has no such methods, on any protocol", async () => {
+  const plain = await startTestService();
+  onTestFinished(() => plain.close());
+  for (const client of createUnaryClients(plain.port, bearer(ADMIN_KEY)))
+    await expect(client.call(method.listUsers, {}), client.name).rejects.toThrow(
+      /NO_SUCH_PATH|unimplemented/,
+    );
+});

@@ -2,12 +2,15 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { readRoutes } from "../../src/rest/routes.ts";
+import { recordAccountExamples } from "../../tools/openapi/account-examples.ts";
 import { createExampleRequest } from "../../tools/openapi/example-request.ts";
-import { readExamples } from "../../tools/openapi/examples.ts";
+import { fullMethodName, readExamples } from "../../tools/openapi/examples.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -29,6 +32,7 @@ const text = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "u
 const document = JSON.parse(text) as OpenApi;
 const routes = [FaceService, FaceAnalysisService].flatMap((service) => [...readRoutes(service).values()]);
 const STREAM = "/v1/images:analyzeStream";
+const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
 
 describe("the responses of the service", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -39,7 +43,7 @@ describe("the responses of the service", () => {
 
   let service: RunningService;
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY });
   });
   afterAll(() => service.close());
 
@@ -98,6 +102,39 @@ describe("the responses of the service", () => {
       expectSimilar(await response.clone().json(), example.response);
       await expectConformance(route.path, response, route.verb.toLowerCase());
     }
+  });
+
+  test("the examples of accounts are real requests with their responses", async () => {
+    const examples = readExamples();
+    const recorded = Object.entries(await recordAccountExamples({ port: service.port, adminKey: ADMIN_KEY }));
+    const services = [AccountService, AdminService];
+    expect(recorded).toHaveLength(services.flatMap((one) => one.methods).length);
+    for (const [name, { response }] of recorded) {
+      const example = examples[name]!;
+      const route = services.flatMap(readRoutes).find(({ method }) => fullMethodName(method) === name)!;
+      expect(Object.keys(response), name).toEqual(Object.keys(example.response));
+      for (const body of [response, example.response])
+        await expectConformance(
+          route.path,
+          Response.json(body, { headers: { "x-request-id": "1" } }),
+          route.verb.toLowerCase(),
+        );
+    }
+  });
+
+  test.each([
+    ["/v1/admin/users/{user}", "GET", "/v1/admin/users/nobody", undefined, 404],
+    ["/v1/admin/users", "GET", "/v1/admin/users?pageSize=-1", undefined, 400],
+    ["/v1/admin/plans", "POST", "/v1/admin/plans", { name: "trial" }, 409],
+    ["/v1/admin/plans/{name}", "DELETE", "/v1/admin/plans/unlimited", undefined, 422],
+  ])("%s: %s %s conforms to the document", async (path, verb, target, body, status) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
+      method: verb,
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(status);
+    await expectConformance(path, response, verb.toLowerCase());
   });
 
   test.each([

@@ -2,10 +2,18 @@ import { readFileSync } from "node:fs";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
-import { ERRORS, type ErrorKind, isGalleryError, reasonFromKind } from "../../src/service/error-table.ts";
+import {
+  ERRORS,
+  type ErrorKind,
+  isAccountError,
+  isGalleryError,
+  reasonFromKind,
+} from "../../src/service/error-table.ts";
 import { createDocument } from "../../tools/openapi/document.ts";
 import { documentMetadata } from "../../tools/openapi/document-metadata.ts";
 import { faceMetadata } from "../../tools/openapi/face-metadata.ts";
@@ -38,7 +46,7 @@ const faceRoutes = [...readRoutes(FaceService).values()];
 const typedRoutes = [...readRoutes(FaceAnalysisService).values()];
 const routes = [...faceRoutes, ...typedRoutes];
 const errors = (Object.keys(ERRORS) as ErrorKind[])
-  .filter((kind) => !isGalleryError(kind))
+  .filter((kind) => !isGalleryError(kind) && !isAccountError(kind))
   .map((kind) => ({ ...ERRORS[kind], reason: reasonFromKind(kind) }));
 
 describe("the OpenAPI document", () => {
@@ -141,11 +149,41 @@ describe("the OpenAPI document", () => {
     expect(findFaults({ a: schema })).toEqual([fault]);
   });
 
-  describe("of galleries", () => {
-    const operationOf = (path: string, verb: string) =>
-      (document.paths[path] as unknown as Record<string, Operation>)[verb.toLowerCase()]!;
+  const operationOf = (path: string, verb: string) =>
+    (document.paths[path] as unknown as Record<string, Operation>)[verb.toLowerCase()]!;
 
-    test.each([...readRoutes(GalleryService)])(
+  /** The errors of an operation, such as `404 GALLERY_NOT_FOUND`. */
+  const errorsOf = (path: string, verb: string) =>
+    Object.entries(operationOf(path, verb).responses).flatMap(([status, { $ref }]) => {
+      const response = document.components.responses[$ref?.split("/").at(-1) ?? ""];
+      const names = Object.keys(response?.content["application/json"].examples ?? {});
+      return names.map((reason) => `${status} ${reason}`);
+    });
+
+  describe("of accounts", () => {
+    test.each([...readRoutes(AccountService)])("lists the errors of $verb $path", ({ path, verb }) => {
+      const described = errorsOf(path, verb);
+      expect(described).toEqual(expect.arrayContaining(["401 UNKNOWN_USER", "422 KEY_IN_USE"]));
+      expect(described).not.toContain("429 QUOTA_SPENT");
+      expect(described).not.toContain("402 NO_SUBSCRIPTION");
+    });
+
+    test.each([...readRoutes(AdminService)])(
+      "says that $verb $path needs the admin key",
+      ({ path, verb }) => {
+        expect(operationOf(path, verb)).toMatchObject({
+          tags: ["AdminService"],
+          security: [{ admin_key: [] }],
+        });
+        const described = errorsOf(path, verb);
+        expect(described).toEqual(expect.arrayContaining(["401 NO_ADMIN_KEY", "403 CROSS_ORIGIN"]));
+        expect(described).not.toContain("401 UNKNOWN_USER");
+      },
+    );
+  });
+
+  describe("of galleries", () => {
+    test.each([GalleryService, AccountService, AdminService].flatMap((service) => [...readRoutes(service)]))(
       "has each field of $verb $path once: in the path, the query or the body",
       ({ path, verb, method }) => {
         const { parameters, requestBody } = operationOf(path, verb);
@@ -176,14 +214,9 @@ describe("the OpenAPI document", () => {
     });
 
     test.each([...readRoutes(GalleryService)])("lists every error of $verb $path", ({ path, verb }) => {
-      const { responses } = operationOf(path, verb);
-      const described = Object.entries(responses).flatMap(([status, { $ref }]) => {
-        const response = document.components.responses[$ref?.split("/").at(-1) ?? ""];
-        const names = Object.keys(response?.content["application/json"].examples ?? {});
-        return names.map((reason) => `${status} ${reason}`);
-      });
+      const described = errorsOf(path, verb);
       const expected = (Object.keys(ERRORS) as ErrorKind[])
-        .filter((kind) => kind !== "noSuchPath" && kind !== "wrongMethod")
+        .filter((kind) => kind !== "noSuchPath" && kind !== "wrongMethod" && !isAccountError(kind))
         .map((kind) => `${ERRORS[kind].http} ${reasonFromKind(kind)}`);
       expect(new Set(described)).toEqual(new Set(expected));
       expect(described).toEqual(expect.arrayContaining(["404 GALLERY_NOT_FOUND", "409 GALLERY_EXISTS"]));

@@ -4,8 +4,10 @@ import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 export interface DocumentMetadata {
   /** The Info Object. */
   readonly info: JsonObject;
-  /** The Security Scheme Objects. Every operation accepts any one of them. */
+  /** The Security Scheme Objects. */
   readonly securitySchemes: JsonObject;
+  /** The names of those of which an operation accepts any one, unless its service has its own. */
+  readonly security: readonly string[];
   /** Path Item Objects of endpoints that are not methods of a service, and the Tag Objects that they use. */
   readonly otherPaths: JsonObject;
   readonly otherTags: readonly JsonObject[];
@@ -47,6 +49,8 @@ export interface ServiceMetadata {
   /** The statuses of errors that end a stream before its first response. */
   readonly streamErrorStatuses: readonly number[];
   readonly headers: readonly HeaderDescription[];
+  /** The names of the security schemes of which its operations accept any one, if they are not those of all. */
+  readonly security?: readonly string[];
 }
 
 /** How requests write a message. */

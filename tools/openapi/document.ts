@@ -43,7 +43,7 @@ export function createDocument(
     openapi: "3.0.3",
     info: metadata.info,
     servers: [{ url: "/" }],
-    security: Object.keys(metadata.securitySchemes).map((name) => ({ [name]: [] })),
+    security: anyOf(metadata.security),
     tags: [...services.map(tag), ...metadata.otherTags],
     paths: merge(...services.map(paths), metadata.otherPaths),
     components: {
@@ -110,13 +110,18 @@ function streamOperation(method: DescMethod, metadata: ServiceMetadata): JsonObj
   };
 }
 
-function operationHead(method: DescMethod, { prefix }: ServiceMetadata): JsonObject {
+function anyOf(schemes: readonly string[]): JsonObject[] {
+  return schemes.map((name) => ({ [name]: [] }));
+}
+
+function operationHead(method: DescMethod, { prefix, security }: ServiceMetadata): JsonObject {
   return {
     operationId: prefix ? `${prefix.toLowerCase()}${method.name}` : method.localName,
     summary: firstSentence(readComment(method)),
     ...readDescription(method),
     tags: [method.parent.name],
     ...(method.deprecated && { deprecated: true }),
+    ...(security && { security: anyOf(security) }),
   };
 }
 

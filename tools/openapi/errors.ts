@@ -1,4 +1,10 @@
-import { ERRORS, type ErrorKind, isGalleryError, reasonFromKind } from "../../src/service/error-table.ts";
+import {
+  ERRORS,
+  type ErrorKind,
+  isAccountError,
+  isGalleryError,
+  reasonFromKind,
+} from "../../src/service/error-table.ts";
 import type { ErrorDescription } from "./api-metadata.ts";
 
 const KINDS = Object.keys(ERRORS) as ErrorKind[];
@@ -6,12 +12,18 @@ const KINDS = Object.keys(ERRORS) as ErrorKind[];
 /** Every error, in the order of the codes. */
 export const ERROR_DESCRIPTIONS: readonly ErrorDescription[] = KINDS.map(describeError);
 
+const OPERATION_KINDS = KINDS.filter((kind) => !isAccountError(kind));
+
+/** The errors of operations on galleries. */
+export const GALLERY_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = OPERATION_KINDS.map(describeError);
+
 /** The errors of operations that use no gallery. */
-export const ANALYSIS_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = KINDS.filter(
+export const ANALYSIS_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = OPERATION_KINDS.filter(
   (kind) => !isGalleryError(kind),
 ).map(describeError);
 
-function describeError(kind: ErrorKind): ErrorDescription {
+/** Describes a kind of error. */
+export function describeError(kind: ErrorKind): ErrorDescription {
   const { code, http, retryable, text } = ERRORS[kind];
   return { reason: reasonFromKind(kind), code, http, retryable, text };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ServiceMetadata } from "./api-metadata.ts";
-import { ERROR_DESCRIPTIONS } from "./errors.ts";
+import { GALLERY_ERROR_DESCRIPTIONS } from "./errors.ts";
 import { typedMetadata } from "./typed-metadata.ts";
 
 /** Creates the metadata of visage.v1.GalleryService, which shares messages and errors with FaceAnalysisService. */
@@ -10,7 +10,7 @@ export function galleryMetadata(): ServiceMetadata {
     ...shared,
     fields: { ...shared.fields, ...FIELDS },
     required: [...shared.required, ...REQUIRED],
-    errors: ERROR_DESCRIPTIONS,
+    errors: GALLERY_ERROR_DESCRIPTIONS,
     // The other service has fewer errors for the same statuses.
     responsePrefix: "V1Gallery",
     streamErrorStatuses: [],

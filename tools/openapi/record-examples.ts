@@ -1,5 +1,6 @@
 // Records the examples of the OpenAPI document: calls every operation of the service with drawn faces and writes the
 // requests and responses to examples.json. `npm run generate:examples` runs it, needed after a change of the networks.
+// With --accounts it records those of AccountService and AdminService only.
 import { writeFileSync } from "node:fs";
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import sharp from "sharp";
@@ -9,8 +10,10 @@ import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { createSyntheticFace } from "../../src/core/image/synthetic-face.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { startServiceProcess, USER } from "../support/service-process.ts";
+import { recordAccountExamples } from "./account-examples.ts";
+import type { ExampleCall } from "./api-metadata.ts";
 import { createExampleRequest } from "./example-request.ts";
-import { EXAMPLES_FILE, fullMethodName } from "./examples.ts";
+import { EXAMPLES_FILE, fullMethodName, readExamples } from "./examples.ts";
 import { JSON_LINES } from "./requests.ts";
 
 const SIDE = 256;
@@ -38,11 +41,17 @@ const requests: readonly (readonly [DescMethod, JsonObject])[] = [
   ...galleryRequests(),
 ];
 
-const service = await startServiceProcess({});
+const ADMIN_KEY = "admin-key-of-the-recorded-examples";
+
+const service = await startServiceProcess({ VISAGE_ADMIN_KEY: ADMIN_KEY });
 try {
-  const calls: JsonObject = {};
-  for (const [method, request] of requests)
-    calls[fullMethodName(method)] = { request, response: await call(method, request) };
+  const calls: Record<string, ExampleCall> = {};
+  // Vectors differ slightly between machines, so those of accounts can be recorded alone.
+  if (process.argv.includes("--accounts")) Object.assign(calls, readExamples());
+  else
+    for (const [method, request] of requests)
+      calls[fullMethodName(method)] = { request, response: await call(method, request) };
+  Object.assign(calls, await recordAccountExamples({ port: service.port, adminKey: ADMIN_KEY }));
   writeFileSync(EXAMPLES_FILE, `${JSON.stringify(calls, undefined, 2)}\n`);
 } finally {
   await service.stop();

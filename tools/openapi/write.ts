@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { accountMetadata, adminMetadata } from "./account-metadata.ts";
 import { createDocument } from "./document.ts";
 import { documentMetadata } from "./document-metadata.ts";
 import { faceMetadata } from "./face-metadata.ts";
@@ -36,6 +39,8 @@ const services = [
   { service: registry.getService(FaceService.typeName)!, metadata: faceMetadata() },
   { service: registry.getService(FaceAnalysisService.typeName)!, metadata: typedMetadata() },
   { service: registry.getService(GalleryService.typeName)!, metadata: galleryMetadata() },
+  { service: registry.getService(AccountService.typeName)!, metadata: accountMetadata() },
+  { service: registry.getService(AdminService.typeName)!, metadata: adminMetadata() },
 ];
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {

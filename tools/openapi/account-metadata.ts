@@ -1,0 +1,113 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ErrorKind } from "../../src/service/error-table.ts";
+import type { ServiceMetadata } from "./api-metadata.ts";
+import { describeError } from "./errors.ts";
+import { typedMetadata } from "./typed-metadata.ts";
+
+/** Errors of every request about accounts. */
+const COMMON_ERRORS: readonly ErrorKind[] = [
+  "badRequest",
+  "requestTooLarge",
+  "headersTooLarge",
+  "unsupportedEncoding",
+  "tooManyRequests",
+  "internal",
+  "draining",
+  "deadlinePassed",
+  "requestTooSlow",
+  "accountsUnavailable",
+];
+
+/** Creates the metadata of visage.v1.AccountService. */
+export function accountMetadata(): ServiceMetadata {
+  return {
+    ...typedMetadata(),
+    formats: {},
+    fields: {
+      ...SHARED_FIELDS,
+      ...monthsOf("GetUsage"),
+      "visage.v1.CreateKeyRequest.grace_days": GRACE_DAYS,
+      "visage.v1.DeleteKeyRequest.fingerprint": FINGERPRINT,
+    },
+    required: [
+      ...SHARED_REQUIRED,
+      "visage.v1.Quota.reset_time",
+      ...["plan", "subscription", "quota"].map((field) => `visage.v1.GetAccountResponse.${field}`),
+    ],
+    optional: [],
+    errors: [
+      ...COMMON_ERRORS,
+      "noUserId" as const,
+      "unknownUser" as const,
+      "tooManyInFlight" as const,
+      "keyNotFound" as const,
+      "tooManyKeys" as const,
+      "keyInUse" as const,
+    ].map(describeError),
+    responsePrefix: "V1Account",
+    streamErrorStatuses: [],
+  };
+}
+
+/** Creates the metadata of visage.v1.AdminService, which only the operator may call. */
+export function adminMetadata(): ServiceMetadata {
+  return {
+    ...accountMetadata(),
+    fields: {
+      ...SHARED_FIELDS,
+      ...monthsOf("SumUsage"),
+      "visage.v1.CreateUserKeyRequest.grace_days": GRACE_DAYS,
+      "visage.v1.DeleteUserKeyRequest.fingerprint": FINGERPRINT,
+      "visage.v1.ListUsersRequest.query": { maxLength: 100 },
+      "visage.v1.ListUsersRequest.page_size": { minimum: 0, maximum: 1000 },
+      "visage.v1.ListUsersResponse.total_size": COUNT,
+      "visage.v1.CreateUserRequest.name": NAME,
+      "visage.v1.CreatePlanRequest.name": NAME,
+      "visage.v1.UpdateUserRequest.extend_days": { minimum: 1, maximum: 3650 },
+      "visage.v1.PlanSummary.user_count": COUNT,
+    },
+    required: [
+      ...SHARED_REQUIRED,
+      "visage.v1.User.subscription",
+      "visage.v1.PlanSummary.plan",
+      ...["Get", "Create", "Update"].map((verb) => `visage.v1.${verb}UserResponse.user`),
+      ...["Create", "Update"].map((verb) => `visage.v1.${verb}PlanResponse.plan`),
+    ],
+    errors: [
+      ...COMMON_ERRORS,
+      "noAdminKey" as const,
+      "crossOrigin" as const,
+      "userNotFound" as const,
+      "planNotFound" as const,
+      "keyNotFound" as const,
+      "userExists" as const,
+      "planExists" as const,
+      "certificateTaken" as const,
+      "planInUse" as const,
+      "tooManyKeys" as const,
+    ].map(describeError),
+    responsePrefix: "V1Admin",
+    security: ["admin_key"],
+  };
+}
+
+const COUNT = { minimum: 0 };
+const NAME = { minLength: 1, maxLength: 100 };
+const GRACE_DAYS = { minimum: 0, maximum: 3650 };
+const FINGERPRINT = { pattern: "^[0-9a-f]{10}$" };
+const MONTH = { pattern: "^[0-9]{4}-(0[1-9]|1[0-2])$" };
+
+const SHARED_FIELDS: Readonly<Record<string, JsonObject>> = {
+  "visage.v1.Key.fingerprint": FINGERPRINT,
+  "visage.v1.UsageCount.month": MONTH,
+};
+
+const SHARED_REQUIRED: readonly string[] = ["visage.v1.Key.create_time", "visage.v1.Subscription.start_time"];
+
+/** Creates the keywords of the months of a request. Empty text means the current month. */
+function monthsOf(method: string): Record<string, JsonObject> {
+  const month = { pattern: "^([0-9]{4}-(0[1-9]|1[0-2]))?$" };
+  return Object.fromEntries(
+    ["first_month", "last_month"].map((field) => [`visage.v1.${method}Request.${field}`, month]),
+  );
+}

@@ -16,7 +16,9 @@ import { join, resolve } from "node:path";
 const CACHE = resolve("node_modules/.cache/sdk-tools");
 
 const FACE_PROTO = "face/v1/face.proto";
-const TYPED_PROTOS = ["visage/v1/face_analysis.proto", "visage/v1/gallery.proto"];
+const TYPED_PROTOS = ["account", "admin", "face_analysis", "gallery"].map(
+  (name) => `visage/v1/${name}.proto`,
+);
 const OPTIONS_PROTO = "rest/v1/options.proto";
 const PROTOS = [FACE_PROTO, ...TYPED_PROTOS, OPTIONS_PROTO];
 

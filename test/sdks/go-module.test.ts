@@ -12,6 +12,8 @@ test("the go_package of our protos is the path of their folder in the Go module"
     "rest/v1/options.proto",
     "visage/v1/face_analysis.proto",
     "visage/v1/gallery.proto",
+    "visage/v1/account.proto",
+    "visage/v1/admin.proto",
   ]) {
     const goPackage = /^option go_package = "([^;"]+)/m.exec(read(`proto/${path}`))?.[1];
     expect(goPackage).toBe(`${module}/${dirname(path)}`);

@@ -30,6 +30,8 @@ test("protoc compiles the protos of the npm package with no other files", () => 
     "face/v1/face.proto",
     "visage/v1/face_analysis.proto",
     "visage/v1/gallery.proto",
+    "visage/v1/account.proto",
+    "visage/v1/admin.proto",
     "grpc/health/v1/health.proto",
   ];
   const args = ["-I", "proto", "--include_imports", "--descriptor_set_out=set.binpb", ...services];

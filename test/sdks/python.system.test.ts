@@ -57,6 +57,8 @@ describe.runIf(wanted)("the Python package", { timeout: SDK_TIMEOUT_MS }, () => 
         "visage/v1/face_analysis_pb2_grpc.pyi",
         "visage/v1/gallery_pb2.pyi",
         "visage/v1/gallery_pb2_grpc.pyi",
+        "visage/v1/account_pb2_grpc.pyi",
+        "visage/v1/admin_pb2_grpc.pyi",
       ]),
     );
   });

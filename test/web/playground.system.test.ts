@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { ERRORS, type ErrorKind, isGalleryError } from "../../src/service/error-table.ts";
+import { ERRORS, type ErrorKind, isAccountError, isGalleryError } from "../../src/service/error-table.ts";
 import { ADVICE } from "../../src/web/playground/advice.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
@@ -23,7 +23,7 @@ const execute = promisify(execFile);
 test("every error code has advice, with the same retry flag as the error table", () => {
   // The page calls only face.v1, which knows neither embeddings nor galleries.
   const kinds = (Object.keys(ERRORS) as ErrorKind[]).filter(
-    (kind) => kind !== "modelMismatch" && !isGalleryError(kind),
+    (kind) => kind !== "modelMismatch" && !isGalleryError(kind) && !isAccountError(kind),
   );
   const expected = kinds.map((kind) => [ERRORS[kind].code, ERRORS[kind].retryable]);
   const actual = Object.entries(ADVICE).map(([code, { retry }]) => [code, retry]);

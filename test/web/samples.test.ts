@@ -12,19 +12,26 @@ import { SAMPLE_OPERATIONS, type SampleRequest } from "../../src/web/samples/sam
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 
 interface Document {
-  readonly paths: Record<string, Record<string, { readonly operationId: string }>>;
+  readonly paths: Record<
+    string,
+    Record<string, { readonly operationId: string; readonly tags: readonly string[] }>
+  >;
 }
 
 const document = JSON.parse(readFileSync(join(PACKAGE_ROOT, "gen/openapi.json"), "utf8")) as Document;
+/** Their pages call them, and running a sample would change or lock the account that runs it. */
+const WITHOUT_SAMPLES = ["AccountService", "AdminService"];
 const ADDRESS = { address: "http://localhost:8080" };
 
 /** What the OpenAPI document says of an operation: its method, and its path with JSON names. */
 const documented = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => [
-      operationId,
-      `${method.toUpperCase()} ${path.replaceAll(/_([a-z])(?=\w*\})/g, (_, letter: string) => letter.toUpperCase())}`,
-    ]),
+    Object.entries(methods)
+      .filter(([, { tags }]) => !WITHOUT_SAMPLES.includes(tags[0]!))
+      .map(([method, { operationId }]) => [
+        operationId,
+        `${method.toUpperCase()} ${path.replaceAll(/_([a-z])(?=\w*\})/g, (_, letter: string) => letter.toUpperCase())}`,
+      ]),
   ),
 );
 

@@ -1,8 +1,8 @@
 import { extname, resolve } from "node:path";
-import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { parseOptions } from "./arguments.ts";
 import { UsageError } from "./command.ts";
 import { type FormatName, REPORT_FORMATS } from "./report-formats.ts";
+import { parseServer, SERVER_OPTIONS, type ServerOptions } from "./server-options.ts";
 
 /** A valid command line of `visage analyze`. */
 export interface AnalyzeOptions {
@@ -17,15 +17,6 @@ export interface AnalyzeOptions {
   readonly server: ServerOptions | undefined;
 }
 
-/** A running service, as the command line names it. */
-export interface ServerOptions {
-  /** URL without a final slash. */
-  readonly address: string;
-  readonly key: string | undefined;
-  /** PEM file of the authorities to trust. */
-  readonly caFile: string | undefined;
-}
-
 const OPTIONS = {
   json: { type: "boolean", default: false },
   jsonl: { type: "boolean", default: false },
@@ -34,9 +25,7 @@ const OPTIONS = {
   output: { type: "string" },
   resume: { type: "boolean", default: false },
   draw: { type: "string" },
-  server: { type: "string" },
-  key: { type: "string" },
-  ca: { type: "string" },
+  ...SERVER_OPTIONS,
 } as const;
 
 /** Parses the arguments of `visage analyze`. Throws UsageError. */
@@ -63,27 +52,6 @@ export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
   if (server && draw !== undefined)
     throw new UsageError("Options '--server' and '--draw' exclude each other");
   return { args: positionals, format, vectors, output, resume, draw, server };
-}
-
-function parseServer(values: {
-  readonly server?: string;
-  readonly key?: string;
-  readonly ca?: string;
-}): ServerOptions | undefined {
-  const { server, key, ca } = values;
-  if (server === undefined) {
-    const needless = (["key", "ca"] as const).find((name) => values[name] !== undefined);
-    if (needless) throw new UsageError(`Option '--${needless}' requires '--server'`);
-    return undefined;
-  }
-  if (key !== undefined && !isKey(key)) throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
-  return { address: parseAddress(server), key, caFile: ca };
-}
-
-function parseAddress(text: string): string {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-    throw new UsageError(`Option '--server' must be a URL such as http://localhost:8080, not '${text}'`);
-  return text.replace(/\/+$/, "");
 }
 
 function formatFromName(output = ""): FormatName {

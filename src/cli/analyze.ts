@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { finished, pipeline } from "node:stream/promises";
 import { type Config, readConfig } from "../config.ts";
@@ -14,9 +13,10 @@ import {
   type PhotoAnalyzer,
 } from "./photo-analyzer.ts";
 import { ANALYZER_HELP } from "./photo-file.ts";
-import { ProgressBar } from "./progress-bar.ts";
+import { countItems, ProgressBar } from "./progress-bar.ts";
 import { type FormatName, REPORT_FORMATS, type ReportFormat } from "./report-formats.ts";
 import { openResultFile, readWrittenResults, throwFileError, type WrittenResults } from "./result-file.ts";
+import { readCertificates } from "./server-options.ts";
 
 /** Output of `visage analyze --help`. */
 export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--vectors] [--output FILE] [--draw OUT]
@@ -92,7 +92,7 @@ export async function run(args: readonly string[], context: CommandContext): Pro
     progress.close();
     throw error;
   });
-  const counting = context.stderr.isTTY ? countPhotos(findNew, progress) : undefined;
+  const counting = context.stderr.isTTY ? countItems(findNew, progress) : undefined;
   try {
     const results = mapInOrder(prepend(first, photos), limits, analyzer.analyze);
     const text = formatResults(results, { ...options, context, progress, totals });
@@ -129,7 +129,7 @@ async function openAnalyzer(
   const { server, vectors, draw } = options;
   if (server) {
     const { address, key = config.key, caFile } = server;
-    const ca = caFile === undefined ? undefined : await readCertificates(caFile);
+    const ca = await readCertificates(caFile);
     // Loaded late, because only a service needs the library of gRPC.
     const { createRemoteAnalyzer } = await import("./remote-analyzer.ts");
     const remote = { address, key, ca, vectors, signal, onRetry };
@@ -143,10 +143,6 @@ async function openAnalyzer(
     maxPending: PENDING_PER_WORKER * workers,
   };
   return { analyzer: await openPhotoAnalyzer(config, { vectors, draw, workers, signal }), limits };
-}
-
-function readCertificates(file: string): Promise<Buffer> {
-  return readFile(file).catch((error: unknown) => throwFileError(file, error));
 }
 
 interface Totals {
@@ -232,22 +228,6 @@ function reportEnd({ totals, written, options, context, signal }: End, failure?:
     return EXIT_CODES.failure;
   }
   return failures + drawingFailures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
-}
-
-/** Counts the photos for the progress bar while they are analyzed. Returns how to stop. */
-function countPhotos(
-  find: (stop: AbortSignal) => AsyncIterable<FoundPhoto>,
-  progress: ProgressBar,
-): AbortController {
-  const stop = new AbortController();
-  const count = async () => {
-    let total = 0;
-    for await (const _ of find(stop.signal)) total++;
-    if (!stop.signal.aborted) progress.total = total;
-  };
-  // Without a total, the bar only shows what is done.
-  count().catch(() => {});
-  return stop;
 }
 
 /** Finds the photos that have no result yet. */

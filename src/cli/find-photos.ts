@@ -99,7 +99,6 @@ async function* searchFolder(search: Search, options: FindOptions): AsyncGenerat
     yield { file: folder, error: fileErrorReason(error) };
     return;
   }
-  const extensions = extensionsOf(options);
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     if (options.signal?.aborted) return;
@@ -109,13 +108,14 @@ async function* searchFolder(search: Search, options: FindOptions): AsyncGenerat
     if (entry.isDirectory()) {
       if (depth > 1 && resolve(file) !== options.excludedFolder)
         yield* searchFolder({ folder: file, path: `${path}/`, depth: depth - 1, matches }, options);
-    } else if (
-      extensions.includes(extname(entry.name).toLowerCase()) &&
-      matches(path) &&
-      (await isFile(entry, file))
-    )
+    } else if (isPhotoName(entry.name, options) && matches(path) && (await isFile(entry, file)))
       yield { file };
   }
+}
+
+/** Whether a file name ends as that of a photo. */
+export function isPhotoName(name: string, options: FindOptions): boolean {
+  return extensionsOf(options).includes(extname(name).toLowerCase());
 }
 
 function extensionsOf({ formats = DEFAULT_IMAGE_FORMATS }: FindOptions): string[] {

@@ -10,7 +10,8 @@ export function formatTable(
   textColumns: readonly string[],
 ): string[] {
   const allRows = [columns, ...rows];
-  const widths = columns.map((_, i) => Math.max(...allRows.map((row) => row[i]!.length)));
+  // Not Math.max with all rows as arguments, which overflows the stack if there are very many.
+  const widths = columns.map((_, i) => allRows.reduce((width, row) => Math.max(width, row[i]!.length), 0));
   const pad = (cell: string, i: number) =>
     textColumns.includes(columns[i]!) ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!);
   return allRows.map((row) => row.map(pad).join("  ").trimEnd());

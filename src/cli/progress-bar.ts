@@ -12,10 +12,13 @@ export class ProgressBar {
   #isVisible = false;
   readonly #startMs = performance.now();
   readonly #output: Output;
+  readonly #unit: string;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(output: Output) {
+  /** `unit` names the items. */
+  constructor(output: Output, unit = "photos") {
     this.#output = output;
+    this.#unit = unit;
     if (output.isTTY) this.#timer = setInterval(() => this.#draw(), INTERVAL_MS).unref();
   }
 
@@ -24,9 +27,9 @@ export class ProgressBar {
     this.#total = count;
   }
 
-  /** Counts an item that is done. */
-  advance(): void {
-    this.#done++;
+  /** Counts items that are done. */
+  advance(count = 1): void {
+    this.#done += count;
   }
 
   /** Erases the bar, so that something else can be printed. It is drawn again soon. */
@@ -44,16 +47,37 @@ export class ProgressBar {
 
   #draw(): void {
     const seconds = (performance.now() - this.#startMs) / 1000;
-    const line = formatProgress(this.#done, this.#total, seconds);
+    const line = formatProgress(this.#done, this.#total, seconds, this.#unit);
     this.#output.write(ERASE_LINE + line.slice(0, (this.#output.columns ?? 80) - 1));
     this.#isVisible = true;
   }
 }
 
+/** Counts the items for a progress bar while they are processed. Returns how to stop. */
+export function countItems(
+  find: (stop: AbortSignal) => AsyncIterable<unknown>,
+  progress: ProgressBar,
+): AbortController {
+  const stop = new AbortController();
+  const count = async () => {
+    let total = 0;
+    for await (const _ of find(stop.signal)) total++;
+    if (!stop.signal.aborted) progress.total = total;
+  };
+  // Without a total, the bar only shows what is done.
+  count().catch(() => {});
+  return stop;
+}
+
 /** Formats the progress after some seconds. The total is undefined while it is not known. */
-export function formatProgress(done: number, total: number | undefined, seconds: number): string {
+export function formatProgress(
+  done: number,
+  total: number | undefined,
+  seconds: number,
+  unit = "photos",
+): string {
   const rate = seconds > 0 ? done / seconds : 0;
-  if (!total) return `${done} photos  ${rate.toFixed(1)}/s`;
+  if (!total) return `${done} ${unit}  ${rate.toFixed(1)}/s`;
   // Photos may be added to a folder after they were counted.
   const share = Math.min(1, done / total);
   const filled = Math.round(BAR_CHARACTERS * share);

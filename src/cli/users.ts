@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { createInterface } from "node:readline/promises";
 import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
@@ -14,6 +12,7 @@ import {
 import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
+import { confirm } from "./confirm.ts";
 import { KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
 import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
@@ -196,8 +195,8 @@ async function remove(args: readonly string[], context: CommandContext): Promise
   const [text] = requirePositionals(positionals, "USER");
   await withStore(context, async (store) => {
     const { id, name, fingerprint } = await findUserByKeyOrName(store, text);
-    if (!values.yes && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`)))
-      return;
+    const isAsked = !values.yes && context.stdin.isTTY;
+    if (isAsked && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`))) return;
     await store.removeUser(id);
     print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
   });
@@ -220,14 +219,4 @@ function requireTime(end: Date): Date {
   if (!isSubscriptionTime(end))
     throw new AccountError(`A subscription cannot last beyond the year ${MAX_SUBSCRIPTION_YEAR}`);
   return end;
-}
-
-/** Asks for confirmation on a terminal. Returns true if stdin is not a terminal. */
-async function confirm({ stdin, stderr }: CommandContext, question: string): Promise<boolean> {
-  if (!stdin.isTTY) return true;
-  const terminal = createInterface({ input: stdin, output: stderr });
-  const closed = once(terminal, "close").then(() => "no");
-  const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
 }

@@ -7,6 +7,7 @@ import {
   type Command,
   type CommandContext,
   EXIT_CODES,
+  helpOf,
   Interruption,
   printError,
   UsageError,
@@ -34,6 +35,11 @@ const COMMANDS: readonly CommandEntry[] = [
     name: "match",
     summary: "tell whether two photos show the same person",
     load: () => import("./match.ts"),
+  },
+  {
+    name: "galleries",
+    summary: "enrol people in galleries of a service, and identify faces",
+    load: () => import("./galleries.ts"),
   },
   {
     name: "users",
@@ -81,26 +87,30 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
 }
 
 async function runCommand(
-  { help, run }: Command,
+  command: Command,
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
   const { values } = parseArgs({ args, options: HELP_OPTION, strict: false });
-  if (!values.help) return run(args, context);
-  context.stdout.write(help);
+  if (!values.help) return command.run(args, context);
+  context.stdout.write(helpOf(command, args[0]));
   return EXIT_CODES.ok;
 }
 
-/** Prints the help of the program or of a command. */
-async function printHelp([name, ...others]: readonly string[], { stdout }: CommandContext): Promise<void> {
-  if (others.length > 0) throw new UsageError(`Unexpected argument '${others[0]}'`);
+/** Prints the help of the program, of a command or of a subcommand. */
+async function printHelp(args: readonly string[], { stdout }: CommandContext): Promise<void> {
+  const [name, subcommand, ...others] = args;
   if (name === undefined) {
     stdout.write(formatHelp());
     return;
   }
   const entry = COMMANDS.find((known) => known.name === name);
   if (!entry) throw new UsageError(`Unknown command '${name}'`);
-  stdout.write((await entry.load()).help);
+  const command = await entry.load();
+  const hasHelp = subcommand === undefined || Object.hasOwn(command.subcommandHelp ?? {}, subcommand);
+  const unexpected = hasHelp ? others[0] : subcommand;
+  if (unexpected !== undefined) throw new UsageError(`Unexpected argument '${unexpected}'`);
+  stdout.write(helpOf(command, subcommand));
 }
 
 /** Handles options without a command. */
@@ -113,7 +123,7 @@ function runWithoutCommand(args: readonly string[], { stdout }: CommandContext):
 }
 
 function formatHelp(): string {
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`);
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(11)}${summary}`);
   return `Usage: visage COMMAND
 
 ${lines.join("\n")}

@@ -9,6 +9,8 @@ export const EXIT_CODES = { ok: 0, failure: 1, usage: 2 } as const;
 export interface Command {
   /** Output of `visage NAME --help`. */
   readonly help: string;
+  /** Output of `visage NAME SUBCOMMAND --help`, by subcommand; `help` by default. */
+  readonly subcommandHelp?: Readonly<Record<string, string>>;
   /** Exit code of an error other than a usage error; 1 by default. */
   readonly failureCode?: number;
   /** Runs the command with the arguments after its name. Returns the exit code. */
@@ -50,9 +52,9 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The subcommands of a command by name. */
+/** The subcommands of a command by name. Each returns an exit code, or nothing on success. */
 export type Subcommands = Readonly<
-  Record<string, (args: readonly string[], context: CommandContext) => Promise<void>>
+  Record<string, (args: readonly string[], context: CommandContext) => Promise<number> | Promise<void>>
 >;
 
 /** Runs the subcommand that the first argument names. Returns the exit code. */
@@ -65,8 +67,13 @@ export async function runSubcommand(
   if (name === undefined) throw new UsageError(`The subcommand is missing; use one of ${names}`);
   if (!Object.hasOwn(subcommands, name))
     throw new UsageError(`Unknown subcommand '${name}'; use one of ${names}`);
-  await subcommands[name]!(args, context);
-  return EXIT_CODES.ok;
+  return (await subcommands[name]!(args, context)) ?? EXIT_CODES.ok;
+}
+
+/** Returns the help of a command, or of the subcommand that an argument names. */
+export function helpOf({ help, subcommandHelp = {} }: Command, subcommand: string | undefined): string {
+  const isKnown = subcommand !== undefined && Object.hasOwn(subcommandHelp, subcommand);
+  return isKnown ? subcommandHelp[subcommand]! : help;
 }
 
 /** Prints a line, or several, to stdout. */

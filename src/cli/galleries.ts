@@ -1,0 +1,192 @@
+import type { Gallery, Person } from "../client/visage-client.ts";
+import { parseOptions, parseRate, requirePositionals } from "./arguments.ts";
+import { type CommandContext, EXIT_CODES, print, printError, runSubcommand, UsageError } from "./command.ts";
+import { confirm } from "./confirm.ts";
+import { isLastingError, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { ENROL_HELP, enrol } from "./gallery-enrol.ts";
+import { EXPORT_HELP, exportGallery } from "./gallery-export.ts";
+import { IDENTIFY_HELP, identify } from "./gallery-identify.ts";
+import { IMPORT_HELP, importFaces } from "./gallery-import.ts";
+import { createGalleryReport, formatGalleries, formatGallery, formatPeople } from "./gallery-report.ts";
+import { SERVER_OPTIONS } from "./server-options.ts";
+
+/** Output of `visage galleries --help`. */
+export const help = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
+       visage galleries list [--json]
+       visage galleries show ID [--people] [--json]
+       visage galleries enrol ID FOLDER [--skip-quality-check]
+       visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
+       visage galleries export ID [--output FILE] [--force]
+       visage galleries import ID FILE
+       visage galleries delete ID [PERSON...] [--yes]
+
+Manages the galleries of a user in a running service. ID is the id of a gallery: 1 to 128 letters,
+digits and . _ ~ -. "visage galleries SUBCOMMAND --help" tells more about each.
+
+  create     create a gallery
+  list       print all galleries
+  show       print a gallery, or the people in it
+  enrol      enrol the people of a folder, which has a folder with photos for each
+  identify   print to whom the faces in photos may belong
+  export     write all faces of a gallery with their templates to a file
+  import     enrol the faces of such a file
+  delete     delete a gallery, or people in it, with their templates
+
+${SERVER_HELP}`;
+
+const CREATE_HELP = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
+
+Creates a gallery for templates of the service's model.
+
+  --name NAME    a name for people
+  --max-distance D
+                 threshold, above 0 to 0.9; by default the service chooses one that fits the number
+                 of faces
+  --json         print JSON
+${SERVER_HELP}`;
+
+const LIST_HELP = `Usage: visage galleries list [--json]
+
+Prints the galleries of the user.
+
+  --json         print JSON
+${SERVER_HELP}`;
+
+const SHOW_HELP = `Usage: visage galleries show ID [--people] [--json]
+
+Prints the gallery ID.
+
+  --people       print the people in it instead
+  --json         print JSON
+${SERVER_HELP}`;
+
+const DELETE_HELP = `Usage: visage galleries delete ID [PERSON...] [--yes]
+
+Deletes the gallery ID with everybody in it, or only the people with the given ids. Their templates
+are erased. Asks for confirmation on a terminal, and fails without a terminal and without --yes.
+
+  --yes          delete without confirmation
+${SERVER_HELP}`;
+
+/** Output of `visage galleries SUBCOMMAND --help`. */
+export const subcommandHelp = {
+  create: CREATE_HELP,
+  list: LIST_HELP,
+  show: SHOW_HELP,
+  enrol: ENROL_HELP,
+  identify: IDENTIFY_HELP,
+  export: EXPORT_HELP,
+  import: IMPORT_HELP,
+  delete: DELETE_HELP,
+};
+
+/** Manages galleries, enrols people and identifies faces. */
+export function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const subcommands = {
+    create,
+    list,
+    show,
+    enrol,
+    identify,
+    export: exportGallery,
+    import: importFaces,
+    delete: deleteGallery,
+  };
+  return runSubcommand(subcommands, args, context);
+}
+
+const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
+const CREATE_OPTIONS = {
+  ...SERVER_OPTIONS,
+  ...JSON_OPTION,
+  name: { type: "string" },
+  "max-distance": { type: "string" },
+} as const;
+const LIST_OPTIONS = { ...SERVER_OPTIONS, ...JSON_OPTION } as const;
+const SHOW_OPTIONS = { ...LIST_OPTIONS, people: { type: "boolean", default: false } } as const;
+const DELETE_OPTIONS = { ...SERVER_OPTIONS, yes: { type: "boolean", default: false } } as const;
+
+async function create(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: CREATE_OPTIONS, allowPositionals: true });
+  const [galleryId] = requirePositionals(positionals, "ID");
+  const { name: displayName, "max-distance": distance } = values;
+  const maxDistance = distance === undefined ? undefined : parseRate(distance, "max-distance");
+  const signal = context.interruptSignal();
+  const gallery = await withClient(context, values, { signal }, ({ galleries }) =>
+    galleries.create(galleryId, { displayName, maxDistance, signal }),
+  );
+  printGallery(context, gallery, values.json);
+}
+
+async function list(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const signal = context.interruptSignal();
+  const found = await withClient(context, values, { signal }, ({ galleries }) =>
+    collect<Gallery>(galleries.list({ signal })),
+  );
+  print(context, values.json ? JSON.stringify(found.map(createGalleryReport)) : formatGalleries(found));
+}
+
+async function show(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
+  const [galleryId] = requirePositionals(positionals, "ID");
+  const signal = context.interruptSignal();
+  await withClient(context, values, { signal }, async ({ galleries }) => {
+    if (!values.people) return printGallery(context, await galleries.get(galleryId, { signal }), values.json);
+    const people = await collect<Person>(galleries.listPeople(galleryId, { signal }));
+    print(context, values.json ? JSON.stringify(people) : formatPeople(people));
+  });
+}
+
+async function deleteGallery(args: readonly string[], context: CommandContext): Promise<number> {
+  const { values, positionals } = parseOptions({ args, options: DELETE_OPTIONS, allowPositionals: true });
+  const [galleryId, ...personIds] = positionals;
+  if (galleryId === undefined) throw new UsageError("The argument ID is missing");
+  if (!values.yes && !context.stdin.isTTY)
+    throw new UsageError("Option '--yes' is required without a terminal");
+  const signal = context.interruptSignal();
+  return withClient(context, values, { signal }, async ({ galleries }) => {
+    const { peopleCount, faceCount } = await galleries.get(galleryId, { signal });
+    const what =
+      personIds.length > 0
+        ? `${personIds.join(", ")} of the gallery ${galleryId}`
+        : `the gallery ${galleryId} with ${peopleCount} people and ${faceCount} faces`;
+    if (!values.yes && !(await confirm(context, `Delete ${what}?`))) return EXIT_CODES.ok;
+    if (personIds.length > 0) {
+      const remove = (personId: string) => galleries.deletePerson(galleryId, personId, { signal });
+      return deletePeople(personIds, remove, context);
+    }
+    await galleries.delete(galleryId, { signal });
+    print(context, `Deleted ${what}.`);
+    return EXIT_CODES.ok;
+  });
+}
+
+/** Deletes people. One who cannot be deleted does not stop the others. Returns the exit code. */
+async function deletePeople(
+  personIds: readonly string[],
+  remove: (personId: string) => Promise<void>,
+  context: CommandContext,
+): Promise<number> {
+  let failures = 0;
+  for (const personId of personIds)
+    try {
+      await remove(personId);
+      print(context, `Deleted ${personId}.`);
+    } catch (error) {
+      if (isLastingError(error)) throw error;
+      failures++;
+      printError(context, (error as Error).message);
+    }
+  return failures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
+}
+
+function printGallery(context: CommandContext, gallery: Gallery, isJson: boolean): void {
+  print(context, isJson ? JSON.stringify(createGalleryReport(gallery)) : formatGallery(gallery));
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}

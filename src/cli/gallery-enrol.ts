@@ -1,0 +1,116 @@
+import type { Galleries } from "../client/visage-client.ts";
+import { readConfig } from "../config.ts";
+import { parseOptions, requirePositionals } from "./arguments.ts";
+import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
+import type { FindOptions, FoundPhoto } from "./find-photos.ts";
+import { FolderEnrolment, type FolderEnrolmentOptions } from "./folder-enrolment.ts";
+import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { findPersonPhotos, type PersonFolder, readPeopleFolder } from "./person-folders.ts";
+import { countItems, ProgressBar } from "./progress-bar.ts";
+import { SERVER_OPTIONS } from "./server-options.ts";
+
+/** Output of `visage galleries enrol --help`. */
+export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--skip-quality-check]
+
+Enrols the people of a folder in the gallery ID. FOLDER has a folder for each person, with photos
+(JPEG or PNG) of this person, also in folders inside it. The most prominent face of each photo is
+enrolled. The name of the folder is the id of the person; if it has other characters than letters,
+digits and . _ ~ -, an id is made from it, and it becomes the name of the person.
+
+The id of a face is made from the digest of its file. So the command can be repeated, also after it
+was killed: it sends only the photos that are not enrolled yet.
+
+  --skip-quality-check
+                 enrol also faces that are too small, too dark or turned away
+${SERVER_HELP}  VISAGE_MAX_IMAGE_BYTES, VISAGE_IMAGE_FORMATS
+                 size limit and formats of photos, as the service has them
+
+A photo that cannot be enrolled does not stop the others. Its error is printed on stderr, and the
+exit code is then 1.
+`;
+
+const OPTIONS = { ...SERVER_OPTIONS, "skip-quality-check": { type: "boolean", default: false } } as const;
+
+/** Enrols the people of a folder. Returns the exit code. */
+export async function enrol(args: readonly string[], context: CommandContext): Promise<number> {
+  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const [galleryId, folder] = requirePositionals(positionals, "ID", "FOLDER");
+  const config = readConfig(context.env);
+  const search = { formats: config.imageFormats };
+  const { people, strayPhotos } = await readPeopleFolder(folder, search);
+  if (people.length === 0) throw new Error(`${folder}: has no folders of people`);
+  const signal = context.interruptSignal();
+  const known = await withClient(context, values, { signal }, ({ galleries }) =>
+    readEnrolledFaces(galleries, galleryId, signal),
+  );
+  for (const file of strayPhotos) printError(context, `${file}: is in no folder of a person`);
+  const totals: Totals = { enrolled: 0, known: 0, failures: strayPhotos.length, isComplete: false };
+  const skipQualityCheck = values["skip-quality-check"];
+  try {
+    await withClient(context, values, { signal, ...PATIENT }, ({ galleries }) =>
+      enrolPeople({ galleries, galleryId, known, skipQualityCheck, config, signal }, people, totals, context),
+    );
+    totals.isComplete = true;
+  } finally {
+    print(context, formatTotals(galleryId, totals));
+  }
+  return totals.failures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
+}
+
+interface Totals {
+  enrolled: number;
+  known: number;
+  failures: number;
+  isComplete: boolean;
+}
+
+/** Enrols people and counts the results. Throws the error that ends the run early. */
+async function enrolPeople(
+  options: Omit<FolderEnrolmentOptions, "progress">,
+  people: readonly PersonFolder[],
+  totals: Totals,
+  context: CommandContext,
+): Promise<void> {
+  const { signal, config } = options;
+  const progress = new ProgressBar(context.stderr);
+  const enrolment = new FolderEnrolment({ ...options, progress });
+  const find = (stop: AbortSignal) => findAllPhotos(people, { formats: config.imageFormats, signal: stop });
+  const counting = context.stderr.isTTY ? countItems(find, progress) : undefined;
+  try {
+    for await (const { enrolled, known, failures } of enrolment.run(people)) {
+      totals.enrolled += enrolled;
+      totals.known += known;
+      totals.failures += failures.length;
+      if (failures.length > 0) progress.erase();
+      for (const { file, error } of failures) printError(context, `${file}: ${error}`);
+    }
+  } finally {
+    counting?.abort();
+    progress.close();
+  }
+  signal.throwIfAborted();
+  if (enrolment.failure) throw enrolment.failure;
+}
+
+async function readEnrolledFaces(
+  galleries: Galleries,
+  galleryId: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const found = new Map<string, ReadonlySet<string>>();
+  for await (const { personId, faces } of galleries.listPeople(galleryId, { signal }))
+    found.set(personId, new Set(faces.map(({ faceId }) => faceId)));
+  return found;
+}
+
+async function* findAllPhotos(
+  people: readonly PersonFolder[],
+  options: FindOptions,
+): AsyncGenerator<FoundPhoto> {
+  for (const person of people) yield* findPersonPhotos(person, options);
+}
+
+function formatTotals(galleryId: string, { enrolled, known, failures, isComplete }: Totals): string {
+  const advice = isComplete ? "" : "; repeat the command to continue";
+  return `${galleryId}: ${enrolled} faces enrolled, ${known} enrolled before, ${failures} photos failed${advice}`;
+}

@@ -1,0 +1,84 @@
+import { type NewGalleryFace, VisageError } from "../client/visage-client.ts";
+import { parseOptions, requirePositionals } from "./arguments.ts";
+import { type CommandContext, print } from "./command.ts";
+import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { parseFace, readFaceLines } from "./gallery-lines.ts";
+import { fileErrorReason } from "./photo-file.ts";
+import { countItems, ProgressBar } from "./progress-bar.ts";
+import { SERVER_OPTIONS } from "./server-options.ts";
+
+/** Output of `visage galleries import --help`. */
+export const IMPORT_HELP = `Usage: visage galleries import ID FILE
+
+Enrols the faces of FILE, which "visage galleries export" has written, in the gallery ID. Faces with
+the same ids are replaced, so the command can be repeated. The templates must be of the model of the
+service; after a change of the model, enrol your photos in a new gallery instead.
+
+${SERVER_HELP}`;
+
+/** The lines that have been read and are not imported yet. */
+interface Position {
+  first: number;
+  last: number;
+}
+
+/** Imports faces. */
+export async function importFaces(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
+  const [galleryId, file] = requirePositionals(positionals, "ID", "FILE");
+  const signal = context.interruptSignal();
+  const position: Position = { first: 1, last: 0 };
+  const read = (stop: AbortSignal) => readFaceLines(file, stop);
+  // Fails before a request if the file cannot be read.
+  for await (const _ of namingFile(file, read(signal))) break;
+  // Fails soon if the gallery cannot be reached.
+  await withClient(context, values, { signal }, ({ galleries }) => galleries.get(galleryId, { signal }));
+  await withClient(context, values, { signal, ...PATIENT }, async ({ galleries }) => {
+    const progress = new ProgressBar(context.stderr, "faces");
+    const counting = context.stderr.isTTY ? countItems(read, progress) : undefined;
+    let imported = 0;
+    const onProgress = (faceCount: number) => {
+      progress.advance(faceCount - imported);
+      imported = faceCount;
+      position.first = position.last + 1;
+    };
+    try {
+      const faces = readFaces(file, position, signal);
+      const { faceCount } = await galleries.importFaces(galleryId, faces, { signal, onProgress });
+      progress.close();
+      print(context, `${galleryId}: ${faceCount} faces imported`);
+    } catch (error) {
+      const isAnswer = error instanceof VisageError && error.code !== undefined;
+      if (!isAnswer) throw error;
+      const { first, last } = position;
+      throw new Error(`${file}: lines ${first} to ${last}: ${error.message}`, { cause: error });
+    } finally {
+      counting?.abort();
+      progress.close();
+    }
+  });
+}
+
+async function* readFaces(
+  file: string,
+  position: Position,
+  signal: AbortSignal,
+): AsyncGenerator<NewGalleryFace> {
+  for await (const { number, text } of namingFile(file, readFaceLines(file, signal))) {
+    position.last = number;
+    try {
+      yield parseFace(text);
+    } catch (error) {
+      throw new Error(`${file}: line ${number} ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+/** Adds the name of the file to its errors. */
+async function* namingFile<T>(file: string, items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw new Error(`${file}: ${fileErrorReason(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,63 @@
+import type { Gallery, Person } from "../client/visage-client.ts";
+import { formatTable, replaceControlCharacters } from "./format.ts";
+
+const GALLERY_COLUMNS = ["gallery", "name", "people", "faces", "threshold", "created"];
+const PERSON_COLUMNS = ["person", "name", "faces", "enrolled"];
+/** The service has thresholds in single precision. */
+const DECIMALS = 4;
+
+/** Formats galleries as a table. */
+export function formatGalleries(galleries: readonly Gallery[]): string {
+  const rows = galleries.map((gallery) => [
+    gallery.galleryId,
+    replaceControlCharacters(gallery.displayName),
+    `${gallery.peopleCount}`,
+    `${gallery.faceCount}`,
+    formatThreshold(gallery),
+    formatDate(gallery.createTime),
+  ]);
+  return formatTable(GALLERY_COLUMNS, rows, ["gallery", "name", "created"]).join("\n");
+}
+
+/** Formats one gallery. */
+export function formatGallery(gallery: Gallery): string {
+  const lines = [
+    ["gallery", gallery.galleryId],
+    ["name", replaceControlCharacters(gallery.displayName)],
+    ["people", `${gallery.peopleCount}`],
+    ["faces", `${gallery.faceCount}`],
+    ["threshold", formatThreshold(gallery)],
+    ["model", gallery.model],
+    ["revision", `${gallery.revision}`],
+    ["created", gallery.createTime.toISOString()],
+  ];
+  return lines.map(([title, value]) => `${title!.padEnd(11)}${value}`.trimEnd()).join("\n");
+}
+
+/** Formats people as a table. */
+export function formatPeople(people: readonly Person[]): string {
+  const rows = people.map(({ personId, displayName, faces, createTime }) => [
+    personId,
+    replaceControlCharacters(displayName),
+    `${faces.length}`,
+    formatDate(createTime),
+  ]);
+  return formatTable(PERSON_COLUMNS, rows, ["person", "name", "enrolled"]).join("\n");
+}
+
+/** Creates the JSON of a gallery. */
+export function createGalleryReport({ maxDistance, ...gallery }: Gallery) {
+  return { ...gallery, maxDistance: maxDistance === undefined ? null : round(maxDistance) };
+}
+
+function formatThreshold({ maxDistance }: Gallery): string {
+  return maxDistance === undefined ? "automatic" : `${round(maxDistance)}`;
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(DECIMALS));
+}
+
+function formatDate(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

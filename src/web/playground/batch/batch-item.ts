@@ -1,0 +1,37 @@
+import type { Size } from "../sent-size.ts";
+import type { Analysis } from "./analysis.ts";
+
+/** Why a photo of a batch failed. */
+export interface ItemError {
+  readonly message: string;
+  /** The stable code of the error table; missing if the service did not see the photo. */
+  readonly code?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** How far a photo of a batch is. */
+export type ItemState =
+  | { readonly name: "waiting" }
+  | { readonly name: "running" }
+  | { readonly name: "done"; readonly analysis: Analysis }
+  | { readonly name: "failed"; readonly error: ItemError };
+
+/** A photo of a batch. */
+export interface BatchItem {
+  readonly file: File;
+  state: ItemState;
+  /** Size of the original, as soon as it has been decoded. */
+  size?: Size;
+  /** A small picture as a data URL, as soon as it has been decoded. */
+  thumbnail?: string;
+}
+
+/** How many photos are in each state. */
+export type Counts = Readonly<Record<ItemState["name"], number>>;
+
+/** Counts the photos by state. */
+export function countItems(items: readonly BatchItem[]): Counts {
+  const counts = { waiting: 0, running: 0, done: 0, failed: 0 };
+  for (const { state } of items) counts[state.name]++;
+  return counts;
+}

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
-import { startTestService, USER } from "../support/service.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
+import { USER } from "../support/service.ts";
 import { findTools, TOOLS_DIR } from "../support/tools.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "sdks/java");
@@ -19,11 +18,11 @@ function maven(folder: string, args: readonly string[], env?: Readonly<Record<st
 }
 
 describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
-  let service: RunningService;
+  let service: SdkService;
   let address: string;
   beforeAll(async () => {
-    service = await startTestService();
-    address = `http://127.0.0.1:${service.port}`;
+    service = await startSdkService();
+    address = service.address;
     // Without a service: mvn install must pass on its own.
     await maven(".", ["install"]);
   }, SDK_TIMEOUT_MS);
@@ -39,17 +38,19 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
     expect(classes).toContain("visage/VisageClient.class");
     expect(classes).toContain("visage/face/v1/FaceServiceGrpc.class");
     expect(classes).toContain("dev/visage/v1/FaceAnalysisServiceGrpc.class");
+    expect(classes).toContain("dev/visage/v1/GalleryServiceGrpc.class");
     expect(classes.filter((path) => !/^(dev\/)?visage\//.test(path) || /example/i.test(path))).toEqual([]);
   });
 
   test("calls the service", async () => {
-    await maven(".", ["surefire:test", "-Dtest=ServiceTest"], {
-      VISAGE_ADDRESS: address,
-      VISAGE_API_KEY: USER,
-      VISAGE_PHOTOS: PHOTOS,
-    });
-    const report = readFileSync(join(FOLDER, "target/surefire-reports/TEST-visage.ServiceTest.xml"), "utf8");
-    expect(report).toMatch(/<testsuite [^>]* tests="13" errors="0" skipped="0" failures="0"/);
+    await maven(".", ["surefire:test", "-Dtest=ServiceTest,GalleriesServiceTest"], service.testEnv);
+    for (const [name, count] of [
+      ["ServiceTest", 13],
+      ["GalleriesServiceTest", 7],
+    ]) {
+      const report = readFileSync(join(FOLDER, `target/surefire-reports/TEST-visage.${name}.xml`), "utf8");
+      expect(report).toMatch(`tests="${count}" errors="0" skipped="0" failures="0"`);
+    }
   });
 
   test("calls the service in its example", async () => {
@@ -59,5 +60,8 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
     expect(await example("Example", address, USER, photo, photo)).toMatch(/match: 0\.\d{4}$/m);
     const faces = await example("StreamExample", address, USER, PHOTOS);
     for (const name of ["sample1.jpg", "sample3.jpg"]) expect(faces).toContain(`${name}: 3 faces`);
+    expect(await example("GalleryExample", address, USER, "staff", photo, photo)).toContain(
+      "face 1: Ann\nface 2: unknown\nface 3: unknown\n1 faces saved\n",
+    );
   });
 });

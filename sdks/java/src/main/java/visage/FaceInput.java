@@ -6,7 +6,7 @@ import dev.visage.v1.FaceSource;
 import java.util.Objects;
 import java.util.function.Supplier;
 
-/** A face to compare: in an image, or as a vector. */
+/** A face to compare, enrol or identify: in an image, or as a vector. */
 public final class FaceInput {
   private final Supplier<FaceSource> source;
 
@@ -14,7 +14,7 @@ public final class FaceInput {
     this.source = source;
   }
 
-  /** The most prominent face of an image as a source, and every face of it as a target. */
+  /** The most prominent face of an image to enrol or compare; every face of it as a target, and to identify. */
   public static FaceInput of(ImageInput image) {
     Objects.requireNonNull(image);
     return new FaceInput(() -> FaceSource.newBuilder().setImage(image.toTypedMessage()).build());
@@ -34,9 +34,7 @@ public final class FaceInput {
 
   /** A template of {@link VisageClient#getFaceVec}. */
   public static FaceInput of(Template template) {
-    var embedding = Embedding.newBuilder().setModel(template.model());
-    for (float value : template.vector()) embedding.addValues(value);
-    return of(embedding.build());
+    return of(template.toEmbedding());
   }
 
   FaceSource toMessage() {

@@ -48,10 +48,11 @@ final class Retry {
    * Calls, and retries with exponential backoff or after the delay that the service asks for. Fails at once if the next
    * delay would exceed the deadline. An interrupt ends the call and stays set, and so does the end of the gRPC context.
    *
+   * @param isIdempotent whether the call may be repeated without a response of the service, so that it may run twice
    * @throws VisageException if the last attempt failed, the thread was interrupted or the client was closed
    */
-  <T> T run(Function<Deadline, T> call) {
-    Attempts attempts = new Attempts();
+  <T> T run(Function<Deadline, T> call, boolean isIdempotent) {
+    Attempts attempts = new Attempts(isIdempotent);
     while (true) {
       try {
         return call.apply(attempts.deadline);
@@ -64,9 +65,23 @@ final class Retry {
   /** Attempts with one deadline. */
   final class Attempts {
     private final Deadline deadline = Deadline.after(timeoutNanos, TimeUnit.NANOSECONDS);
+    private final boolean isIdempotent;
     private int retriesLeft = retries;
     private boolean hadInternalError;
     private int attempt;
+
+    Attempts() {
+      this(true);
+    }
+
+    private Attempts(boolean isIdempotent) {
+      this.isIdempotent = isIdempotent;
+    }
+
+    /** The time until the deadline; at least a millisecond. */
+    Duration remaining() {
+      return Duration.ofNanos(Math.max(1_000_000, deadline.timeRemaining(TimeUnit.NANOSECONDS)));
+    }
 
     /**
      * Waits before the next attempt.
@@ -74,19 +89,30 @@ final class Retry {
      * @throws VisageException if there is none, the thread was interrupted or the client was closed
      */
     void awaitNext(StatusRuntimeException cause) {
-      requireNotCancelled(cause);
-      VisageException error = VisageException.from(cause);
+      VisageException error = errorFrom(cause);
+      boolean isUnanswered = error.code().isEmpty();
       boolean isRejection = REJECTIONS.contains(error.reason());
       boolean isInternal = error.reason().equals(INTERNAL);
       long delayNanos = delayNanosAfter(error, attempt++);
       boolean isLast =
           (isRejection ? retries : retriesLeft) == 0
               || delayNanos >= deadline.timeRemaining(TimeUnit.NANOSECONDS);
-      if (!error.retryable() || isLast || (isInternal && hadInternalError)) throw error;
+      boolean mayHaveSucceeded = isUnanswered && !isIdempotent;
+      if (!error.retryable() || isLast || mayHaveSucceeded || (isInternal && hadInternalError)) throw error;
       hadInternalError |= isInternal;
       if (!isRejection) retriesLeft--;
       sleep(delayNanos, error);
     }
+  }
+
+  /**
+   * Converts the error of a call that is not repeated.
+   *
+   * @throws VisageException if the thread was interrupted or the client was closed
+   */
+  VisageException errorFrom(StatusRuntimeException cause) {
+    requireNotCancelled(cause);
+    return VisageException.from(cause);
   }
 
   private void requireNotCancelled(StatusRuntimeException cause) {

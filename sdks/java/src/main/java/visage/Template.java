@@ -1,5 +1,6 @@
 package visage;
 
+import dev.visage.v1.Embedding;
 import java.util.Arrays;
 
 /**
@@ -26,6 +27,18 @@ public record Template(float[] vector, String model) {
       sum += difference * difference;
     }
     return Math.sqrt(sum);
+  }
+
+  static Template from(Embedding embedding) {
+    float[] vector = new float[embedding.getValuesCount()];
+    for (int i = 0; i < vector.length; i++) vector[i] = embedding.getValues(i);
+    return new Template(vector, embedding.getModel());
+  }
+
+  Embedding toEmbedding() {
+    var embedding = Embedding.newBuilder().setModel(model);
+    for (float value : vector) embedding.addValues(value);
+    return embedding.build();
   }
 
   // A record compares arrays by identity.

@@ -6,19 +6,13 @@ import dev.visage.v1.CompareFacesRequest;
 import dev.visage.v1.CompareFacesResponse;
 import dev.visage.v1.FaceAnalysisServiceGrpc;
 import dev.visage.v1.FaceAnalysisServiceGrpc.FaceAnalysisServiceBlockingStub;
-import io.grpc.ConnectivityState;
-import io.grpc.Deadline;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import visage.face.v1.Attributes;
 import visage.face.v1.BoundingBox;
@@ -39,30 +33,23 @@ import visage.face.v1.MatchFacesRequest;
  * <p>The last parameter of each operation sets the optional fields of the request, such as {@code request ->
  * request.setQuality(true).setBboxes(box)}.
  *
- * <p>{@code analyzeImage}, {@code analyzeImages} and {@code compareFaces} call the typed API and return the messages of
- * {@code dev.visage.v1}. The others call the original API.
+ * <p>{@code analyzeImage}, {@code analyzeImages}, {@code compareFaces} and {@code galleries} call the typed API and return
+ * the messages of {@code dev.visage.v1}. The others call the original API.
  */
 public final class VisageClient implements AutoCloseable {
   private static final Metadata.Key<String> MODEL =
       Metadata.Key.of("x-visage-model", Metadata.ASCII_STRING_MARSHALLER);
 
-  private final ManagedChannel channel;
+  private final Calls calls;
   private final FaceServiceBlockingStub stub;
   private final FaceAnalysisServiceBlockingStub analysisStub;
-  private final Retry retry;
-  private final Duration timeout;
-  private final int maxInFlight;
-  private final Semaphore slots;
-  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Galleries galleries;
 
   VisageClient(ManagedChannel channel, Duration timeout, int retries, int maxInFlight) {
-    this.channel = channel;
+    calls = new Calls(channel, timeout, retries, maxInFlight);
     stub = FaceServiceGrpc.newBlockingStub(channel);
     analysisStub = FaceAnalysisServiceGrpc.newBlockingStub(channel);
-    this.timeout = timeout;
-    this.maxInFlight = maxInFlight;
-    retry = new Retry(timeout, retries, closed);
-    slots = new Semaphore(maxInFlight, true);
+    galleries = new Galleries(calls);
   }
 
   /**
@@ -82,10 +69,10 @@ public final class VisageClient implements AutoCloseable {
 
   /** Measures every face of an image, or the faces in the boxes of the options. */
   public AnalyzeImageResponse analyzeImage(ImageInput image, Consumer<AnalyzeImageRequest.Builder> options) {
-    return call(
+    return calls.run(
         () -> AnalyzeImageRequest.newBuilder().setImage(image.toTypedMessage()),
         options,
-        (deadline, request) -> reconnecting(analysisStub).withDeadline(deadline).analyzeImage(request.build()));
+        (deadline, request) -> calls.reconnecting(analysisStub).withDeadline(deadline).analyzeImage(request.build()));
   }
 
   /** Measures the faces of many images on one stream. */
@@ -104,7 +91,12 @@ public final class VisageClient implements AutoCloseable {
       Iterable<StreamImage<K>> images, Consumer<AnalyzeImageRequest.Builder> options) {
     var streamOptions =
         new ImageStream.Options(
-            () -> reconnecting(FaceAnalysisServiceGrpc.newStub(channel)), retry, timeout, maxInFlight, closed, options);
+            () -> calls.reconnecting(FaceAnalysisServiceGrpc.newStub(calls.channel())),
+            calls.retry(),
+            calls.timeout(),
+            calls.maxInFlight(),
+            calls.closed(),
+            options);
     return new ImageStream<>(images, streamOptions);
   }
 
@@ -116,10 +108,10 @@ public final class VisageClient implements AutoCloseable {
   /** Compares a face with every face of an image, or with a vector. */
   public CompareFacesResponse compareFaces(
       FaceInput source, FaceInput target, Consumer<CompareFacesRequest.Builder> options) {
-    return call(
+    return calls.run(
         () -> CompareFacesRequest.newBuilder().setSource(source.toMessage()).setTarget(target.toMessage()),
         options,
-        (deadline, request) -> reconnecting(analysisStub).withDeadline(deadline).compareFaces(request.build()));
+        (deadline, request) -> calls.reconnecting(analysisStub).withDeadline(deadline).compareFaces(request.build()));
   }
 
   /** Compares the most prominent faces of two images. */
@@ -130,10 +122,10 @@ public final class VisageClient implements AutoCloseable {
   /** Compares the faces of two images. A box selects the face of its image. */
   public Match matchFaces(ImageInput one, ImageInput other, Consumer<MatchFacesRequest.Builder> options) {
     var response =
-        call(
+        calls.run(
             () -> MatchFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
             options,
-            (deadline, request) -> reconnecting(stub).withDeadline(deadline).matchFaces(request.build()));
+            (deadline, request) -> calls.reconnecting(stub).withDeadline(deadline).matchFaces(request.build()));
     var data = response.getData();
     return new Match(Double.parseDouble(data.getScore()), data.getStatus().equals("match"));
   }
@@ -146,10 +138,10 @@ public final class VisageClient implements AutoCloseable {
   /** Analyses all faces of an image, or those in the boxes. */
   public ImageAttributes getImageAttr(ImageInput image, Consumer<GetImageAttrRequest.Builder> options) {
     var response =
-        call(
+        calls.run(
             () -> GetImageAttrRequest.newBuilder().setImageAttr(image.toMessage()),
             options,
-            (deadline, request) -> reconnecting(stub).withDeadline(deadline).getImageAttr(request.build()));
+            (deadline, request) -> calls.reconnecting(stub).withDeadline(deadline).getImageAttr(request.build()));
     return imageAttributesFrom(response.getData().getAttributes());
   }
 
@@ -163,11 +155,11 @@ public final class VisageClient implements AutoCloseable {
     var trailers = new AtomicReference<>(new Metadata());
     var capture = MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers);
     var response =
-        call(
+        calls.run(
             () -> GetFaceVecRequest.newBuilder().setImg(image.toMessage()),
             options,
             (deadline, request) ->
-                reconnecting(stub).withDeadline(deadline).withInterceptors(capture).getFaceVec(request.build()));
+                calls.reconnecting(stub).withDeadline(deadline).withInterceptors(capture).getFaceVec(request.build()));
     List<Float> vector = response.getData().getVectorList();
     float[] numbers = new float[vector.size()];
     for (int i = 0; i < numbers.length; i++) numbers[i] = vector.get(i);
@@ -175,47 +167,20 @@ public final class VisageClient implements AutoCloseable {
     return new Template(numbers, model == null ? "" : model);
   }
 
+  /** Galleries: enrols people and identifies faces. */
+  public Galleries galleries() {
+    return galleries;
+  }
+
   /** The channel, which sends the API key, for generated stubs: {@code FaceServiceGrpc.newFutureStub(...)}. */
   public ManagedChannel channel() {
-    return channel;
+    return calls.channel();
   }
 
   /** Closes the connection. Calls in flight and calls that wait end with the reason {@code CANCELLED}. */
   @Override
   public void close() {
-    closed.countDown();
-    channel.shutdownNow();
-  }
-
-  /**
-   * Waits for a slot, creates the request and calls. The deadline starts after that, and files are not read before, so
-   * any number of calls may wait.
-   */
-  private <B, R> R call(
-      Supplier<B> request, Consumer<B> options, BiFunction<Deadline, B, R> rpc) {
-    try {
-      slots.acquire();
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      throw VisageException.cancelled("The call was interrupted.", interrupt);
-    }
-    try {
-      if (closed.getCount() == 0) throw VisageException.cancelled("The client is closed.", null);
-      B builder = request.get();
-      options.accept(builder);
-      return retry.run(deadline -> rpc.apply(deadline, builder));
-    } finally {
-      slots.release();
-    }
-  }
-
-  /**
-   * The stub, which connects again if the last attempt to connect failed. gRPC by itself would fail every call for a
-   * second or more before it does.
-   */
-  private <S> S reconnecting(S stub) {
-    if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) channel.enterIdle();
-    return stub;
+    calls.close();
   }
 
   private static ImageAttributes imageAttributesFrom(Attributes attributes) {

@@ -19,9 +19,9 @@ describe.runIf(wanted)("the example in PHP", () => {
   const example = (key: string, ...photos: string[]) =>
     runProgram(FOLDER, paths.php, ["example.php", `http://127.0.0.1:${service.port}`, key, ...photos]);
 
-  test("calls the four operations with files and Base64", async () => {
+  test("calls the four operations and the typed API with files and Base64", async () => {
     expect(await example(USER, PHOTO, PHOTO)).toMatch(
-      /^match_faces: match \(0\.\d{4}\)\ncompare_faces: [01]\.\d{4}\nget_image_attr: 3 faces, 1920 x 1350 pixels\nget_face_vec: 128 numbers\n$/,
+      /^match_faces: match \(0\.\d{4}\)\ncompare_faces: [01]\.\d{4}\nget_image_attr: 3 faces, 1920 x 1350 pixels\nget_face_vec: 128 numbers\nanalyze: 3 faces, \d usable\n$/,
     );
   });
 

@@ -37,9 +37,9 @@ describe.runIf(wanted && isNewEnough())("the example in Rust", { timeout: SDK_TI
   }, SDK_TIMEOUT_MS);
   afterAll(() => service.close());
 
-  test("calls the four operations", async () => {
+  test("calls the four operations and the typed API", async () => {
     expect(await runProgram(FOLDER, PROGRAM, [address, USER, PHOTO, PHOTO])).toMatch(
-      /^match_faces: match \(0\.\d{4}\)\ncompare_faces: [01]\.\d{4}\nget_image_attr: 3 faces, image size \[1350, 1920\]\nget_face_vec: 128 numbers\n$/,
+      /^match_faces: match \(0\.\d{4}\)\ncompare_faces: [01]\.\d{4}\nget_image_attr: 3 faces, image size \[1350, 1920\]\nget_face_vec: 128 numbers\nanalyze_image: 3 faces\n$/,
     );
   });
 

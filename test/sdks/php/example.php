@@ -1,5 +1,5 @@
 <?php
-// Calls the four operations. Arguments: ADDRESS API_KEY ONE TWO.
+// Calls the four operations and one of the typed API. Arguments: ADDRESS API_KEY ONE TWO.
 declare(strict_types=1);
 
 /** A failed call: an error of the service, or of the connection to it (UNREACHABLE). */
@@ -23,7 +23,7 @@ final class Visage
     {
     }
 
-    /** Sends files: ['img' => 'photo.jpg']. Returns `data` of the response. */
+    /** Sends files: ['img' => 'photo.jpg']. Returns the result. */
     public function sendFiles(string $operation, array $paths, array $query = []): array
     {
         $files = array_map(
@@ -33,7 +33,7 @@ final class Visage
         return $this->send($operation, $files, [], $query);
     }
 
-    /** Sends Base64 or URLs as JSON: ['img' => base64_encode($bytes)]. Returns `data` of the response. */
+    /** Sends Base64 or URLs as JSON: ['img' => base64_encode($bytes)]. Returns the result. */
     public function sendJson(string $operation, array $fields, array $query = []): array
     {
         $body = json_encode($fields, JSON_THROW_ON_ERROR);
@@ -77,22 +77,25 @@ final class Visage
             throw new VisageException(curl_error($curl), 'UNREACHABLE', retryable: true);
         }
         // A proxy may answer with something else than JSON.
-        $envelope = json_decode($text, true);
-        if (!isset($envelope['success'])) {
-            $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+        $body = json_decode($text, true);
+        $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+        // The typed API has no envelope: its response is the result itself, or the status of an error.
+        $hasEnvelope = isset($body['success']);
+        if (is_array($body) && ($hasEnvelope ? $body['success'] : $status === 200)) {
+            return $hasEnvelope ? $body['data'] : $body;
+        }
+        $details = $hasEnvelope ? $body['data'] : $body;
+        if (!isset($details['reason'])) {
             throw new VisageException("HTTP status $status", 'UNREACHABLE', retryable: $status >= 502);
         }
-        if (!$envelope['success']) {
-            throw new VisageException(
-                $envelope['message'],
-                $envelope['data']['reason'],
-                $envelope['code'],
-                $answer['x-visage-image'] ?? '',
-                $envelope['data']['retryable'],
-                (int) ($answer['retry-after'] ?? 0),
-            );
-        }
-        return $envelope['data'];
+        throw new VisageException(
+            $body['message'],
+            $details['reason'],
+            $hasEnvelope ? $body['code'] : $body['details'][0]['metadata']['code'],
+            $answer['x-visage-image'] ?? '',
+            $details['retryable'],
+            (int) ($answer['retry-after'] ?? 0),
+        );
     }
 }
 
@@ -113,6 +116,10 @@ try {
 
     $vector = $visage->sendJson('get_face_vec', ['img' => $base64['img_1']], ['quality' => 1])['vector'];
     echo 'get_face_vec: ', count($vector), " numbers\n";
+
+    $analysis = $visage->sendFiles('v1/images:analyze', ['image' => $two], ['features' => 'FEATURE_QUALITY']);
+    $usable = array_filter($analysis['faces'], fn ($face) => $face['quality']['usable']);
+    echo 'analyze: ', count($analysis['faces']), ' faces, ', count($usable), " usable\n";
 } catch (VisageException $error) {
     $retryable = var_export($error->retryable, true);
     fwrite(STDERR, "$error->reason $error->envelopeCode, image: $error->image, retryable: $retryable: {$error->getMessage()}\n");

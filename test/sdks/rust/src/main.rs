@@ -1,4 +1,4 @@
-//! Calls the four operations. Arguments: ADDRESS API_KEY ONE TWO.
+//! Calls the four operations and one of the typed API. Arguments: ADDRESS API_KEY ONE TWO.
 use std::{env, fs, time::Duration};
 use tonic::{transport::Endpoint, Request, Status};
 use tonic_types::StatusExt;
@@ -9,6 +9,21 @@ mod face {
 }
 use face::{face_service_client::FaceServiceClient, image::Source, Image};
 
+// The typed API refers to google.rpc.Status by its path, so the modules are nested like the packages.
+#[allow(dead_code)]
+mod google {
+    pub mod rpc {
+        tonic::include_proto!("google.rpc");
+    }
+}
+#[allow(dead_code)]
+mod visage {
+    pub mod v1 {
+        tonic::include_proto!("visage.v1");
+    }
+}
+use visage::v1::{face_analysis_service_client::FaceAnalysisServiceClient, AnalyzeImageRequest};
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = env::args().collect();
@@ -16,10 +31,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let channel = Endpoint::new(args[1].clone())?.timeout(Duration::from_secs(30)).connect().await?;
     let authorization: tonic::metadata::MetadataValue<_> = format!("Bearer {}", args[2]).parse()?;
-    let mut faces = FaceServiceClient::with_interceptor(channel, move |mut request: Request<()>| {
+    let authorize = move |mut request: Request<()>| {
         request.metadata_mut().insert("authorization", authorization.clone());
         Ok(request)
-    });
+    };
+    let mut faces = FaceServiceClient::with_interceptor(channel.clone(), authorize.clone());
+    let mut analysis = FaceAnalysisServiceClient::with_interceptor(channel, authorize);
 
     let request = face::MatchFacesRequest { img_1: Some(one.clone()), img_2: Some(two.clone()), ..Default::default() };
     let matched = faces.match_faces(request).await.map_err(describe)?.into_inner().data.unwrap_or_default();
@@ -40,6 +57,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = face::GetFaceVecRequest { img: Some(one), quality: true, ..Default::default() };
     let data = faces.get_face_vec(request).await.map_err(describe)?.into_inner().data.unwrap_or_default();
     println!("get_face_vec: {} numbers", data.vector.len());
+
+    let image = visage::v1::Image { source: Some(visage::v1::image::Source::Content(fs::read(&args[3])?)) };
+    let request = AnalyzeImageRequest { image: Some(image), ..Default::default() };
+    let analyzed = analysis.analyze_image(request).await.map_err(describe)?.into_inner();
+    println!("analyze_image: {} faces", analyzed.faces.len());
     Ok(())
 }
 

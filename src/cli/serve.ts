@@ -49,7 +49,7 @@ export async function run(args: readonly string[], { env, stdout }: CommandConte
 /** Formats the address of the service and how to call it. */
 export function formatStart(
   { host, port, userId }: Pick<RunningService, "host" | "port" | "userId">,
-  config: Pick<Config, "tlsCert" | "trialUser" | "dataDir">,
+  config: Pick<Config, "tlsCert" | "trialUser" | "dataDir" | "web">,
   isTerminal: boolean,
 ): string {
   const hostname = host === "0.0.0.0" ? "localhost" : host;
@@ -62,10 +62,15 @@ export function formatStart(
 function formatExample(
   userId: string,
   address: string,
-  { trialUser, dataDir }: Pick<Config, "trialUser" | "dataDir">,
+  { trialUser, dataDir, web }: Pick<Config, "trialUser" | "dataDir" | "web">,
   isTerminal: boolean,
 ): string {
-  if (isTerminal) return `  ${formatCurl(`'user_id: ${userId}'`, address)}\n`;
+  if (isTerminal) {
+    // Browsers keep the fragment of a link to themselves, and the page removes it from the address bar.
+    const link = `${address}/#user_id=${encodeURIComponent(userId)}`;
+    const playground = web ? `Try it in the playground:\n\n  ${link}\n\nOr with curl:\n\n` : "";
+    return `${playground}  ${formatCurl(`'user_id: ${userId}'`, address)}\n`;
+  }
   if (trialUser !== undefined)
     return `The trial user has the id in VISAGE_TRIAL_USER:\n\n  ${formatCurl('"user_id: $VISAGE_TRIAL_USER"', address)}\n`;
   const path = trialUserPath(dataDir);

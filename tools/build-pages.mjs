@@ -16,7 +16,7 @@ const ASSETS = join(TARGET, "assets");
 
 /** Bundled by esbuild; everything else that a page refers to is copied. */
 const BUNDLED = new Set([".ts", ".css"]);
-const TEXT = new Set([".html", ".css", ".js", ".svg"]);
+const TEXT = new Set([".html", ".css", ".js", ".json", ".svg"]);
 const REFERENCE = /\b(src|href)="(\.\.?\/[^"?#]+\.[a-z0-9]+)"/g;
 const INCLUDE = /<!-- include (\S+) -->\n?/g;
 

@@ -16,10 +16,12 @@ export interface Playground {
   readonly page: Page;
   /** Selects an operation by the start of its label. */
   selectOperation(operation: "Match" | "Attributes" | "Vector" | "Compare"): Promise<void>;
-  /** Adds photos through the file input of slot 0 or 1, and waits until they are displayed. */
+  /** Adds photos through the file input of slot 0 or 1, and waits for the result if they are complete. */
   addPhotos(slot: number, ...files: UploadFile[]): Promise<void>;
   /** Presses the button of the operation and waits for a new result. */
   run(): Promise<void>;
+  /** Opens the options. */
+  openOptions(): Promise<void>;
   slot(index: number): Locator;
   /** The result panel. */
   readonly result: Locator;
@@ -31,7 +33,7 @@ export function sampleFile(number: Parameters<typeof photograph>[0]): UploadFile
 }
 
 /**
- * Opens the playground of a service and enters the test user's id. At the end of the test it checks that the page
+ * Opens the playground of a service, waits for its first result and enters the test user's id. At the end of the test it checks that the page
  * logged no error and requested nothing from another origin.
  */
 export async function openPlayground(
@@ -47,26 +49,42 @@ export async function openPlayground(
   onTestFinished(() =>
     expect({ consoleErrors, foreignOrigins }).toEqual({ consoleErrors: [], foreignOrigins: [] }),
   );
+  await page.locator("#result .headline").waitFor();
   await page.getByLabel("User id").fill(USER);
   const slot = (index: number) => page.locator(`[data-slot="${index}"]`);
   const result = page.locator("#result");
+  const openOptions = async () => {
+    await page.locator("details.more:not([open]) summary").click();
+    await page.locator("details.more[open]").waitFor();
+  };
   return {
     page,
     result,
     slot,
-    selectOperation: (operation) => page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check(),
+    openOptions,
+    selectOperation: async (operation) => {
+      if (operation === "Compare") await openOptions();
+      await page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check();
+    },
     addPhotos: async (index, ...files) => {
       const last = slot(index + files.length - 1).locator("img");
       const imageSource = async () => ((await last.count()) > 0 ? last.getAttribute("src") : null);
       const before = await imageSource();
       await slot(index).locator("input[type=file]").setInputFiles(files);
       // The slot may display an earlier photo.
-      await expect.poll(imageSource, { timeout: 20_000 }).not.toBe(before);
+      await expect
+        .poll(async () => ![null, before].includes(await imageSource()), { timeout: 20_000 })
+        .toBe(true);
+      await page.locator("#result[aria-busy=false]").waitFor();
     },
     run: async () => {
+      // Adding photos may have started a request.
+      await page.locator("#result[aria-busy=false]").waitFor();
       const before = await page.locator("#result-body > *").first().elementHandle();
       await page.locator("#run").click();
       await before?.waitForElementState("hidden");
+      await page.locator("#result-body :is(.headline, .failure)").waitFor();
+      await page.locator("#result[aria-busy=false]").waitFor();
     },
   };
 }

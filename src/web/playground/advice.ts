@@ -41,7 +41,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     text: "The face must be turned by at most 50 degrees. Turn off the quality check to see the measured angle.",
     retry: false,
   },
-  "4001": { text: "Enter your user id at the top of the page.", retry: false },
+  "4001": { text: "Enter your user id below the photos.", retry: false },
   "4002": {
     text: "Check your user id for typing errors, or ask the operator of this service.",
     retry: false,

@@ -2,31 +2,42 @@ import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import type { Store } from "./store.ts";
 
+/** What the controls cause. */
+export interface ControlActions {
+  onRun(): void;
+  /** The user has selected another operation. */
+  onOperation(): void;
+}
+
 /** Binds the operation, its options and the button that runs it. */
-export function mountControls(store: Store, onRun: () => void): void {
+export function mountControls(store: Store, { onRun, onOperation }: ControlActions): void {
   const form = byId("request", HTMLFormElement);
   const run = byId("run", HTMLButtonElement);
   const detect = byId("detect", HTMLInputElement);
   const quality = byId("quality", HTMLInputElement);
-  const radios = [...form.querySelectorAll<HTMLInputElement>("input[name=operation]")];
+  const radios = [...document.querySelectorAll<HTMLInputElement>("input[name=operation]")];
 
   for (const radio of radios)
     radio.addEventListener("change", () => {
-      if (radio.checked) store.update({ operation: radio.value as OperationName, outcome: undefined });
+      if (!radio.checked) return;
+      store.update({ operation: radio.value as OperationName, outcome: undefined });
+      onOperation();
     });
-  detect.addEventListener("change", () => store.update({ detect: detect.checked }));
-  quality.addEventListener("change", () => store.update({ quality: quality.checked }));
+  detect.addEventListener("change", () => store.update({ detect: detect.checked, outcome: undefined }));
+  quality.addEventListener("change", () => store.update({ quality: quality.checked, outcome: undefined }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onRun();
   });
 
   store.subscribe((state) => {
-    const { hasQuality, action } = OPERATIONS[state.operation];
+    const { hasQuality, action, description } = OPERATIONS[state.operation];
     for (const radio of radios) radio.checked = radio.value === state.operation;
     detect.checked = state.detect;
     quality.checked = state.quality;
     byId("quality-option", HTMLLabelElement).hidden = !hasQuality;
+    const hint = byId("operation-hint", HTMLParagraphElement);
+    if (hint.textContent !== description) hint.textContent = description;
     run.textContent = state.isBusy ? "Working…" : action;
     // Unlike `disabled`, this keeps the focus.
     run.setAttribute("aria-disabled", String(state.isBusy));

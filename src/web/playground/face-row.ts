@@ -1,6 +1,7 @@
 import { make, visuallyHidden } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
 import type { Face } from "./faces.ts";
+import { roundDown, roundUp } from "./measurements.ts";
 import type { Photo } from "./store.ts";
 
 /** Limits of the quality check (spec, 8). */
@@ -8,32 +9,34 @@ const MIN_FACE_SIDE = 60;
 const MIN_LIGHT = 70;
 const MAX_YAW_DEGREES = 50;
 
-/** Side of a thumbnail in pixels: 72 CSS pixels on a screen with a device pixel ratio of 3. */
-const THUMBNAIL_SIDE = 216;
+/** Side of a thumbnail in pixels: 48 CSS pixels on a screen with a device pixel ratio of 3. */
+const THUMBNAIL_SIDE = 144;
 /** Margin around the face, as a share of its longer side. */
 const THUMBNAIL_MARGIN = 0.15;
 
-/** The texts of a card. */
-export interface CardTexts {
+/** The texts of a row. */
+export interface RowTexts {
   readonly title: string;
   /** How the face was chosen; shown if there are no attributes. */
   readonly origin: string;
+  /** The name of the face in the response, if it has one. */
+  readonly key?: string | undefined;
 }
 
-/** Draws a card for a face: thumbnail, attributes, quality, and the given button that selects it. */
-export function drawFaceCard(
+/** Draws a row for a face: thumbnail, attributes, quality, and the given button that selects it. */
+export function drawFaceRow(
   photo: Photo,
   face: Face,
-  { title, origin }: CardTexts,
+  { title, origin, key }: RowTexts,
   selectButton: HTMLButtonElement,
 ): HTMLElement {
+  const heading = make("h3", {}, title, ...(key ? [" ", make("code", {}, key)] : []));
   return make(
     "li",
-    { class: "face-card" },
+    { class: "face-row" },
     drawThumbnail(photo, face, title),
-    make("div", {}, make("h3", {}, title), drawFaceSummary(face, origin)),
+    make("div", { class: "face-text" }, heading, drawFaceSummary(face, origin), drawQuality(face)),
     selectButton,
-    drawQuality(face),
   );
 }
 
@@ -44,32 +47,51 @@ function drawFaceSummary({ attributes }: Face, origin: string): HTMLElement {
     "p",
     { class: "face-summary" },
     make("strong", {}, capitalize(gender)),
-    ` (${Math.round(100 * genderConfidence)}% confidence), `,
+    ` (${Math.floor(100 * genderConfidence)}% confidence), `,
     make("strong", {}, age.replace("-", "–")),
     " years",
   );
 }
 
 function drawQuality({ size: [width, height], light, yawDegrees }: Face): HTMLElement {
-  const size = `${width} × ${height}`;
   const yaw = Math.abs(yawDegrees);
   return make(
     "dl",
     { class: "quality" },
-    drawMeasurement("Size", size, Math.min(width, height) >= MIN_FACE_SIDE, `≥ ${MIN_FACE_SIDE}`),
-    drawMeasurement("Light", light.toFixed(1), light >= MIN_LIGHT, `≥ ${MIN_LIGHT}`),
-    drawMeasurement("Yaw", `${yaw.toFixed(1)}°`, yaw <= MAX_YAW_DEGREES, `≤ ${MAX_YAW_DEGREES}°`),
+    drawMeasurement("Size", `${width} × ${height}`, {
+      passes: Math.min(width, height) >= MIN_FACE_SIDE,
+      limit: `at least ${MIN_FACE_SIDE} × ${MIN_FACE_SIDE}`,
+    }),
+    drawMeasurement("Light", roundDown(light), {
+      passes: light >= MIN_LIGHT,
+      limit: `at least ${MIN_LIGHT}`,
+    }),
+    drawMeasurement("Yaw", `${roundUp(yaw)}°`, {
+      passes: yaw <= MAX_YAW_DEGREES,
+      limit: `at most ${MAX_YAW_DEGREES}°`,
+    }),
   );
 }
 
-function drawMeasurement(name: string, value: string, passes: boolean, limit: string): HTMLElement {
+function drawMeasurement(
+  name: string,
+  value: string,
+  { passes, limit }: { readonly passes: boolean; readonly limit: string },
+): HTMLElement {
   const [kind, sign] = passes ? (["passes", "✓"] as const) : (["fails", "✗"] as const);
   const verdict = make("span", { class: kind, "aria-hidden": "true" }, sign);
   return make(
     "div",
-    {},
+    { title: `${name} must be ${limit}` },
     make("dt", {}, name),
-    make("dd", {}, verdict, visuallyHidden(`${kind}: `), value, make("small", {}, limit)),
+    make(
+      "dd",
+      {},
+      verdict,
+      visuallyHidden(`${kind}: `),
+      value,
+      ...(passes ? [] : [make("small", {}, limit)]),
+    ),
   );
 }
 

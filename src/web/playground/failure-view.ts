@@ -4,7 +4,7 @@ import type { Failure } from "./send.ts";
 
 /** Draws an error: what happened, in which photo, what to do, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
-  const { message, code, httpStatus, photo, requestId } = failure;
+  const { code, httpStatus, photo, requestId } = failure;
   const { text, retry } = adviceFor(failure);
   const facts = [
     ...(photo === undefined ? [] : [["Photo", photo]]),
@@ -15,17 +15,35 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
   const list = make("dl", { class: "facts" });
   for (const [name, value] of facts)
     list.append(make("div", {}, make("dt", {}, name!), make("dd", {}, value!)));
-  const card = make("div", { class: "failure" }, make("h3", {}, message), make("p", {}, text), list);
+  const card = make(
+    "div",
+    { class: "failure" },
+    make("h3", {}, messageText(failure)),
+    make("p", {}, text),
+    list,
+  );
   if (retry) card.append(drawRetry(failure, onRetry));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }
 
 /** Describes an error in one sentence for screen readers. */
-export function failureText({ message, photo, retryAfterSeconds }: Failure): string {
+export function failureText(failure: Failure): string {
+  const { photo, retryAfterSeconds } = failure;
   const where = photo === undefined ? "" : ` Photo ${photo}.`;
   const when = retryAfterSeconds === undefined ? "" : ` Try again in ${waitText(retryAfterSeconds)}.`;
-  return `Error: ${message}${where}${when}`;
+  return `Error: ${messageText(failure)}${where}${when}`;
+}
+
+const QUOTA_USED_UP = "4004";
+
+/** The message of an error. That of a used-up quota names the day on which it can be used again. */
+function messageText({ message, code, retryAfterSeconds }: Failure): string {
+  if (code !== QUOTA_USED_UP || retryAfterSeconds === undefined) return message;
+  const reset = new Date(Date.now() + 1000 * retryAfterSeconds);
+  // Quotas are counted by months in UTC.
+  const day = reset.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+  return `Monthly quota used up; resets on ${day}.`;
 }
 
 function drawRetry({ retryAfterSeconds }: Failure, onRetry: () => void): HTMLElement {

@@ -4,13 +4,15 @@ import { mountSite } from "../site/site.ts";
 import { mountControls } from "./controls.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
 import { mountRawView } from "./raw-view.ts";
+import type { Rectangle } from "./responses.ts";
 import { mountResultView } from "./result-view.ts";
-import { findFaces, run } from "./run.ts";
+import { cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
+import { mountSampleView, showSamplesOfOperation } from "./sample-view.ts";
 import { mountSlotView } from "./slot-view.ts";
-import { createStore } from "./store.ts";
+import { createStore, toggleFace } from "./store.ts";
 import { mountUserIdField } from "./user-id.ts";
 
-mountSite();
+const { hasNewUserId } = mountSite();
 const store = createStore({
   userId: readUserId(),
   isUserIdVisible: false,
@@ -18,19 +20,46 @@ const store = createStore({
   slots: [{}, {}],
   detect: true,
   quality: false,
+  hasLandmarks: true,
   isBusy: false,
 });
-const photoLoader = createPhotoLoader(store, fetchServiceInfo());
 const runNow = () => {
   run(store).catch(reportError);
 };
+const runIfCompleteNow = () => {
+  runIfComplete(store).catch(reportError);
+};
+const changeOperation = async () => {
+  cancelRun();
+  await showSamplesOfOperation(store);
+  await runIfComplete(store);
+};
+const selectFace = (slot: number, box: Rectangle) => {
+  toggleFace(store, slot, box);
+  // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
+  if (store.state.operation !== "get_image_attr") runIfCompleteNow();
+};
+const photoLoader = createPhotoLoader(store, fetchServiceInfo(), runIfCompleteNow);
 const findFacesNow = (slot: number) => {
   findFaces(store, slot).catch(reportError);
 };
 
 mountUserIdField(store);
-mountControls(store, runNow);
+mountControls(store, {
+  onRun: runNow,
+  onOperation: () => {
+    changeOperation().catch(reportError);
+  },
+});
 for (const slot of store.state.slots.keys())
-  mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow });
-mountResultView(store, runNow);
+  mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
+mountResultView(store, { onRetry: runNow, selectFace });
 mountRawView(store);
+mountSampleView(store, runIfCompleteNow);
+
+// The first result, before the user has done anything. It is the service's own only for a user who has just come with
+// a link: a reload must not use up the quota.
+const FIRST = { mayScroll: false };
+showSamplesOfOperation(store)
+  .then(() => (hasNewUserId ? runIfComplete(store, FIRST) : showStored(store, FIRST)))
+  .catch(reportError);

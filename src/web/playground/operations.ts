@@ -10,6 +10,8 @@ export interface Operation {
   readonly hasQuality: boolean;
   /** Label of the button that runs it. */
   readonly action: string;
+  /** What it tells about the photos. */
+  readonly description: string;
 }
 
 const PAIR = [
@@ -25,6 +27,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     images: PAIR,
     hasQuality: false,
     action: "Match faces",
+    description: "Are these the same person?",
   },
   get_image_attr: {
     name: "get_image_attr",
@@ -32,6 +35,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     images: [{ field: "image_attr", boxField: "bboxes" }],
     hasQuality: false,
     action: "Get attributes",
+    description: "Landmarks, age range and gender of every face.",
   },
   get_face_vec: {
     name: "get_face_vec",
@@ -39,6 +43,7 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     images: [{ field: "img", boxField: "bboxes" }],
     hasQuality: true,
     action: "Get vector",
+    description: "A face as a vector of 128 numbers.",
   },
   compare_faces: {
     name: "compare_faces",
@@ -46,5 +51,6 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
     images: PAIR,
     hasQuality: false,
     action: "Compare faces",
+    description: "Deprecated: how likely are these the same person? Use Match.",
   },
 };

@@ -1,4 +1,4 @@
-import { make, makeSvg, visuallyHidden } from "../site/elements.ts";
+import { make, makeSvg } from "../site/elements.ts";
 import { describeFace, type Face, isSameFace } from "./faces.ts";
 import type { Point, Rectangle } from "./responses.ts";
 import type { Photo } from "./store.ts";
@@ -72,16 +72,11 @@ function createButton(
   index: number,
   onSelect: (box: Rectangle) => void,
 ): HTMLElement {
-  const number = make("span", { class: "number" }, String(index + 1));
-  const description = visuallyHidden(`: use this face (${describeFace(face)})`);
+  // The number is not drawn on small faces, so the name does not depend on it.
+  const name = `Face ${index + 1}: use this face (${describeFace(face)})`;
   const classes = `face-button ${numberPosition(face.rectangle, photo)}`;
-  const button = make(
-    "button",
-    { type: "button", class: classes },
-    visuallyHidden("Face "),
-    number,
-    description,
-  );
+  const number = make("span", { class: "number" }, String(index + 1));
+  const button = make("button", { type: "button", class: classes, "aria-label": name }, number);
   positionOver(button, face.rectangle, photo);
   button.addEventListener("click", () => onSelect(face.rectangle));
   return button;

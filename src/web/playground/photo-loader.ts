@@ -1,6 +1,8 @@
 import type { ServiceInfo } from "../site/service-info.ts";
 import { OPERATIONS } from "./operations.ts";
 import { closePhoto, openPhoto, PhotoError } from "./photos.ts";
+import { cancelRun } from "./run.ts";
+import { giveUpSamples, hasSamples } from "./samples.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
 
 /** Puts photos into the slots and removes them. */
@@ -14,14 +16,25 @@ export interface PhotoLoader {
 /** File names that browsers give to pasted images. */
 const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
 
-/** Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. */
-export function createPhotoLoader(store: Store, limits: Promise<ServiceInfo | undefined>): PhotoLoader {
+/**
+ * Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. `onAdded` is called
+ * when photos have been added.
+ */
+export function createPhotoLoader(
+  store: Store,
+  limits: Promise<ServiceInfo | undefined>,
+  onAdded: () => void,
+): PhotoLoader {
   const loader: PhotoLoader = {
     async add(files, slot) {
       const fitting = files.slice(0, slotCount(store.state) - slot);
+      if (fitting.length === 0) return;
+      removeSamples(store);
       await Promise.all(fitting.map((file, i) => addPhoto(store, limits, file, slot + i)));
+      onAdded();
     },
     remove(slot) {
+      cancelRun();
       releasePhoto(store, slot);
       updateSlot(store, slot, {});
       store.update({ outcome: undefined });
@@ -51,6 +64,7 @@ async function addPhoto(
   file: File,
   slot: number,
 ): Promise<void> {
+  cancelRun();
   const name = GENERIC_NAME.test(file.name) ? `photo-${slot + 1}.${extensionOf(file)}` : file.name;
   try {
     const photo = await openPhoto(file, name, await limits);
@@ -64,6 +78,14 @@ async function addPhoto(
   store.update({ outcome: undefined });
 }
 
+/** A photo of the user replaces all samples, not only the one in its slot. */
+function removeSamples(store: Store): void {
+  giveUpSamples();
+  if (!hasSamples(store.state.slots)) return;
+  for (const slot of store.state.slots.keys()) releasePhoto(store, slot);
+  store.update({ slots: [{}, {}], outcome: undefined });
+}
+
 function releasePhoto({ state }: Store, slot: number): void {
   const photo = state.slots[slot]?.photo;
   if (photo) closePhoto(photo);
@@ -73,9 +95,11 @@ function slotCount({ operation }: State): number {
   return OPERATIONS[operation].images.length;
 }
 
-/** The first empty slot, or the first slot if none is empty. */
+/** The first slot without a photo of the user, or the first slot if there is none. */
 function nextSlot(state: State): number {
-  const empty = state.slots.slice(0, slotCount(state)).findIndex(({ photo }) => !photo);
+  const empty = state.slots
+    .slice(0, slotCount(state))
+    .findIndex(({ photo }) => !photo || photo.sample !== undefined);
   return Math.max(0, empty);
 }
 

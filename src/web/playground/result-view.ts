@@ -1,83 +1,74 @@
-import { byId, make, visuallyHidden } from "../site/elements.ts";
-import { drawFaceCard } from "./face-card.ts";
-import { facesFrom, isSameFace } from "./faces.ts";
+import { byId, make } from "../site/elements.ts";
+import { drawFaceList, type FaceList } from "./face-list.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
+import { requestFrom } from "./request.ts";
 import { drawSummary, summaryText } from "./response-summary.ts";
 import type { Rectangle } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
-import { type State, type Store, toggleFace } from "./store.ts";
+import type { State, Store } from "./store.ts";
 import { drawTimings } from "./timings.ts";
 
-/** A face of the response, and the button that selects it. */
-interface Card {
-  readonly element: HTMLElement;
-  readonly selectButton: HTMLButtonElement;
-  readonly slot: number;
-  readonly box: Rectangle;
+const ENTER_ID = "Enter a user id to analyse your own photos.";
+
+const CAVEAT = "Age and gender are estimates from appearance and can be wrong.";
+
+/** What the result causes. */
+export interface ResultActions {
+  onRetry(): void;
+  /** Selects a face for requests, or clears the selection. */
+  selectFace(slot: number, box: Rectangle): void;
 }
 
 /** Shows the outcome of the last request, and announces it to screen readers. */
-export function mountResultView(store: Store, onRetry: () => void): void {
+export function mountResultView(store: Store, { onRetry, selectFace }: ResultActions): void {
   const panel = byId("result", HTMLElement);
   const body = byId("result-body", HTMLDivElement);
   const status = byId("status", HTMLParagraphElement);
-  let drawn: Outcome | "nothing" | undefined = "nothing";
-  let cards: readonly Card[] = [];
+  let drawn: Outcome | undefined;
+  let faces: FaceList | undefined;
   store.subscribe((state) => {
+    const { outcome } = state;
     panel.setAttribute("aria-busy", String(state.isBusy));
-    if (state.outcome !== drawn) {
-      drawn = state.outcome;
-      cards = drawn?.isSuccess ? cardsFrom(store, drawn) : [];
-      body.replaceChildren(...draw(state, cards, onRetry));
-      status.textContent = drawn ? outcomeText(drawn) : "";
-    }
-    for (const { selectButton, slot, box } of cards)
-      selectButton.setAttribute(
-        "aria-pressed",
-        String(isSameFace(state.slots[slot]?.photo?.selectedBox, box)),
+    if (!outcome) showText(body, emptyText(state));
+    else if (outcome !== drawn) {
+      faces = outcome.isSuccess ? drawFaceList(state, outcome, selectFace) : undefined;
+      body.replaceChildren(
+        ...(outcome.isSuccess
+          ? drawSuccess(outcome, faces?.elements ?? [])
+          : [drawFailure(outcome, onRetry)]),
       );
+      panel.scrollTop = 0;
+    }
+    if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome) : "";
+    drawn = outcome;
+    faces?.update(state);
   });
+}
+
+function showText(body: HTMLElement, text: string): void {
+  if (body.textContent !== text) body.replaceChildren(make("p", { class: "empty" }, text));
 }
 
 function outcomeText(outcome: Outcome): string {
   return outcome.isSuccess ? summaryText(outcome.response.data) : failureText(outcome);
 }
 
-function draw({ outcome }: State, cards: readonly Card[], onRetry: () => void): Node[] {
-  if (!outcome) return [make("p", { class: "empty" }, "No result yet. Add a photo and run the operation.")];
-  if (!outcome.isSuccess) return [drawFailure(outcome, onRetry)];
+function emptyText(state: State): string {
+  if (state.isBusy) return "Working…";
+  const { images, operation } = requestFrom(state);
+  if (images.every(({ photo }) => photo)) return `Press “${operation.action}” to see results.`;
+  return images.length > 1 ? "Add two photos to see results." : "Add a photo to see results.";
+}
+
+function drawSuccess(outcome: Success, faces: readonly HTMLElement[]): Node[] {
   const { data } = outcome.response;
   const { milliseconds, model } = data.detail;
   return [
+    ...(outcome.isStored ? [make("p", { class: "stored" }, "Stored result of a sample. ", ENTER_ID)] : []),
     ...drawSummary(data),
-    make("ol", { class: "face-cards" }, ...cards.map(({ element }) => element)),
-    make("h3", {}, "Timing"),
-    drawTimings(milliseconds, outcome.roundTripMs),
+    ...faces,
+    ...(data.attributes ? [make("p", { class: "hint" }, CAVEAT)] : []),
+    ...(outcome.isStored ? [] : [make("h3", {}, "Timing"), drawTimings(milliseconds, outcome.roundTripMs)]),
     make("p", { class: "hint" }, "Model ", make("code", {}, model)),
   ];
-}
-
-function cardsFrom(store: Store, { request, response: { data } }: Success): Card[] {
-  const images = facesFrom(data);
-  return images.flatMap((faces, image) => {
-    const { slot, photo, box: sent } = request.images[image]!;
-    const count = data.detail.images[image]!.faces_found;
-    const origin = sent
-      ? "Selected by its box"
-      : count > 1
-        ? `First of ${count} faces`
-        : "Only face in the photo";
-    return faces.map((face, i) => {
-      const box = face.rectangle;
-      const title = images.length > 1 ? `Photo ${slot + 1}` : `Face ${i + 1}`;
-      const selectButton = make("button", { type: "button" }, "Use this face", visuallyHidden(`, ${title}`));
-      selectButton.addEventListener("click", () => toggleFace(store, slot, box));
-      return {
-        element: drawFaceCard(photo!, face, { title, origin }, selectButton),
-        selectButton,
-        slot,
-        box,
-      };
-    });
-  });
 }

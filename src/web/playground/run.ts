@@ -2,26 +2,54 @@ import { byId } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { facesFrom, mergeFaces } from "./faces.ts";
 import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
+import { hasSamples, storedOutcome } from "./samples.ts";
 import { type Outcome, type Success, send } from "./send.ts";
 import { type Store, updateSlot } from "./store.ts";
 
+/** The request in flight. */
+let current: AbortController | undefined;
+
+/** Whether the page may scroll to show the outcome. */
+interface RunOptions {
+  readonly mayScroll?: boolean;
+}
+
 /** Sends the request that the form describes and shows its outcome. Asks for missing input instead. */
-export async function run(store: Store): Promise<void> {
+export async function run(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
-  if (store.state.isBusy || !requireUserId(store) || !requirePhotos(store, request)) return;
+  if (!requireUserId(store) || !requirePhotos(store, request)) return;
   const outcome = await sendWhileBusy(store, request);
-  // The user may have changed the form in the meantime.
-  const isSameOperation = store.state.operation === request.operation.name;
-  if (isSameOperation && hasSamePhotos(store, request)) showOutcome(store, outcome);
+  if (outcome) showOutcome(store, outcome, options);
+}
+
+/** Runs the operation if all its photos are there, without asking for input. Samples need no user id. */
+export async function runIfComplete(store: Store, options?: RunOptions): Promise<void> {
+  const request = requestFrom(store.state);
+  if (request.images.some(({ photo }) => !photo)) return;
+  if (store.state.userId) return run(store, options);
+  if (hasSamples(store.state.slots)) return showStored(store, options);
+  const message = "Enter your user id to see results.";
+  showOutcome(store, { isSuccess: false, message, code: "4001" }, options);
+}
+
+/** Shows the stored result of the samples, if there is one. */
+export async function showStored(store: Store, options?: RunOptions): Promise<void> {
+  const outcome = await storedOutcome(store);
+  if (outcome && hasSamePhotos(store, outcome.request)) showOutcome(store, outcome, options);
+}
+
+/** Cancels the request in flight, because its input has changed. */
+export function cancelRun(): void {
+  current?.abort();
 }
 
 /** Marks every face of a photo so that the user can select one. */
 export async function findFaces(store: Store, slot: number): Promise<void> {
   const photo = store.state.slots[slot]?.photo;
-  if (!photo || store.state.isBusy || !requireUserId(store)) return;
+  if (!photo || !requireUserId(store)) return;
   const request = detectionRequest(photo, slot);
   const outcome = await sendWhileBusy(store, request);
-  if (!hasSamePhotos(store, request)) return;
+  if (!outcome || !hasSamePhotos(store, request)) return;
   if (!outcome.isSuccess) return showOutcome(store, outcome);
   rememberFaces(store, outcome);
   const count = store.state.slots[slot]?.photo?.faces.length ?? 0;
@@ -29,26 +57,37 @@ export async function findFaces(store: Store, slot: number): Promise<void> {
   byId("status", HTMLParagraphElement).textContent = `${found} in ${photo.name}.`;
 }
 
-async function sendWhileBusy(store: Store, request: FaceRequest): Promise<Outcome> {
+/** Sends a request, and cancels an earlier one. Returns undefined if it was cancelled itself. */
+async function sendWhileBusy(store: Store, request: FaceRequest): Promise<Outcome | undefined> {
+  current?.abort();
+  const controller = new AbortController();
+  current = controller;
   store.update({ isBusy: true });
   try {
-    return await send(request, store.state.userId);
+    const outcome = await send(request, store.state.userId, { signal: controller.signal });
+    return controller.signal.aborted ? undefined : outcome;
   } finally {
-    store.update({ isBusy: false });
+    if (current === controller) {
+      current = undefined;
+      store.update({ isBusy: false });
+    }
   }
 }
 
-function showOutcome(store: Store, outcome: Outcome): void {
+function showOutcome(store: Store, outcome: Outcome, { mayScroll = true }: RunOptions = {}): void {
   if (outcome.isSuccess) rememberFaces(store, outcome);
   store.update({ outcome });
-  scrollIntoView(byId("result", HTMLElement));
+  if (mayScroll) scrollToResult();
 }
 
-/** Scrolls to an element in the lower half of the window or below it, where phones show the result. */
-function scrollIntoView(element: HTMLElement): void {
-  if (element.getBoundingClientRect().top < innerHeight / 2) return;
+/** Scrolls as far as needed to show the start of the result, so that the photo stays visible if there is room. */
+function scrollToResult(): void {
+  const { top } = byId("result", HTMLElement).getBoundingClientRect();
+  const hiddenBy = top - innerHeight / 2;
+  const isAbove = top < 0 && matchMedia("(max-width: 999px)").matches;
+  if (hiddenBy <= 0 && !isAbove) return;
   const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  element.scrollIntoView({ behavior: prefersReducedMotion ? "auto" : "smooth" });
+  scrollBy({ top: isAbove ? top : hiddenBy, behavior: prefersReducedMotion ? "instant" : "smooth" });
 }
 
 /** Adds the faces of a response to their photos. */

@@ -9,6 +9,8 @@ export type Outcome = Success | Failure;
 /** A successful response. */
 export interface Success {
   readonly isSuccess: true;
+  /** Whether the response is stored with the page, and the service was not called. */
+  readonly isStored?: true;
   readonly request: FaceRequest;
   readonly response: Envelope<ResponseData>;
   readonly httpStatus: number;

@@ -6,20 +6,25 @@ import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
 import { sizeText } from "./photos.ts";
-import { type Photo, type Slot, type Store, toggleFace } from "./store.ts";
+import type { Rectangle } from "./responses.ts";
+import type { Photo, Slot, Store } from "./store.ts";
+import { mountZoom } from "./zoom.ts";
 
 /** What the buttons of a slot do. */
 export interface SlotActions {
   readonly photoLoader: PhotoLoader;
   /** Detects the faces of the slot's photo. */
   findFaces(slot: number): void;
+  /** Selects a face for requests, or clears the selection. */
+  selectFace(slot: number, box: Rectangle): void;
 }
 
 /** Longer sides only slow the response (spec, 1). */
 const RECOMMENDED_SIDE = 1024;
 
 /** Shows a slot and the photo in it. */
-export function mountSlotView(store: Store, index: number, { photoLoader, findFaces }: SlotActions): void {
+export function mountSlotView(store: Store, index: number, actions: SlotActions): void {
+  const { photoLoader, findFaces, selectFace } = actions;
   const content = byId("slot", HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
   const root = content.firstElementChild as HTMLElement;
   root.dataset.slot = String(index);
@@ -43,9 +48,13 @@ export function mountSlotView(store: Store, index: number, { photoLoader, findFa
     file.value = "";
     photoLoader.add(files, index).catch(reportError);
   });
+  button("landmarks").addEventListener("click", () =>
+    store.update({ hasLandmarks: !store.state.hasLandmarks }),
+  );
+  const zoom = mountZoom(root);
   highlightOnDrag(root);
 
-  store.subscribe(({ operation, slots, isBusy }) => {
+  store.subscribe(({ operation, slots, isBusy, hasLandmarks }) => {
     const count = OPERATIONS[operation].images.length;
     const name = count > 1 ? `Photo ${index + 1}` : "Photo";
     root.hidden = index >= count;
@@ -55,11 +64,15 @@ export function mountSlotView(store: Store, index: number, { photoLoader, findFa
     // This operation marks every face itself.
     button("find").hidden = !slots[index]?.photo || operation === "get_image_attr";
     button("find").setAttribute("aria-disabled", String(isBusy));
+    button("landmarks").hidden = !slots[index]?.photo?.faces.some(({ attributes }) => attributes);
+    button("landmarks").setAttribute("aria-pressed", String(hasLandmarks));
+    root.classList.toggle("without-landmarks", !hasLandmarks);
   });
   let drawn: Slot | undefined;
   store.subscribe(({ slots }) => {
     const slot = slots[index]!;
-    if (slot !== drawn) draw(root, slot, drawn, (box) => toggleFace(store, index, box));
+    if (slot.photo?.image !== drawn?.photo?.image) zoom.reset();
+    if (slot !== drawn) draw(root, slot, drawn, (box) => selectFace(index, box));
     drawn = slot;
   });
 }
@@ -75,28 +88,31 @@ function draw(
   partOf(root, "problem", HTMLElement).textContent = problem ?? "";
   partOf(root, "about", HTMLElement).textContent = photo ? photoText(photo) : "";
   partOf(root, "note", HTMLElement).textContent = photo ? noteText(photo) : "";
-  partOf(root, "choose", HTMLButtonElement).textContent = photo ? "Replace" : "Choose";
-  partOf(root, "camera", HTMLButtonElement).hidden = photo !== undefined || !hasCamera();
+  const isUsers = photo !== undefined && !photo.sample;
+  partOf(root, "choose", HTMLButtonElement).textContent = isUsers ? "Replace" : "Choose";
+  partOf(root, "camera", HTMLButtonElement).hidden = isUsers || !hasCamera();
   partOf(root, "remove", HTMLButtonElement).hidden = !photo;
-  const frame = partOf(root, "frame", HTMLElement);
-  frame.hidden = !photo;
+  partOf(root, "frame", HTMLElement).hidden = !photo;
+  partOf(root, "tools", HTMLElement).hidden = !photo;
+  const stage = partOf(root, "stage", HTMLElement);
   if (!photo) {
-    frame.replaceChildren();
+    stage.replaceChildren();
     return;
   }
   // Redraw only what changed, so that a face that was just selected keeps the focus.
   if (photo.image !== previous?.photo?.image || photo.faces !== previous.photo.faces) {
     photo.image.alt = `${photo.name}, ${facesText(photo)}`;
-    frame.replaceChildren(photo.image, ...drawOverlay(photo, onSelect));
+    stage.replaceChildren(photo.image, ...drawOverlay(photo, onSelect));
   }
-  markSelected(frame, photo);
+  markSelected(stage, photo);
 }
 
 function photoText({ name, width, height, file }: Photo): string {
   return `${name} · ${width} × ${height} · ${sizeText(file.size)}`;
 }
 
-function noteText({ width, height, faces, selectedBox }: Photo): string {
+function noteText({ width, height, faces, selectedBox, sample }: Photo): string {
+  if (sample) return "A sample. Drop or paste your own photo here.";
   const selected = faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle));
   if (selected >= 0) return `Face ${selected + 1} is selected.`;
   if (faces.length > 1) return "Click a face to select it.";

@@ -1,6 +1,7 @@
 import { type Face, isSameFace } from "./faces.ts";
 import type { OperationName } from "./operations.ts";
 import type { Rectangle } from "./responses.ts";
+import type { SampleName } from "./samples.ts";
 import type { Outcome } from "./send.ts";
 
 /** A photo that the user added. */
@@ -13,6 +14,8 @@ export interface Photo {
   readonly width: number;
   readonly height: number;
   readonly faces: readonly Face[];
+  /** Set if it is a sample and not a photo of the user. */
+  readonly sample?: SampleName;
   /** The box of the face that requests use, if the user selected one. */
   readonly selectedBox?: Rectangle | undefined;
 }
@@ -31,6 +34,8 @@ export interface State {
   readonly slots: readonly [Slot, Slot];
   readonly detect: boolean;
   readonly quality: boolean;
+  /** Whether landmarks are drawn on the photos. */
+  readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */
   readonly isBusy: boolean;
   readonly outcome?: Outcome | undefined;

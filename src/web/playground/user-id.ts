@@ -16,7 +16,9 @@ export function mountUserIdField(store: Store): void {
     const userId = input.value.trim();
     storeUserId(userId);
     input.removeAttribute("aria-invalid");
-    store.update({ userId });
+    // An error may be about the old id.
+    const { outcome } = store.state;
+    store.update({ userId, outcome: outcome?.isSuccess ? outcome : undefined });
   });
   reveal.addEventListener("click", () => store.update({ isUserIdVisible: !store.state.isUserIdVisible }));
   store.subscribe(({ isUserIdVisible }) => {

@@ -2,16 +2,18 @@ const USER_ID = "user_id";
 
 /**
  * Takes a user id from the fragment of the address, as in `/#user_id=…`, and removes it from the address bar and the
- * history. Browsers never send a fragment to a server. The rest of the fragment stays.
+ * history. Browsers never send a fragment to a server. The rest of the fragment stays. Returns whether
+ * there was an id.
  */
-export function adoptUserIdFromAddress(): void {
+export function adoptUserIdFromAddress(): boolean {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const userId = parameters.get(USER_ID)?.trim();
-  if (userId === undefined) return;
+  if (userId === undefined) return false;
   if (userId) storeUserId(userId);
   parameters.delete(USER_ID);
   const rest = parameters.size > 0 ? `#${parameters}` : "";
   history.replaceState(history.state, "", location.pathname + location.search + rest);
+  return userId !== "";
 }
 
 /** Reads the user id of this browser tab; empty if there is none. */

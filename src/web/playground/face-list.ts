@@ -1,0 +1,84 @@
+import { make, visuallyHidden } from "../site/elements.ts";
+import { drawFaceRow } from "./face-row.ts";
+import { facesFrom, isSameFace } from "./faces.ts";
+import type { Rectangle } from "./responses.ts";
+import type { Success } from "./send.ts";
+import type { State } from "./store.ts";
+
+/** More faces than this are shown only on demand. */
+const MAX_ROWS = 6;
+
+/** The faces of a response. */
+export interface FaceList {
+  readonly elements: readonly HTMLElement[];
+  /** Shows which faces are selected. */
+  update(state: State): void;
+}
+
+interface Row {
+  readonly element: HTMLElement;
+  readonly selectButton: HTMLButtonElement;
+  readonly slot: number;
+  readonly box: Rectangle;
+}
+
+/** Draws a row for every face of a response. Rows beyond the first few are drawn when the user asks for them. */
+export function drawFaceList(
+  { slots }: State,
+  outcome: Success,
+  selectFace: (slot: number, box: Rectangle) => void,
+): FaceList {
+  const drawers = rowDrawers(slots, outcome, selectFace);
+  const rows = drawers.slice(0, MAX_ROWS).map((draw) => draw());
+  const list = make("ol", { class: "face-rows" }, ...rows.map(({ element }) => element));
+  let latest: State | undefined;
+  const update = (state: State) => {
+    latest = state;
+    for (const { selectButton, slot, box } of rows)
+      selectButton.setAttribute(
+        "aria-pressed",
+        String(isSameFace(state.slots[slot]?.photo?.selectedBox, box)),
+      );
+  };
+  if (drawers.length <= MAX_ROWS) return { elements: [list], update };
+  const more = make("button", { type: "button" }, `Show all ${drawers.length} faces`);
+  more.addEventListener("click", () => {
+    const added = drawers.slice(MAX_ROWS).map((draw) => draw());
+    rows.push(...added);
+    list.append(...added.map(({ element }) => element));
+    if (latest) update(latest);
+    more.remove();
+    // The pressed button is gone; go on with the first new face.
+    added[0]?.selectButton.focus({ preventScroll: true });
+  });
+  return { elements: [list, more], update };
+}
+
+function rowDrawers(
+  slots: State["slots"],
+  { request, response: { data } }: Success,
+  selectFace: (slot: number, box: Rectangle) => void,
+): (() => Row)[] {
+  const images = facesFrom(data);
+  const keys = Object.keys(data.attributes ?? {}).filter((key) => key !== "image_size");
+  return images.flatMap((faces, image) => {
+    const { slot, photo, box: sent } = request.images[image]!;
+    const origin = originText(sent !== undefined, data.detail.images[image]!.faces_found);
+    const known = slots[slot]?.photo?.faces ?? [];
+    return faces.map((face, i) => () => {
+      const box = face.rectangle;
+      // The same number as on the photo, which may know more faces than this response.
+      const number = known.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1 || i + 1;
+      const title = images.length > 1 ? `Photo ${slot + 1}, face ${number}` : `Face ${number}`;
+      const selectButton = make("button", { type: "button" }, "Use", visuallyHidden(` ${title}`));
+      selectButton.addEventListener("click", () => selectFace(slot, box));
+      const element = drawFaceRow(photo!, face, { title, origin, key: keys[i] }, selectButton);
+      return { element, selectButton, slot, box };
+    });
+  });
+}
+
+function originText(isSelected: boolean, count: number): string {
+  if (isSelected) return "Selected by its box";
+  return count > 1 ? `First of ${count} faces` : "Only face in the photo";
+}

@@ -1,0 +1,74 @@
+import { OPERATIONS, type OperationName } from "./operations.ts";
+import { closePhoto, openPhoto } from "./photos.ts";
+import { requestFrom } from "./request.ts";
+import { sampleResultFor } from "./sample-results.ts";
+import type { Success } from "./send.ts";
+import type { Photo, Slot, Store } from "./store.ts";
+
+/** The names of the sample photos. */
+export type SampleName = "collins" | "collins-copy" | "hopper";
+
+/** Counts the reasons why samples that are still loading may be unwanted. */
+let generation = 0;
+
+const PAIR: readonly SampleName[] = ["collins", "hopper"];
+
+/** The samples that an operation starts with. */
+export function samplesFor(operation: OperationName): readonly SampleName[] {
+  return PAIR.slice(0, OPERATIONS[operation].images.length);
+}
+
+/** Whether the photos are samples: those are replaced by the first photo of the user. */
+export function hasSamples(slots: readonly Slot[]): boolean {
+  return slots.some(({ photo }) => photo?.sample !== undefined);
+}
+
+/** Gives up samples that are still loading, because the user adds a photo. */
+export function giveUpSamples(): void {
+  generation++;
+}
+
+/**
+ * Puts samples into the slots, and selects an operation that takes as many photos. Returns false if they are no longer
+ * wanted when they have been loaded.
+ */
+export async function showSamples(
+  store: Store,
+  names: readonly SampleName[],
+  isWanted = () => true,
+): Promise<boolean> {
+  const own = ++generation;
+  const photos = await Promise.all(names.map(openSample));
+  if (own !== generation || !isWanted()) return false;
+  const { operation, slots } = store.state;
+  for (const { photo } of slots) if (photo) closePhoto(photo);
+  const fits = OPERATIONS[operation].images.length === names.length;
+  const fitting: OperationName = names.length > 1 ? "match_faces" : "get_image_attr";
+  store.update({
+    operation: fits ? operation : fitting,
+    slots: [slotWith(photos[0]), slotWith(photos[1])],
+    outcome: undefined,
+  });
+  return true;
+}
+
+/** Returns the stored result for the samples in the slots; undefined if there is none for the form. */
+export async function storedOutcome({ state }: Store): Promise<Success | undefined> {
+  const request = requestFrom(state);
+  const names = request.images.map(({ photo }) => photo?.sample);
+  const isDefault = state.detect && !request.quality && request.images.every(({ box }) => !box);
+  if (!isDefault || names.some((name) => name === undefined)) return undefined;
+  const response = await sampleResultFor(state.operation, names as SampleName[]);
+  return response && { isSuccess: true, isStored: true, request, response, httpStatus: 200, roundTripMs: 0 };
+}
+
+async function openSample(name: SampleName): Promise<Photo> {
+  const thumbnail = document.querySelector<HTMLElement>(`[data-sample="${name}"]`);
+  const response = await fetch(new URL(thumbnail?.dataset.src ?? "", document.baseURI));
+  const photo = await openPhoto(await response.blob(), `${name}.jpg`, undefined);
+  return { ...photo, sample: name };
+}
+
+function slotWith(photo: Photo | undefined): Slot {
+  return photo ? { photo } : {};
+}

@@ -1,0 +1,155 @@
+import type { Browser, Locator, Page } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { photograph } from "../support/images.ts";
+import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
+import { startTestService } from "../support/service.ts";
+
+describe.runIf(hasBrowser)("the layout of the playground", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  test.each(SIZES_AND_THEMES)(
+    "shows every result without scrolling and accessibly: %s",
+    async (name, options) => {
+      const { page, selectOperation, addPhotos, run, slot, result } = await openPlayground(
+        browser,
+        service,
+        options,
+      );
+      const check = async (state: string) => {
+        await expectInView(page, result.locator(".headline, .failure"), state);
+        await checkPage(page, `playground ${state} ${name}`);
+      };
+      await checkPage(page, `playground first-visit ${name}`);
+      await addPhotos(0, sampleFile(4));
+      await check("attributes");
+      await slot(0)
+        .getByRole("button", { name: /^Face 2/ })
+        .click();
+      await checkPage(page, `playground selected ${name}`);
+      await selectOperation("Match");
+      await addPhotos(1, sampleFile(5));
+      await check("match");
+      await page.getByLabel("User id").fill("nobody");
+      await run();
+      await check("error");
+    },
+  );
+
+  test.each([
+    [1280, 720],
+    [1366, 768],
+    [1920, 1080],
+  ])("shows the result beside the photo at %i x %i", async (width, height) => {
+    const { page, selectOperation, addPhotos, result, slot } = await openPlayground(browser, service, {
+      viewport: { width, height },
+    });
+    // Typing the user id has scrolled.
+    await page.evaluate("scrollTo(0, 0)");
+    for (const [operation, ...files] of [
+      ["Attributes", sampleFile(4)],
+      ["Vector", sampleFile(3)],
+      ["Match", sampleFile(3), sampleFile(5)],
+    ] as const) {
+      await selectOperation(operation);
+      await addPhotos(0, ...files);
+      await expectInView(page, result.locator(".headline"), operation);
+      await expectInView(page, slot(0).locator("img"), operation);
+    }
+    expect(await page.evaluate("scrollY")).toBe(0);
+  });
+
+  test("keeps a page with many faces short, until the user asks for all of them", async () => {
+    const phone = { viewport: { width: 390, height: 844 } };
+    const { page, addPhotos, result } = await openPlayground(browser, service, phone);
+    await addPhotos(0, await crowd());
+    const count = Number(/(\d+) faces/.exec((await result.locator(".verdict").textContent()) ?? "")?.[1]);
+    expect(count).toBeGreaterThan(20);
+    expect(await result.getByRole("listitem").count()).toBe(6);
+    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(5000);
+    await checkPage(page, "playground crowd");
+    await result.getByRole("button", { name: `Show all ${count} faces` }).click();
+    expect(await result.getByRole("listitem").count()).toBe(count);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Use Face 7");
+    await expectNoOverlaps(page.locator(".number:visible"));
+  });
+
+  test("writes the number of a face on one line and hides it on faces that are too small for it", async () => {
+    const phone = { viewport: { width: 320, height: 568 } };
+    const { addPhotos, slot } = await openPlayground(browser, service, phone);
+    await addPhotos(0, sampleFile(4));
+    for (const number of await slot(0).locator(".number:visible").all())
+      expect((await number.boundingBox())!.height).toBeLessThan(24);
+  });
+
+  test("zooms into the photo, and shows or hides the landmarks", async () => {
+    const { page, addPhotos, slot } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(4));
+    const [frame, image] = [slot(0).locator(".frame"), slot(0).locator("img")];
+    const [fitted, before] = [(await frame.boundingBox())!, (await image.boundingBox())!];
+    await slot(0).getByRole("button", { name: "Zoom in" }).click();
+    await slot(0).getByRole("button", { name: "Zoom in" }).click();
+    expect(await slot(0).locator(".zoom").textContent()).toBe("200%");
+    expect((await image.boundingBox())!.width).toBeCloseTo(2 * before.width, -1);
+    expect((await frame.boundingBox())!.width).toBeCloseTo(fitted.width, -1);
+    const face = slot(0).getByRole("button", { name: /^Face 1/ });
+    await face.click();
+    expect(await face.getAttribute("aria-pressed")).toBe("true");
+    await checkPage(page, "playground zoomed");
+    await slot(0).getByRole("button", { name: "Zoom out" }).click();
+    await slot(0).getByRole("button", { name: "Zoom out" }).click();
+    expect((await image.boundingBox())!.width).toBeCloseTo(before.width, 0);
+
+    expect(await slot(0).locator(".point").first().isVisible()).toBe(true);
+    const landmarks = slot(0).getByRole("button", { name: "Landmarks" });
+    await landmarks.click();
+    expect(await landmarks.getAttribute("aria-pressed")).toBe("false");
+    expect(await slot(0).locator(".point:visible, .contour:visible").count()).toBe(0);
+  });
+});
+
+async function expectInView(page: Page, locator: Locator, what: string): Promise<void> {
+  const { y, height } = (await locator.boundingBox())!;
+  expect(y, what).toBeGreaterThanOrEqual(0);
+  expect(y + Math.min(height, 60), what).toBeLessThanOrEqual(page.viewportSize()!.height);
+}
+
+async function expectNoOverlaps(locator: Locator): Promise<void> {
+  const boxes = await Promise.all((await locator.all()).map(async (one) => (await one.boundingBox())!));
+  for (const [i, one] of boxes.entries())
+    for (const other of boxes.slice(i + 1)) {
+      const isApart =
+        one.x + one.width <= other.x ||
+        other.x + other.width <= one.x ||
+        one.y + one.height <= other.y ||
+        other.y + other.height <= one.y;
+      expect(isApart).toBe(true);
+    }
+}
+
+/** A photo with three times three groups of four. */
+async function crowd(): Promise<UploadFile> {
+  const tile = await sharp(photograph(4)).resize(640).toBuffer({ resolveWithObject: true });
+  const { width, height } = tile.info;
+  const places = [0, 1, 2].flatMap((row) =>
+    [0, 1, 2].map((column) => [row * height, column * width] as const),
+  );
+  const buffer = await sharp({
+    create: { width: 3 * width, height: 3 * height, channels: 3, background: "#808080" },
+  })
+    .composite(places.map(([top, left]) => ({ input: tile.data, top, left })))
+    .jpeg({ quality: 92 })
+    .toBuffer();
+  return { name: "crowd.jpg", mimeType: "image/jpeg", buffer };
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runInProcess } from "../support/command-line.ts";
 
-test.each([
+test.each<[string[], RegExp]>([
   [[], /^Usage: visage COMMAND\n[\s\S]*\n {2}analyze +find/],
   [["help"], /^Usage: visage COMMAND\n/],
   [["--help"], /^Usage: visage COMMAND\n/],
@@ -10,6 +10,13 @@ test.each([
   [["analyze", "-h"], /^Usage: visage analyze PHOTO\.\.\. /],
   [["help", "analyze"], /^Usage: visage analyze PHOTO\.\.\. /],
   [["help", "serve"], /^Usage: visage serve\n/],
+  [["galleries", "--help"], /^Usage: visage galleries create ID /],
+  ...["create", "list", "show", "enrol", "identify", "export", "import", "delete"].flatMap(
+    (name): [string[], RegExp][] => [
+      [["galleries", name, "--help"], new RegExp(`^Usage: visage galleries ${name} `)],
+      [["help", "galleries", name], new RegExp(`^Usage: visage galleries ${name} `)],
+    ],
+  ),
   [["--version"], /^\d+\.\d+\.\d+\n$/],
   [["-v"], /^\d+\.\d+\.\d+\n$/],
 ])("%j prints to stdout", async (args, output) => {
@@ -27,6 +34,30 @@ test.each([
   [["--", "users"], `Unknown command 'users'; see "visage --help"`],
   [["help", "paint"], `Unknown command 'paint'; see "visage --help"`],
   [["help", "users", "plans"], `Unexpected argument 'plans'; see "visage --help"`],
+  [["help", "galleries", "paint"], `Unexpected argument 'paint'; see "visage --help"`],
+  [
+    ["galleries"],
+    `The subcommand is missing; use one of create, list, show, enrol, identify, export, import, delete; see "visage galleries --help"`,
+  ],
+  [["galleries", "list"], `Option '--key' or VISAGE_KEY is required; see "visage galleries --help"`],
+  [["galleries", "enrol", "a"], `The argument FOLDER is missing; see "visage galleries --help"`],
+  [["galleries", "identify", "a"], `The argument PHOTO is missing; see "visage galleries --help"`],
+  [
+    ["galleries", "delete", "a"],
+    `Option '--yes' is required without a terminal; see "visage galleries --help"`,
+  ],
+  [
+    ["galleries", "export", "a", "--force"],
+    `Option '--force' requires '--output'; see "visage galleries --help"`,
+  ],
+  [
+    ["galleries", "create", "a", "--max-distance", "-1"],
+    `Option '--max-distance' must be a positive number, not '-1'; see "visage galleries --help"`,
+  ],
+  [
+    ["galleries", "list", "--server", "localhost"],
+    `Option '--server' must be a URL such as http://localhost:8080, not 'localhost'; see "visage galleries --help"`,
+  ],
   [["serve", "now"], `Unexpected argument 'now'; see "visage serve --help"`],
   [["analyze"], `The argument PHOTO is missing; see "visage analyze --help"`],
   [["analyze", "a.jpg", "--paint"], `Unknown option '--paint'; see "visage analyze --help"`],

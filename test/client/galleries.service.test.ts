@@ -80,7 +80,7 @@ async function openLossyClient(
   isLost: (frameType: number) => boolean,
   options: Partial<VisageClientOptions> = {},
 ): Promise<Galleries> {
-  const port = await startLossyProxy(service.port, isLost);
+  const port = await startLossyProxy(service.port, (type) => (isLost(type) ? "cut" : "pass"));
   return openClient({ address: `http://127.0.0.1:${port}`, ...options }).galleries;
 }
 

@@ -8,13 +8,16 @@ export const FRAME = { data: 0, headers: 1 } as const;
 const FRAME_HEADER_BYTES = 9;
 const TYPE_OFFSET = 3;
 
+/** What a proxy does with a frame. After a stall it passes nothing on, but keeps the connection. */
+export type FrameAction = "pass" | "cut" | "stall";
+
 /**
- * Starts a proxy before an HTTP/2 service. It calls `mustCut` for each frame of the service before it passes it on, and
- * cuts the connection instead if that returns true. Returns the port of the proxy.
+ * Starts a proxy before an HTTP/2 service. `decide` is called with the type of each frame of the service, before it is
+ * passed on. Returns the port of the proxy.
  */
 export async function startLossyProxy(
   port: number,
-  mustCut: (frameType: number) => boolean,
+  decide: (frameType: number) => FrameAction,
 ): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -30,9 +33,9 @@ export async function startLossyProxy(
     }
     client.pipe(service);
     passFrames(service, client, (type) => {
-      const isCut = mustCut(type);
-      if (isCut) cut();
-      return !isCut;
+      const action = decide(type);
+      if (action === "cut") cut();
+      return action === "pass";
     });
   });
   server.listen(0, "127.0.0.1");
@@ -47,12 +50,15 @@ export async function startLossyProxy(
 /** Passes whole frames on, as long as `mayPass` returns true. */
 function passFrames(from: Socket, to: Socket, mayPass: (type: number) => boolean): void {
   let received = Buffer.alloc(0);
+  let isStalled = false;
   from.on("data", (chunk: Buffer) => {
+    if (isStalled) return;
     received = Buffer.concat([received, chunk]);
     while (received.length >= FRAME_HEADER_BYTES) {
       const end = FRAME_HEADER_BYTES + received.readUIntBE(0, TYPE_OFFSET);
       if (received.length < end) return;
-      if (!mayPass(received[TYPE_OFFSET]!)) return;
+      isStalled = !mayPass(received[TYPE_OFFSET]!);
+      if (isStalled) return;
       to.write(received.subarray(0, end));
       received = received.subarray(end);
     }

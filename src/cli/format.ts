@@ -22,6 +22,11 @@ export function replaceControlCharacters(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
 
+/** Formats a number of things, such as "1 face" and "2 faces". */
+export function formatCount(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Formats a fraction (0 to 1) as a whole percentage. */
 export function formatPercent(fraction: number): string {
   return `${Math.round(100 * fraction)}%`;

@@ -2,6 +2,7 @@ import type { Gallery, Person } from "../client/visage-client.ts";
 import { parseOptions, parseRate, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
+import { formatCount } from "./format.ts";
 import { isLastingError, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { ENROL_HELP, enrol } from "./gallery-enrol.ts";
 import { EXPORT_HELP, exportGallery } from "./gallery-export.ts";
@@ -147,10 +148,12 @@ async function deleteGallery(args: readonly string[], context: CommandContext): 
   const signal = context.interruptSignal();
   return withClient(context, values, { signal }, async ({ galleries }) => {
     const { peopleCount, faceCount } = await galleries.get(galleryId, { signal });
+    const people = formatCount(peopleCount, "person", "people");
+    const faces = formatCount(faceCount, "face", "faces");
     const what =
       personIds.length > 0
         ? `${personIds.join(", ")} of the gallery ${galleryId}`
-        : `the gallery ${galleryId} with ${peopleCount} people and ${faceCount} faces`;
+        : `the gallery ${galleryId} with ${people} and ${faces}`;
     if (!values.yes && !(await confirm(context, `Delete ${what}?`))) return EXIT_CODES.ok;
     if (personIds.length > 0) {
       const remove = (personId: string) => galleries.deletePerson(galleryId, personId, { signal });

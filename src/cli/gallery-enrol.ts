@@ -4,6 +4,7 @@ import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
 import { FolderEnrolment, type FolderEnrolmentOptions } from "./folder-enrolment.ts";
+import { formatCount } from "./format.ts";
 import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { findPersonPhotos, type PersonFolder, readPeopleFolder } from "./person-folders.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
@@ -112,5 +113,7 @@ async function* findAllPhotos(
 
 function formatTotals(galleryId: string, { enrolled, known, failures, isComplete }: Totals): string {
   const advice = isComplete ? "" : "; repeat the command to continue";
-  return `${galleryId}: ${enrolled} faces enrolled, ${known} enrolled before, ${failures} photos failed${advice}`;
+  const faces = formatCount(enrolled, "face", "faces");
+  const failed = formatCount(failures, "photo", "photos");
+  return `${galleryId}: ${faces} enrolled, ${known} enrolled before, ${failed} failed${advice}`;
 }

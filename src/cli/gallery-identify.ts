@@ -5,7 +5,7 @@ import { roundBox } from "./analysis-report.ts";
 import { parseCount, parseOptions, parseRate } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, printError, UsageError } from "./command.ts";
 import { type FoundPhoto, findPhotos } from "./find-photos.ts";
-import { formatTable, replaceControlCharacters } from "./format.ts";
+import { formatCount, formatTable, replaceControlCharacters } from "./format.ts";
 import { isLastingError, MAX_IN_FLIGHT, PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
@@ -129,7 +129,7 @@ async function* formatPhotos(
 
 /** Formats a photo as a heading and a table with a row for each person whom a face resembles. */
 function formatPhoto(file: string, { faces, threshold, candidatesOnly, stale }: Identification): string {
-  const count = faces.length === 1 ? "1 face" : `${faces.length || "no"} faces`;
+  const count = formatCount(faces.length, "face", "faces");
   const notes = [candidatesOnly && "candidates only", stale && "stale"].filter(Boolean);
   const heading = [replaceControlCharacters(file), count, `threshold ${threshold.toFixed(3)}`, ...notes];
   const rows = faces.flatMap(({ box, matches }, i) => {

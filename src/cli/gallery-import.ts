@@ -1,6 +1,7 @@
 import { type NewGalleryFace, VisageError } from "../client/visage-client.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
+import { formatCount } from "./format.ts";
 import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { parseFace, readFaceLines } from "./gallery-lines.ts";
 import { fileErrorReason } from "./photo-file.ts";
@@ -46,7 +47,7 @@ export async function importFaces(args: readonly string[], context: CommandConte
       const faces = readFaces(file, position, signal);
       const { faceCount } = await galleries.importFaces(galleryId, faces, { signal, onProgress });
       progress.close();
-      print(context, `${galleryId}: ${faceCount} faces imported`);
+      print(context, `${galleryId}: ${formatCount(faceCount, "face", "faces")} imported`);
     } catch (error) {
       const isAnswer = error instanceof VisageError && error.code !== undefined;
       if (!isAnswer) throw error;

@@ -1,10 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { codeBlocks, readMarkdown, sectionUnder } from "../support/markdown.ts";
@@ -41,7 +41,13 @@ function commandsUnder(path: string, heading: string): string {
 async function outputOf(commands: string): Promise<string> {
   const { stdout } = await run("bash", ["-euc", commands], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, USER_ID: USER, VISAGE_DATA_DIR: join(folder, "data") },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      USER_ID: USER,
+      VISAGE_DATA_DIR: join(folder, "data"),
+      VISAGE_PORT: String(service.port),
+    },
     maxBuffer: 2 ** 24,
   });
   return stdout;
@@ -132,6 +138,17 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     expect(named).toMatchObject([{ personId: "17", displayName: "Ann" }]);
     expect(imported).toEqual({ faceCount: 1, revision: "2" });
     expect(deleted).toEqual([{}, {}]);
+  });
+
+  test("enrol and identify people on the command line", async () => {
+    const people = join(folder, "people");
+    mkdirSync(join(people, "Ann Lee"), { recursive: true });
+    onTestFinished(() => rmSync(people, { recursive: true }));
+    copyFileSync(SAMPLE, join(people, "Ann Lee/photo.jpg"));
+    const output = await outputOf(commandsUnder("docs/galleries.md", "Command line"));
+    expect(output).toContain("team: 1 face enrolled, 0 enrolled before, 0 photos failed\n");
+    expect(output.match(/Ann Lee/g)).toHaveLength(2);
+    expect(output).toMatch(/Deleted the gallery team with 1 person and 1 face\.\n$/);
   });
 
   test("manage users and plans", async () => {

@@ -17,6 +17,7 @@ export interface PageFile {
 /** The pages, in the order of the navigation. */
 export const PAGES: readonly Page[] = [
   { name: "playground", path: "/", label: "Playground" },
+  { name: "galleries", path: "/galleries", label: "Galleries" },
   { name: "docs", path: "/docs", label: "API reference" },
 ];
 
@@ -27,6 +28,7 @@ export const FILES: readonly PageFile[] = [
   { path: "/descriptors.binpb", file: "../../../gen/descriptors.binpb" },
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto" },
   { path: "/proto/face_analysis.proto", file: "../../../proto/visage/v1/face_analysis.proto" },
+  { path: "/docs/privacy.md", file: "../../../docs/privacy.md" },
   { path: "/docs/docs.css", file: "docs/docs.css" },
   { path: "/docs/docs.js", file: "docs/docs.js" },
   { path: "/docs/swagger-ui.css", file: "docs/swagger-ui.css" },

@@ -38,6 +38,7 @@ const TYPES: Readonly<Record<string, { readonly type: string; readonly isText: b
   ".js": { type: "text/javascript; charset=utf-8", isText: true },
   ".json": { type: "application/json", isText: true },
   ".svg": { type: "image/svg+xml", isText: true },
+  ".md": { type: "text/plain; charset=utf-8", isText: true },
   ".proto": { type: "text/plain; charset=utf-8", isText: true },
   ".binpb": { type: "application/protobuf", isText: true },
   ".ico": { type: "image/x-icon", isText: false },

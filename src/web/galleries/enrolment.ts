@@ -1,0 +1,73 @@
+import { closePhoto, openPhoto } from "../playground/photos.ts";
+import { RequestError } from "../site/request-error.ts";
+import { fetchServiceInfo } from "../site/service-info.ts";
+import { cropFace } from "./face-crop.ts";
+import { type CallOptions, type Enrolment, enrolFace } from "./gallery-api.ts";
+
+/** How often a photo is sent again when the service is busy. */
+const MAX_RETRIES = 5;
+/** Errors that pass by waiting: rate limit, requests in flight, overload. */
+const PASSING_CODES = ["4005", "4006", "5001"];
+const DEFAULT_WAIT_SECONDS = 2;
+/** The user is told about longer waits, such as that for the next month. */
+const MAX_WAIT_SECONDS = 30;
+
+/** An enrolled face, with its part of the photo. */
+export interface EnrolledCrop {
+  readonly faceId: string;
+  readonly crop: HTMLCanvasElement;
+}
+
+/**
+ * Checks a photo, enrols its most prominent face, and waits while the service is busy. Throws PhotoError or
+ * RequestError.
+ */
+export async function enrolPhoto(
+  file: File,
+  enrolment: Enrolment,
+  options: CallOptions,
+): Promise<EnrolledCrop> {
+  const photo = await openPhoto(file, file.name, await fetchServiceInfo());
+  try {
+    const { faceId, box } = await retryWhileBusy(() => enrolFace(enrolment, file, options), options.signal);
+    return { faceId, crop: cropFace(photo.image, box, `Enrolled face of ${file.name}`) };
+  } finally {
+    closePhoto(photo);
+  }
+}
+
+async function retryWhileBusy<Result>(
+  send: () => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await send();
+    } catch (error) {
+      const seconds = waitAfter(error);
+      if (seconds === undefined || retries === MAX_RETRIES) throw error;
+      // An aborted wait ends early, and the next call reports that it was cancelled.
+      await sleep(1000 * seconds, signal);
+    }
+  }
+}
+
+/** Returns how many seconds to wait before the next attempt; undefined if waiting does not help. */
+function waitAfter(error: unknown): number | undefined {
+  if (!(error instanceof RequestError) || !PASSING_CODES.includes(error.facts.code ?? "")) return undefined;
+  const seconds = error.facts.retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
+  return seconds <= MAX_WAIT_SECONDS ? seconds : undefined;
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+  });
+}

@@ -1,0 +1,26 @@
+import { PhotoError } from "../playground/photos.ts";
+import { RequestError } from "../site/request-error.ts";
+import { ADVICE } from "./advice.ts";
+
+/** The codes of faces that are unsuited for recognition but can be enrolled nevertheless. */
+const QUALITY_CODES = ["3101", "3102", "3103"];
+
+/** Whether a photo was rejected for its quality only. */
+export function isQualityFailure(error: unknown): boolean {
+  return error instanceof RequestError && QUALITY_CODES.includes(error.facts.code ?? "");
+}
+
+/** Whether the user cancelled. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof RequestError && error.facts.kind === "cancelled";
+}
+
+/** Writes an error of a call or of a photo for the user. Throws every other error: it is a defect. */
+export function failureText(error: unknown): string {
+  if (error instanceof PhotoError) return error.message;
+  if (!(error instanceof RequestError)) throw error;
+  const advice = ADVICE[error.facts.code ?? ""];
+  // The messages about quality are those of the specification, without a full stop.
+  const message = /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
+  return advice ? `${message} ${advice}` : message;
+}

@@ -1,0 +1,185 @@
+// Calls of the galleries API. Each throws RequestError.
+import { callService, type ServiceCall } from "../site/request.ts";
+
+/** A gallery, as the API returns it. */
+export interface Gallery {
+  readonly galleryId: string;
+  readonly displayName: string;
+  readonly model: string;
+  readonly peopleCount: number;
+  readonly faceCount: number;
+}
+
+/** An enrolled person. */
+export interface Person {
+  readonly personId: string;
+  readonly displayName: string;
+  readonly faces: readonly EnrolledFace[];
+}
+
+/** A face of a person. */
+export interface EnrolledFace {
+  readonly faceId: string;
+  readonly createTime: string;
+}
+
+/** Edges in pixels of the upright photo. */
+export interface Box {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+}
+
+/** Who the faces of a photo may be. */
+export interface Identification {
+  readonly faces: readonly IdentifiedFace[];
+  readonly threshold: number;
+  /** Missing if the threshold is beyond the measured curve. */
+  readonly falsePositiveRate?: number;
+  readonly candidatesOnly: boolean;
+  readonly stale: boolean;
+}
+
+/** Who one face may be, the nearest person first. */
+export interface IdentifiedFace {
+  readonly box: Box;
+  readonly matches: readonly PersonMatch[];
+}
+
+/** A person whom a face resembles. */
+export interface PersonMatch {
+  readonly personId: string;
+  readonly displayName: string;
+  readonly distance: number;
+}
+
+/** A part of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Empty on the last page. */
+  readonly nextPageToken: string;
+}
+
+/** What a caller may watch and stop. */
+export type CallOptions = Pick<ServiceCall, "signal" | "onProgress">;
+
+/** The largest distance that a search accepts. */
+export const MAX_DISTANCE = 0.9;
+
+/** A large file takes the service a while to store. */
+const IMPORT_TIMEOUT_MS = 600_000;
+
+export async function listGalleries(pageToken: string, options: CallOptions = {}): Promise<Page<Gallery>> {
+  const path = `v1/galleries?${new URLSearchParams({ pageToken })}`;
+  type Body = { readonly galleries: readonly Gallery[]; readonly nextPageToken: string };
+  const { galleries: items, nextPageToken } = await call<Body>({ path, ...options });
+  return { items, nextPageToken };
+}
+
+export async function getGallery(galleryId: string, options: CallOptions = {}): Promise<Gallery> {
+  const path = pathOf(galleryId);
+  return (await call<{ readonly gallery: Gallery }>({ path, ...options })).gallery;
+}
+
+export async function createGallery(galleryId: string, displayName: string): Promise<Gallery> {
+  const json = { galleryId, displayName };
+  return (await call<{ readonly gallery: Gallery }>({ path: "v1/galleries", json })).gallery;
+}
+
+export async function renameGallery(galleryId: string, displayName: string): Promise<void> {
+  await call({ method: "PATCH", path: pathOf(galleryId), json: { displayName } });
+}
+
+export async function deleteGallery(galleryId: string): Promise<void> {
+  await call({ method: "DELETE", path: pathOf(galleryId) });
+}
+
+export async function listPeople(
+  galleryId: string,
+  { pageSize, pageToken }: { readonly pageSize: number; readonly pageToken: string },
+  options: CallOptions = {},
+): Promise<Page<Person>> {
+  const query = new URLSearchParams({ pageSize: String(pageSize), pageToken });
+  const path = `${pathOf(galleryId)}/people?${query}`;
+  type Body = { readonly people: readonly Person[]; readonly nextPageToken: string };
+  const { people: items, nextPageToken } = await call<Body>({ path, ...options });
+  return { items, nextPageToken };
+}
+
+export async function renamePerson(galleryId: string, personId: string, displayName: string): Promise<void> {
+  await call({ method: "PATCH", path: pathOf(galleryId, personId), json: { displayName } });
+}
+
+export async function deletePerson(galleryId: string, personId: string): Promise<void> {
+  await call({ method: "DELETE", path: pathOf(galleryId, personId) });
+}
+
+export async function deleteFace(galleryId: string, personId: string, faceId: string): Promise<void> {
+  await call({ method: "DELETE", path: `${pathOf(galleryId, personId)}/faces/${faceId}` });
+}
+
+/** What to enrol. */
+export interface Enrolment {
+  readonly galleryId: string;
+  readonly personId: string;
+  readonly displayName: string;
+  readonly skipQualityCheck: boolean;
+}
+
+/** Enrols the most prominent face of a photo. */
+export function enrolFace(
+  { galleryId, personId, displayName, skipQualityCheck }: Enrolment,
+  photo: Blob,
+  options: CallOptions,
+): Promise<{ readonly faceId: string; readonly box: Box }> {
+  const query = new URLSearchParams({ displayName, ...(skipQualityCheck && { skipQualityCheck: "true" }) });
+  return call({
+    path: `${pathOf(galleryId, personId)}/faces?${query}`,
+    body: formWith(photo),
+    ...options,
+  });
+}
+
+/** Identifies every face of a photo. */
+export function identifyFaces(
+  galleryId: string,
+  photo: Blob,
+  limits: { readonly maxResults: number; readonly maxDistance?: number },
+  options: CallOptions,
+): Promise<Identification> {
+  const query = new URLSearchParams(Object.entries(limits).map(([name, value]) => [name, String(value)]));
+  return call({ path: `${pathOf(galleryId)}:identify?${query}`, body: formWith(photo), ...options });
+}
+
+/** Returns all faces with their templates, one line of JSON each. */
+export async function exportGallery(galleryId: string, options: CallOptions = {}): Promise<string> {
+  return call<string>({ path: `${pathOf(galleryId)}:export`, expect: "text", ...options });
+}
+
+/** Enrols the faces of an exported file. Returns their number. */
+export async function importFaces(galleryId: string, file: Blob, options: CallOptions): Promise<number> {
+  const { faceCount } = await call<{ readonly faceCount: number }>({
+    path: `${pathOf(galleryId)}:import`,
+    headers: { "content-type": "application/x-ndjson" },
+    body: file,
+    timeoutMs: IMPORT_TIMEOUT_MS,
+    ...options,
+  });
+  return faceCount;
+}
+
+async function call<Body>(serviceCall: ServiceCall): Promise<Body> {
+  return (await callService<Body>(serviceCall)).body;
+}
+
+/** Ids need no escaping: the service accepts only characters that may stand in a path. */
+function pathOf(galleryId: string, personId?: string): string {
+  return `v1/galleries/${galleryId}${personId === undefined ? "" : `/people/${personId}`}`;
+}
+
+function formWith(photo: Blob): FormData {
+  const form = new FormData();
+  form.append("source", photo, "photo");
+  return form;
+}

@@ -1,0 +1,83 @@
+import { byId, make } from "../site/elements.ts";
+import { readUserId } from "../site/session.ts";
+import { plural } from "../site/words.ts";
+import { failureText, isCancelled } from "./failure.ts";
+import { type Gallery, listGalleries } from "./gallery-api.ts";
+
+/** The list of the user's galleries. */
+export interface GalleryList {
+  /** Reads the list again. */
+  refresh(): Promise<void>;
+  /** Marks the selected gallery. */
+  mark(galleryId: string | undefined): void;
+}
+
+/** Shows the list. The galleries are links, so the selected one is in the address and survives a reload. */
+export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void): GalleryList {
+  const list = byId("gallery-list", HTMLUListElement);
+  const more = byId("more-galleries", HTMLButtonElement);
+  const message = byId("list-message", HTMLParagraphElement);
+  let galleries: readonly Gallery[] = [];
+  let nextPageToken = "";
+  let selectedId: string | undefined;
+  let reading = new AbortController();
+
+  const draw = () => {
+    list.replaceChildren(...galleries.map((gallery) => drawLink(gallery, selectedId)));
+    more.hidden = nextPageToken === "";
+  };
+  const read = async (pageToken: string) => {
+    reading.abort();
+    reading = new AbortController();
+    try {
+      const page = await listGalleries(pageToken, { signal: reading.signal });
+      galleries = pageToken === "" ? page.items : [...galleries, ...page.items];
+      ({ nextPageToken } = page);
+      message.textContent = galleries.length === 0 ? "You have no gallery yet." : "";
+    } catch (error) {
+      if (isCancelled(error)) return;
+      galleries = [];
+      nextPageToken = "";
+      message.textContent = failureText(error);
+    }
+    draw();
+    onRead(galleries);
+  };
+  more.addEventListener("click", () => {
+    read(nextPageToken).catch(reportError);
+  });
+
+  return {
+    async refresh() {
+      if (readUserId() !== "") return read("");
+      reading.abort();
+      galleries = [];
+      nextPageToken = "";
+      message.textContent = "Enter your user id to see your galleries.";
+      draw();
+      onRead(galleries);
+    },
+    mark(galleryId) {
+      selectedId = galleryId;
+      draw();
+    },
+  };
+}
+
+function drawLink({ galleryId, displayName, peopleCount, faceCount }: Gallery, selectedId?: string): Node {
+  const link = make(
+    "a",
+    {
+      href: `#${new URLSearchParams({ gallery: galleryId })}`,
+      "aria-current": galleryId === selectedId && "true",
+    },
+    make("strong", {}, displayName || galleryId),
+    make("span", { class: "hint" }, `${countText(peopleCount)} · ${plural(faceCount, "face")}`),
+  );
+  return make("li", {}, link);
+}
+
+/** Writes a number of people. */
+export function countText(people: number): string {
+  return people === 1 ? "1 person" : `${people} people`;
+}

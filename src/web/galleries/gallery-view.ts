@@ -1,0 +1,157 @@
+import { confirmAction } from "../site/confirm.ts";
+import { byId } from "../site/elements.ts";
+import { plural } from "../site/words.ts";
+import { mountEnrolView } from "./enrol-view.ts";
+import { KnownCrops } from "./face-crop.ts";
+import { failureText, isCancelled } from "./failure.ts";
+import { deleteGallery, type Gallery, getGallery, renameGallery } from "./gallery-api.ts";
+import { countText } from "./gallery-list.ts";
+import { mountIdentifyView } from "./identify-view.ts";
+import { mountPeopleView } from "./people-view.ts";
+import { createRenameForm, focusField } from "./rename-form.ts";
+import { restoreGallery, saveGallery } from "./transfer.ts";
+
+/** The selected gallery. */
+export interface GalleryView {
+  /** Shows a gallery, or nothing. Returns false if the user wants to finish the enrolment first. */
+  show(galleryId: string | undefined): Promise<boolean>;
+}
+
+/** What the gallery tells the rest of the page. */
+export interface GalleryViewOptions {
+  /** Called after the name or the counts have changed. */
+  onChange(): void;
+  onDeleted(): void;
+}
+
+/** Binds the parts of the page about the selected gallery. */
+export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): GalleryView {
+  const root = byId("gallery", HTMLDivElement);
+  const heading = byId("gallery-heading", HTMLDivElement);
+  const problem = byId("gallery-problem", HTMLParagraphElement);
+  const status = byId("gallery-status", HTMLParagraphElement);
+  const crops = new KnownCrops();
+  let gallery: Gallery | undefined;
+  let reading = new AbortController();
+
+  const refreshNow = () => {
+    refresh().catch(reportError);
+  };
+  const enrolView = mountEnrolView(crops, () => {
+    peopleView.refresh().catch(reportError);
+    refreshNow();
+  });
+  const identifyView = mountIdentifyView();
+  const peopleView = mountPeopleView({
+    crops,
+    onRead: (people) => enrolView.setPeople(people),
+    onChange: refreshNow,
+    onAddPhotos: (person) => enrolView.addTo(person),
+  });
+
+  const draw = ({ galleryId, displayName, peopleCount, faceCount, model }: Gallery) => {
+    byId("gallery-title", HTMLHeadingElement).textContent = displayName || galleryId;
+    byId("gallery-id", HTMLElement).textContent = galleryId;
+    byId("gallery-model", HTMLElement).textContent = model;
+    byId("gallery-counts", HTMLSpanElement).textContent =
+      `${countText(peopleCount)}, ${plural(faceCount, "face")}`;
+  };
+  const read = async (galleryId: string) => {
+    reading.abort();
+    reading = new AbortController();
+    gallery = await getGallery(galleryId, { signal: reading.signal });
+    draw(gallery);
+  };
+  const refresh = async () => {
+    if (!gallery) return;
+    await run(() => read(gallery!.galleryId));
+    onChange();
+  };
+  /** Runs a call and shows its error. Returns whether it succeeded. */
+  const run = async (call: () => Promise<unknown>): Promise<boolean> => {
+    problem.textContent = "";
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      if (!isCancelled(error)) problem.textContent = failureText(error);
+      return false;
+    }
+  };
+  const onClick = (id: string, act: (shown: Gallery) => unknown) => {
+    byId(id, HTMLButtonElement).addEventListener("click", () => {
+      if (gallery) Promise.resolve(act(gallery)).catch(reportError);
+    });
+  };
+
+  onClick("rename-gallery", ({ galleryId, displayName }) => {
+    const form = createRenameForm({
+      label: "New name of the gallery",
+      name: displayName,
+      save: (name) => renameGallery(galleryId, name),
+      onEnd: (isSaved) => {
+        form.replaceWith(heading);
+        byId("rename-gallery", HTMLButtonElement).focus();
+        if (isSaved) refreshNow();
+      },
+    });
+    heading.replaceWith(form);
+    focusField(form);
+  });
+  onClick("export-gallery", (shown) =>
+    run(async () => {
+      status.textContent = "Exporting…";
+      const count = await saveGallery(shown).finally(() => {
+        status.textContent = "";
+      });
+      status.textContent = `${plural(count, "face")} exported. The file is biometric data: protect it.`;
+    }),
+  );
+  onClick("import-gallery", (shown) =>
+    run(async () => {
+      const onProgress = (share: number) => {
+        status.textContent = share < 1 ? `Importing, ${Math.floor(100 * share)}%` : "Importing…";
+      };
+      const count = await restoreGallery(shown, onProgress).finally(() => {
+        status.textContent = "";
+      });
+      if (count === undefined) return;
+      status.textContent = `${plural(count, "face")} imported.`;
+      await Promise.all([peopleView.refresh(), refresh()]);
+    }),
+  );
+  onClick("delete-gallery", async ({ galleryId, displayName, peopleCount, faceCount }) => {
+    const isAgreed = await confirmAction({
+      title: `Delete ${displayName || galleryId}?`,
+      text: `The gallery with ${countText(peopleCount)} and ${plural(faceCount, "template")} will be erased. This cannot be undone.`,
+      action: "Delete gallery",
+    });
+    if (isAgreed && (await run(() => deleteGallery(galleryId)))) onDeleted();
+  });
+
+  return {
+    async show(galleryId) {
+      if (enrolView.isBusy && galleryId !== gallery?.galleryId && !(await confirmLeave())) return false;
+      reading.abort();
+      gallery = undefined;
+      root.hidden = true;
+      problem.textContent = "";
+      status.textContent = "";
+      enrolView.show(galleryId ?? "");
+      identifyView.show(galleryId ?? "");
+      document.querySelector(".gallery-top .rename")?.replaceWith(heading);
+      if (galleryId === undefined || !(await run(() => read(galleryId)))) return true;
+      root.hidden = false;
+      peopleView.show(galleryId);
+      return true;
+    },
+  };
+}
+
+function confirmLeave(): Promise<boolean> {
+  return confirmAction({
+    title: "Stop enrolling?",
+    text: "Photos are still being enrolled. Those that are through stay in the gallery.",
+    action: "Stop",
+  });
+}

@@ -1,0 +1,124 @@
+import { closePhoto, openPhoto } from "../playground/photos.ts";
+import type { Photo } from "../playground/store.ts";
+import { byId, make } from "../site/elements.ts";
+import { fetchServiceInfo } from "../site/service-info.ts";
+import { createDropZone } from "./drop-zone.ts";
+import { failureText, isCancelled } from "./failure.ts";
+import { type Identification, identifyFaces, MAX_DISTANCE } from "./gallery-api.ts";
+import { drawFaceBoxes, drawIdentification } from "./identified-faces.ts";
+
+/** How many people to show for each face. */
+const MAX_RESULTS = 3;
+
+/** The part of the page that tells who is in a photo. */
+export interface IdentifyView {
+  /** Empties the view for another gallery, and cancels what is in progress. */
+  show(galleryId: string): void;
+}
+
+/** Binds "Who is this?". */
+export function mountIdentifyView(): IdentifyView {
+  const frame = byId("identify-frame", HTMLDivElement);
+  const result = byId("identify-result", HTMLElement);
+  const status = byId("identify-status", HTMLParagraphElement);
+  const cancel = byId("cancel-identify", HTMLButtonElement);
+  let galleryId = "";
+  let shown: Photo | undefined;
+  let running: AbortController | undefined;
+
+  const clear = () => {
+    running?.abort();
+    running = undefined;
+    if (shown) closePhoto(shown);
+    shown = undefined;
+    cancel.hidden = true;
+    status.textContent = "";
+    frame.replaceChildren();
+    result.replaceChildren();
+  };
+  /** Runs one call of which the page shows the progress. Returns undefined if it fails or is cancelled. */
+  const identify = async (photo: Photo, maxDistance?: number): Promise<Identification | undefined> => {
+    running?.abort();
+    const controller = new AbortController();
+    running = controller;
+    cancel.hidden = false;
+    status.textContent = "Sending…";
+    const onProgress = (share: number) => {
+      if (running !== controller) return;
+      status.textContent = share < 1 ? `Sending, ${Math.floor(100 * share)}%` : "Searching…";
+    };
+    const limits = { maxResults: MAX_RESULTS, ...(maxDistance !== undefined && { maxDistance }) };
+    let problem = "";
+    try {
+      return await identifyFaces(galleryId, photo.file, limits, { signal: controller.signal, onProgress });
+    } catch (error) {
+      problem = isCancelled(error) ? "Cancelled." : failureText(error);
+      return undefined;
+    } finally {
+      // A newer search has taken over the view.
+      if (running === controller) {
+        running = undefined;
+        cancel.hidden = true;
+        status.textContent = problem;
+      }
+    }
+  };
+  const draw = (photo: Photo, found: Identification, nearest?: Identification) => {
+    const showNearest = async () => {
+      const more = await identify(photo, MAX_DISTANCE);
+      if (more && shown === photo) draw(photo, found, more);
+    };
+    result.replaceChildren(
+      ...drawIdentification({
+        image: photo.image,
+        found,
+        nearest,
+        onShowNearest: () => {
+          showNearest().catch(reportError);
+        },
+      }),
+    );
+    result.focus();
+  };
+  const open = async (file: File) => {
+    clear();
+    let photo: Photo;
+    try {
+      photo = await openPhoto(file, file.name || "photo", await fetchServiceInfo());
+    } catch (error) {
+      status.textContent = failureText(error);
+      return;
+    }
+    shown = photo;
+    photo.image.alt = `Photo ${photo.name}`;
+    const stage = make("div", { class: "stage" }, photo.image);
+    frame.replaceChildren(stage);
+    const found = await identify(photo);
+    if (!found || shown !== photo) return;
+    stage.append(...drawFaceBoxes(photo, found.faces));
+    draw(photo, found);
+  };
+  const openFirst = (files: readonly File[]) => {
+    if (files[0]) open(files[0]).catch(reportError);
+  };
+
+  cancel.addEventListener("click", () => running?.abort());
+  byId("identify-zone", HTMLDivElement).append(
+    createDropZone({
+      title: "Drop or paste a photo",
+      button: "Choose a photo",
+      isMultiple: false,
+      onFiles: openFirst,
+    }),
+  );
+  document.addEventListener("paste", ({ clipboardData }) => {
+    const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+    if (galleryId) openFirst(files);
+  });
+  return {
+    show(id) {
+      clear();
+      galleryId = id;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { byId } from "../site/elements.ts";
+import { readUserId } from "../site/session.ts";
+import { mountSite } from "../site/site.ts";
+import { mountUserIdForm } from "../site/user-id-form.ts";
+import { mountCreateForm } from "./create-form.ts";
+import { ignoreStrayDrops } from "./drop-zone.ts";
+import { mountGalleryList } from "./gallery-list.ts";
+import { mountGalleryView } from "./gallery-view.ts";
+import { isId } from "./names.ts";
+
+mountSite();
+ignoreStrayDrops();
+
+const userId = byId("user", HTMLDetailsElement);
+const create = byId("create", HTMLDetailsElement);
+let selectedId: string | undefined;
+
+const list = mountGalleryList((galleries) => {
+  create.hidden = readUserId() === "";
+  if (!create.hidden && galleries.length === 0) create.open = true;
+});
+const refreshList = () => {
+  list.refresh().catch(reportError);
+};
+const view = mountGalleryView({
+  onChange: refreshList,
+  onDeleted: () => {
+    location.hash = "";
+    refreshList();
+    byId("list-title", HTMLHeadingElement).focus();
+  },
+});
+mountCreateForm(({ galleryId }) => {
+  location.hash = `#${new URLSearchParams({ gallery: galleryId })}`;
+  refreshList();
+});
+mountUserIdForm(() => {
+  start().catch(reportError);
+});
+
+/** Shows the gallery that the fragment of the address names, as in `#gallery=staff`. */
+async function followAddress(): Promise<void> {
+  const named = new URLSearchParams(location.hash.slice(1)).get("gallery") ?? "";
+  const galleryId = isId(named) ? named : undefined;
+  if (galleryId === selectedId) return;
+  if (await view.show(galleryId)) selectedId = galleryId;
+  else history.replaceState(null, "", `#${new URLSearchParams({ gallery: selectedId ?? "" })}`);
+  list.mark(selectedId);
+}
+
+/** Shows what belongs to the user of the session. */
+async function start(): Promise<void> {
+  selectedId = undefined;
+  userId.open = readUserId() === "";
+  await list.refresh();
+  if (readUserId() === "") await view.show(undefined);
+  else await followAddress();
+}
+
+addEventListener("hashchange", () => {
+  followAddress().catch(reportError);
+});
+start().catch(reportError);

@@ -1,0 +1,111 @@
+import { byId } from "../site/elements.ts";
+import type { KnownCrops } from "./face-crop.ts";
+import { failureText, isCancelled } from "./failure.ts";
+import { listPeople, type Person } from "./gallery-api.ts";
+import { drawPerson, type PeopleContext } from "./person-row.ts";
+
+const PAGE_SIZE = 50;
+/** The most that one request returns. */
+const MAX_PAGE_SIZE = 1_000;
+
+/** The part of the page that lists the enrolled people. */
+export interface PeopleView {
+  /** Shows the people of a gallery. */
+  show(galleryId: string): void;
+  /** Reads the people again. */
+  refresh(): Promise<void>;
+}
+
+/** What the list tells the rest of the page. */
+export interface PeopleViewOptions {
+  readonly crops: KnownCrops;
+  onRead(people: readonly Person[]): void;
+  /** Called after people or faces have changed. */
+  onChange(): void;
+  onAddPhotos(person: Person): void;
+}
+
+/** Binds the list of people. */
+export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: PeopleViewOptions): PeopleView {
+  const list = byId("people", HTMLUListElement);
+  const title = byId("people-title", HTMLHeadingElement);
+  const message = byId("people-message", HTMLParagraphElement);
+  const problem = byId("people-problem", HTMLParagraphElement);
+  const status = byId("status", HTMLParagraphElement);
+  const more = byId("more-people", HTMLButtonElement);
+  let galleryId = "";
+  let people: readonly Person[] = [];
+  let nextPageToken = "";
+  let reading = new AbortController();
+
+  const draw = () => {
+    const opened = [...list.querySelectorAll<HTMLElement>("li:has(> details[open])")];
+    const openIds = opened.map(({ dataset }) => dataset.person);
+    list.replaceChildren(...people.map((person) => drawPerson(person, context())));
+    for (const row of list.children)
+      if (openIds.includes((row as HTMLElement).dataset.person))
+        row.querySelector("details")?.toggleAttribute("open", true);
+    more.hidden = nextPageToken === "";
+    message.hidden = people.length > 0;
+  };
+  const read = async (pageSize: number, pageToken: string) => {
+    reading.abort();
+    reading = new AbortController();
+    try {
+      const page = await listPeople(galleryId, { pageSize, pageToken }, { signal: reading.signal });
+      people = pageToken === "" ? page.items : [...people, ...page.items];
+      ({ nextPageToken } = page);
+      problem.textContent = "";
+    } catch (error) {
+      if (isCancelled(error)) return;
+      problem.textContent = failureText(error);
+      return;
+    }
+    draw();
+    onRead(people);
+  };
+  // As many as were shown before.
+  const refresh = () => read(Math.min(MAX_PAGE_SIZE, Math.max(PAGE_SIZE, people.length)), "");
+
+  const change = async (call: () => Promise<void>, done: string) => {
+    try {
+      await call();
+    } catch (error) {
+      problem.textContent = failureText(error);
+      return;
+    }
+    status.textContent = done;
+    await refresh();
+    onChange();
+    // What was pressed is gone.
+    title.focus();
+  };
+  const context = (): PeopleContext => ({
+    galleryId,
+    crops,
+    change,
+    redraw: (focus) => {
+      refresh()
+        .then(() => list.querySelector<HTMLElement>(focus)?.focus())
+        .catch(reportError);
+    },
+    onAddPhotos,
+  });
+  more.addEventListener("click", () => {
+    read(PAGE_SIZE, nextPageToken).catch(reportError);
+  });
+
+  return {
+    show(id) {
+      galleryId = id;
+      people = [];
+      nextPageToken = "";
+      problem.textContent = "";
+      list.replaceChildren();
+      more.hidden = true;
+      message.hidden = true;
+      refresh().catch(reportError);
+    },
+    refresh,
+  };
+}

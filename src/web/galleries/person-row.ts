@@ -1,0 +1,142 @@
+import { confirmAction } from "../site/confirm.ts";
+import { make, visuallyHidden } from "../site/elements.ts";
+import { plural } from "../site/words.ts";
+import type { KnownCrops } from "./face-crop.ts";
+import { deleteFace, deletePerson, type EnrolledFace, type Person, renamePerson } from "./gallery-api.ts";
+import { createRenameForm, focusField } from "./rename-form.ts";
+
+/** What the rows of people share. */
+export interface PeopleContext {
+  readonly galleryId: string;
+  readonly crops: KnownCrops;
+  /** Runs a change and then shows the people again; shows the error if it fails. */
+  change(call: () => Promise<void>, done: string): Promise<void>;
+  /** Reads the people again, and focuses what a selector finds. */
+  redraw(focus: string): void;
+  onAddPhotos(person: Person): void;
+}
+
+/** Draws an enrolled person with its faces and with what can be done to them. */
+export function drawPerson(person: Person, context: PeopleContext): HTMLElement {
+  const { personId, displayName, faces } = person;
+  const { galleryId, crops } = context;
+  const name = displayName || personId;
+  const crop = faces
+    .map(({ faceId }) => crops.get(galleryId, personId, faceId, `A face of ${name}`))
+    .find(Boolean);
+  const initial = make("span", { class: "face-crop", "aria-hidden": "true" }, [...name][0]!.toUpperCase());
+  const row = make("li", { class: "person", "data-person": personId });
+  const heading = make(
+    "div",
+    { class: "person-name" },
+    make("h3", {}, name),
+    ...(displayName ? [make("code", {}, personId)] : []),
+  );
+  const buttons = [
+    drawButton("Add photos", name, "add", () => context.onAddPhotos(person)),
+    drawButton("Rename", name, "rename", () => startRename(row, heading, person, context)),
+    drawButton("Delete", name, "delete", () => removePerson(person, context)),
+  ];
+  row.append(
+    crop ?? initial,
+    heading,
+    make("div", { class: "actions" }, ...buttons),
+    drawFaces(person, context),
+  );
+  return row;
+}
+
+function drawFaces(person: Person, context: PeopleContext): HTMLElement {
+  const { personId, displayName, faces } = person;
+  const rows = faces.map((face) => {
+    const { faceId, createTime } = face;
+    const label = `Face ${faceId}`;
+    const crop = context.crops.get(context.galleryId, personId, faceId, label);
+    return make(
+      "li",
+      {},
+      crop ?? make("span", { class: "face-crop", "aria-hidden": "true" }),
+      make(
+        "span",
+        {},
+        make("code", {}, faceId),
+        make("span", { class: "hint" }, `Enrolled on ${dateText(createTime)}`),
+      ),
+      drawButton("Delete", label, "delete", () => removeFace(person, face, context)),
+    );
+  });
+  return make(
+    "details",
+    { class: "faces" },
+    make("summary", {}, plural(faces.length, "face"), visuallyHidden(` of ${displayName || personId}`)),
+    make("ul", {}, ...rows),
+  );
+}
+
+function startRename(
+  row: HTMLElement,
+  heading: HTMLElement,
+  { personId, displayName }: Person,
+  { galleryId, redraw }: PeopleContext,
+): void {
+  const form = createRenameForm({
+    label: `New name of ${displayName || personId}`,
+    name: displayName,
+    save: (name) => renamePerson(galleryId, personId, name),
+    onEnd: (isSaved) => {
+      if (isSaved) return redraw(`[data-person="${personId}"] [data-action=rename]`);
+      form.replaceWith(heading);
+      row.querySelector<HTMLElement>("[data-action=rename]")?.focus();
+    },
+  });
+  heading.replaceWith(form);
+  focusField(form);
+}
+
+async function removePerson({ personId, displayName, faces }: Person, context: PeopleContext): Promise<void> {
+  const name = displayName || personId;
+  const isAgreed = await confirmAction({
+    title: `Delete ${name}?`,
+    text: `${plural(faces.length, "template")} of this person will be erased. This cannot be undone.`,
+    action: "Delete person",
+  });
+  if (isAgreed) await context.change(() => deletePerson(context.galleryId, personId), `${name} is deleted.`);
+}
+
+async function removeFace(
+  { personId, displayName, faces }: Person,
+  { faceId }: EnrolledFace,
+  context: PeopleContext,
+): Promise<void> {
+  const name = displayName || personId;
+  const isLast = faces.length === 1;
+  const isAgreed = await confirmAction({
+    title: `Delete a face of ${name}?`,
+    text: `The template ${faceId} will be erased. This cannot be undone.${
+      isLast ? " It is the last one: without a face, the person cannot be identified." : ""
+    }`,
+    action: "Delete face",
+  });
+  if (!isAgreed) return;
+  await context.change(
+    () => deleteFace(context.galleryId, personId, faceId),
+    `A face of ${name} is deleted.`,
+  );
+}
+
+function drawButton(label: string, subject: string, action: string, onClick: () => unknown): HTMLElement {
+  const button = make(
+    "button",
+    { type: "button", "data-action": action },
+    label,
+    visuallyHidden(` ${subject}`),
+  );
+  button.addEventListener("click", () => {
+    Promise.resolve(onClick()).catch(reportError);
+  });
+  return button;
+}
+
+function dateText(time: string): string {
+  return new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" });
+}

@@ -1,0 +1,44 @@
+import { make } from "../site/elements.ts";
+import { failureText } from "./failure.ts";
+
+/** What a form renames. */
+export interface Rename {
+  readonly label: string;
+  readonly name: string;
+  /** Stores the new name. Throws RequestError. */
+  save(name: string): Promise<void>;
+  /** Called after the name is saved, or when the user changes nothing. */
+  onEnd(isSaved: boolean): void;
+}
+
+/** Creates a form for a new name, with the old one in it. Focus it with `focusField`. */
+export function createRenameForm({ label, name, save, onEnd }: Rename): HTMLFormElement {
+  const input = make("input", { type: "text", value: name, maxlength: 256, "aria-label": label });
+  const cancel = make("button", { type: "button" }, "Cancel");
+  const problem = make("p", { class: "problem", role: "alert" });
+  const buttons = [make("button", { type: "submit" }, "Save"), cancel];
+  const form = make("form", { class: "rename", novalidate: true }, input, ...buttons, problem);
+  cancel.addEventListener("click", () => onEnd(false));
+  form.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") onEnd(false);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    save(input.value.trim())
+      .then(
+        () => onEnd(true),
+        (error: unknown) => {
+          problem.textContent = failureText(error);
+        },
+      )
+      .catch(reportError);
+  });
+  return form;
+}
+
+/** Focuses the field of a rename form that is in the page. */
+export function focusField(form: HTMLFormElement): void {
+  const input = form.querySelector("input");
+  input?.focus();
+  input?.select();
+}

@@ -1,0 +1,325 @@
+import { readFile } from "node:fs/promises";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
+import { dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
+import { plainImage } from "../support/images.ts";
+import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { sampleFile, type UploadFile } from "../support/playground.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+/** The woman who is in sample 1 (face 2) and in sample 3 (face 1). */
+const ANN = [1, 2] as const;
+const TEXT_FILE = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no photo") };
+
+describe.runIf(hasBrowser)("the galleries page", () => {
+  let service: RunningService;
+  let browser: Browser;
+  let client: GalleryClient;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+    client = createGalleryClient(service, USER);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  test("asks for a user id, and says what is wrong with one", async () => {
+    const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/galleries`);
+    await page.getByText("Enter your user id to see your galleries.").waitFor();
+    expect(await page.locator("#create").isVisible()).toBe(false);
+    await page.getByLabel("User id").fill("nobody");
+    await page.keyboard.press("Enter");
+    await page.getByText("Check your user id for typing errors").waitFor();
+    await page.getByText("User id", { exact: true }).first().click();
+    await page.getByLabel("User id").fill(USER);
+    await page.keyboard.press("Enter");
+    await page.getByText("New gallery").waitFor();
+    expect(await page.locator("#list-message").textContent()).not.toContain("typing errors");
+  });
+
+  test("creates a gallery with an id made from its name, and shows it again after a reload", async () => {
+    const { page, create } = await openGalleries(browser, service);
+    await create("Café Staff");
+    expect(await client.getGallery({ galleryId: "cafe-staff" })).toMatchObject({
+      gallery: { displayName: "Café Staff" },
+    });
+    expect(new URL(page.url()).hash).toBe("#gallery=cafe-staff");
+    await page.reload();
+    await page.getByRole("heading", { name: "Café Staff" }).waitFor();
+    expect(await page.locator(".gallery-list [aria-current]").textContent()).toContain("0 people · 0 faces");
+    await page.getByText("New gallery").click();
+    await page.locator("#new-id").fill("cafe-staff");
+    await page.getByRole("button", { name: "Create gallery" }).click();
+    await page.getByText("Choose another id.").waitFor();
+    await page.locator("#new-id").fill("a/b");
+    await page.getByRole("button", { name: "Create gallery" }).click();
+    await page.getByText("An id has 1 to 128 letters").waitFor();
+  });
+
+  test("enrols dropped photos; each fails alone with its reason", async () => {
+    const { page, create, enrol, person } = await openGalleries(browser, service);
+    await create("Enrolment");
+    const empty = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
+    const small = await portrait(3, 0, 80);
+    expect(await enrol("Ann", await portrait(...ANN), small, empty, TEXT_FILE)).toBe(
+      "1 photo enrolled, 3 not.",
+    );
+    const rows = await page.locator(".enrol-row").allTextContents();
+    expect(rows).toEqual([
+      expect.stringContaining("Enrolled"),
+      expect.stringContaining("Face too Small. Use a photo with a larger face."),
+      expect.stringContaining("No face was found"),
+      expect.stringContaining("notes.txt is not a JPEG or PNG image."),
+    ]);
+    await page.getByRole("button", { name: "Enrol anyway" }).click();
+    await page.getByText("2 photos enrolled, 2 not.").waitFor();
+    await person("Ann").getByText("2 faces").waitFor();
+    await page.getByText("1 person, 2 faces").waitFor();
+
+    const { people } = await client.listPeople({ galleryId: "enrolment" });
+    expect(people).toMatchObject([{ displayName: "Ann", faces: [{}, {}] }]);
+    // Ids are in the log, so they must not contain the name.
+    expect(people[0]!.personId).toMatch(/^p-[0-9a-f]{16}$/);
+    // The page knows the photos of this tab only.
+    expect(await person("Ann").locator("canvas.face-crop").count()).toBeGreaterThan(0);
+    await page.reload();
+    await person("Ann").waitFor();
+    expect(await person("Ann").locator("canvas.face-crop").count()).toBe(0);
+  });
+
+  test("photos that are dropped before the name wait for it, and a second drop adds to the same person", async () => {
+    const { page, create, enrol, person } = await openGalleries(browser, service);
+    await create("Order");
+    await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(...ANN)]);
+    await page.getByText("Enter a name, then press Enrol.").waitFor();
+    await page.locator("#person-name").fill("Ann");
+    await page.getByRole("button", { name: "Enrol 1 photo" }).click();
+    await person("Ann").waitFor();
+    await page.getByText("Adds to Ann, who has 1 face.").waitFor();
+    await enrol("Ann", await portrait(3, 1));
+    await person("Ann").getByText("2 faces").waitFor();
+    await enrol("Bea", await portrait(3, 0));
+    await person("Ann").getByRole("button", { name: "Add photos" }).click();
+    expect(await page.locator("#person-name").inputValue()).toBe("Ann");
+    expect((await client.listPeople({ galleryId: "order" })).people).toHaveLength(2);
+  });
+
+  test("tells who is in a photo, says unknown, and shows the nearest people on request", async () => {
+    const { page, create, enrol, identify, result } = await openGalleries(browser, service);
+    await create("Search");
+    await enrol("Ann <b>", await portrait(...ANN));
+    await enrol("Bea", await portrait(4, 0));
+    await identify(sampleFile(3));
+    const source = sourceOf(sampleFile(3));
+    const expected = await client.identifyFaces({ galleryId: "search", source, maxResults: 3 });
+    const verdicts = await result.locator(".who").allTextContents();
+    expect(verdicts).toEqual(
+      expected.faces.map(({ matches }, i) =>
+        expect.stringContaining(`Face ${i + 1}: ${matches[0]?.displayName ?? "Unknown"}`),
+      ),
+    );
+    expect(verdicts.join()).toContain("Ann <b>");
+    expect(await result.textContent()).toContain(expected.faces[0]!.matches[0]!.distance.toFixed(3));
+    expect(await result.textContent()).toContain(`below ${expected.threshold.toFixed(3)}`);
+    expect(await result.textContent()).toMatch(/about 1 in [\d,]+ strangers are taken for somebody/);
+    expect(await page.locator(".face-box").count()).toBe(3);
+    expect(await result.locator(".no-match").count()).toBe(0);
+
+    await result.getByRole("button", { name: /nearest people/ }).click();
+    await result.getByText("all above the threshold").first().waitFor();
+    const nearest = await client.identifyFaces({
+      galleryId: "search",
+      source,
+      maxResults: 3,
+      maxDistance: 0.9,
+    });
+    const candidates = await result.locator(".no-match").allTextContents();
+    expect(candidates).toHaveLength(4);
+    expect(candidates[0]).toContain(nearest.faces[1]!.matches[0]!.distance.toFixed(3));
+    expect(await result.locator(".who").allTextContents()).toEqual(verdicts);
+
+    const wall = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
+    await identify(wall);
+    expect(await result.textContent()).toBe("No face was found in this photo.");
+    await dropFiles(page.locator("#identify-zone .drop-zone"), [TEXT_FILE]);
+    await page.getByText("notes.txt is not a JPEG or PNG image.").waitFor();
+  });
+
+  test("a large gallery gives candidates and not a verdict", async () => {
+    const galleryId = "large";
+    await client.createGallery({ galleryId });
+    await client.importFaces(
+      (async function* () {
+        for (const { personId, faceId, values } of testPeople(10_001, 1))
+          yield { galleryId, personId, faceId, embedding: { values, model: MODEL } };
+      })(),
+    );
+    const { page, enrol, identify, result, person } = await openGalleries(browser, service);
+    await page.locator(".gallery-list").getByText("10001 people").click();
+    await person("p0").waitFor();
+    expect(await page.locator(".person").count()).toBe(50);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => page.locator(".person").count()).toBe(100);
+    await enrol("Ann", await portrait(...ANN));
+    await identify(await portrait(...ANN));
+    expect(await result.textContent()).toContain("candidates for a person to judge and not a verdict");
+    expect(await result.locator(".who").first().textContent()).toContain("Candidate: Ann");
+  });
+
+  test.skipIf(!hasPostgres)("says that an answer without the database may be stale", async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.remove());
+    const databaseUrl = await postgres.createDatabase();
+    const grace = { VISAGE_DATABASE_URL: databaseUrl, VISAGE_ACCOUNTS_GRACE_MS: "600000" };
+    const replica = await startTestService(grace);
+    onTestFinished(() => replica.close());
+    const { page, create, enrol, identify, result } = await openGalleries(browser, replica);
+    await create("Stale");
+    await enrol("Ann", await portrait(...ANN));
+    await identify(await portrait(...ANN));
+    expect(await result.textContent()).not.toContain("The database cannot be reached");
+    await postgres.stop();
+    await identify(await portrait(...ANN));
+    expect(await result.textContent()).toContain("The database cannot be reached. Names are missing");
+    await page.reload();
+    await page.getByText("Galleries cannot be reached at the moment. Try again shortly.").first().waitFor();
+  });
+
+  test("renames and deletes people, faces and galleries, and asks first", async () => {
+    const { page, create, enrol, person } = await openGalleries(browser, service);
+    await create("Changes");
+    await enrol("Ann", await portrait(...ANN), await portrait(3, 1));
+    await enrol("Bea", await portrait(3, 0));
+    await person("Ann").getByRole("button", { name: "Rename" }).click();
+    await page.keyboard.type("Anna");
+    await page.keyboard.press("Enter");
+    await person("Anna").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Rename Anna");
+
+    await person("Anna").getByText("2 faces").click();
+    await person("Anna")
+      .getByRole("button", { name: /^Delete Face/ })
+      .first()
+      .click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete face" }).click();
+    await person("Anna").getByText("1 face", { exact: false }).waitFor();
+    await page.getByText("2 people, 2 faces").waitFor();
+
+    await person("Bea").getByRole("button", { name: "Delete Bea" }).click();
+    await page.keyboard.press("Enter");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await person("Bea").count()).toBe(1);
+    await person("Bea").getByRole("button", { name: "Delete Bea" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete person" }).click();
+    await person("Bea").waitFor({ state: "detached" });
+    expect((await client.listPeople({ galleryId: "changes" })).people).toMatchObject([
+      { displayName: "Anna" },
+    ]);
+
+    await page.locator("#rename-gallery").click();
+    await page.keyboard.type("Renamed");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Renamed" }).waitFor();
+    await page.locator("#delete-gallery").click();
+    expect(await page.getByRole("dialog").textContent()).toContain("1 person and 1 template");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete gallery" }).click();
+    await page.locator("#gallery").waitFor({ state: "hidden" });
+    await expect(client.getGallery({ galleryId: "changes" })).rejects.toThrow(/does not exist|no gallery/);
+    await expect.poll(() => page.locator(".gallery-list").textContent()).not.toContain("Renamed");
+  });
+
+  test("exports a gallery as a file, and imports it into another one", async () => {
+    const { page, create, enrol, person, identify, result } = await openGalleries(browser, service);
+    await create("Original");
+    await enrol("Ann", await portrait(...ANN));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("original.jsonl");
+    await page.getByText("1 face exported. The file is biometric data: protect it.").waitFor();
+    const buffer = await readFile(await download.path());
+
+    await create("Copy");
+    const importFile = async (content: Buffer) => {
+      const chooser = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "Import" }).click();
+      const file = { name: "original.jsonl", mimeType: "application/x-ndjson", buffer: content };
+      await (await chooser).setFiles(file);
+    };
+    await importFile(Buffer.from('{"personId":"x"}\n'));
+    await page.locator("#gallery-problem").getByText("embedding").waitFor();
+    await importFile(Buffer.from("no JSON"));
+    await page.locator("#gallery-problem").getByText("Line 1").waitFor();
+    await importFile(buffer);
+    await page.getByText("1 face imported.").waitFor();
+    await person("Ann").waitFor();
+    await identify(sampleFile(3));
+    expect(await result.locator(".who.known").textContent()).toContain("Ann");
+  });
+
+  test("a photo can be cancelled and tried again, and leaving asks while photos are enrolled", async () => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const { page, create, person } = await openGalleries(browser, proxy);
+    await create("Slow");
+    await page.locator("#person-name").fill("Ann");
+    proxy.setFault(neverAnswer);
+    await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(...ANN)]);
+    await page.getByText("Looking for the face…").waitFor();
+    await page.evaluate("location.hash = '#gallery=cafe-staff'");
+    await page.getByRole("dialog", { name: "Stop enrolling?" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.evaluate("location.hash")).toBe("#gallery=slow");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText("0 photos enrolled, 1 not.").waitFor();
+    proxy.setFault(answerWithPage(502, "Bad Gateway"));
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The proxy answered 502 Bad Gateway.").waitFor();
+    proxy.setFault(undefined);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await person("Ann").waitFor();
+  });
+
+  describe("in a gallery of two people", () => {
+    beforeAll(async () => {
+      await client.createGallery({ galleryId: "review", displayName: "Review" });
+      const long = "Maximiliane Featherstonehaugh-Cholmondeley";
+      await client.enrolFace({ ...enrolmentOf("17", "Ann"), source: sourceOf(await portrait(...ANN)) });
+      await client.enrolFace({ ...enrolmentOf("17", "Ann"), source: sourceOf(await portrait(3, 1)) });
+      await client.enrolFace({ ...enrolmentOf("18", long), source: sourceOf(await portrait(4, 0)) });
+    });
+    const enrolmentOf = (personId: string, displayName: string) => ({
+      galleryId: "review",
+      personId,
+      displayName,
+    });
+
+    test.each(SIZES_AND_THEMES)("works at %s", async (name, options) => {
+      const { page, enrol, identify, result, person } = await openGalleries(browser, service, options);
+      await checkPage(page, `galleries-list-${name}`);
+      await page.getByRole("link", { name: "Review" }).click();
+      await person("Ann").getByText("2 faces").click();
+      await enrol("Ann", await portrait(3, 1), await portrait(4, 2, 60), TEXT_FILE);
+      await identify(sampleFile(3));
+      await result.getByRole("button", { name: /nearest people/ }).click();
+      await result.getByText("all above the threshold").first().waitFor();
+      await checkPage(page, `galleries-${name}`);
+      await page.locator("#delete-gallery").click();
+      await checkPage(page, `galleries-delete-${name}`);
+    });
+  });
+});
+
+/** The source of a request that has a photo. */
+function sourceOf({ buffer }: UploadFile) {
+  return {
+    source: { case: "image", value: { source: { case: "content", value: buffer } } },
+  } as const;
+}

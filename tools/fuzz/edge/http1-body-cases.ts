@@ -1,5 +1,6 @@
 // HTTP/1.1 requests with a body: contradictory framing, chunks, Expect, pipelining, truncation, RPC envelopes.
 import { gzipSync } from "node:zlib";
+import { galleryRequest } from "./gallery-requests.ts";
 import { head, someUser } from "./http1-requests.ts";
 import { envelope } from "./http2-frames.ts";
 import { STREAM_LINES_PATH, STREAM_RPC_PATH, streamLines, streamMessages } from "./image-streams.ts";
@@ -240,4 +241,16 @@ export const abandonResponse: Generator = (random, fixtures) => {
     { awaitResponseMs: random.below(60) },
     random.pick<Step>(["reset", "close", "halfClose"]),
   ];
+};
+
+/** REST requests to galleries with hostile ids in their paths. */
+export const galleries: Generator = (random, fixtures) => {
+  const { method, path, body } = galleryRequest(random);
+  const lines = [
+    "Host: a",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    ...someUser(random, fixtures),
+  ];
+  return [...write(random, head(`${method} ${path} HTTP/1.1`, lines), body), ...finish(random)];
 };

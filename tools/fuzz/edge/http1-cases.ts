@@ -3,6 +3,7 @@ import {
   chunked,
   expectContinue,
   framing,
+  galleries,
   imageStream,
   pipeline,
   rpc,
@@ -26,4 +27,5 @@ export const HTTP1_GENERATORS: readonly (readonly [name: string, generator: Gene
   abandonResponse,
   noise,
   imageStream,
+  galleries,
 });

@@ -8,7 +8,15 @@ import {
   priority,
   settingsFrames,
 } from "./http2-frame-cases.ts";
-import { compression, malformedHeaders, mutated, rest, rpc, trailers } from "./http2-request-cases.ts";
+import {
+  compression,
+  galleries,
+  malformedHeaders,
+  mutated,
+  rest,
+  rpc,
+  trailers,
+} from "./http2-request-cases.ts";
 import {
   headAndReset,
   imageStream,
@@ -41,4 +49,5 @@ export const HTTP2_GENERATORS: readonly (readonly [name: string, generator: Gene
   longLivedStreams,
   mutated,
   imageStream,
+  galleries,
 });

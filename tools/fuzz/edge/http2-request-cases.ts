@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Random } from "../../support/random.ts";
 import { mutate } from "../mutate.ts";
+import { galleryRequest } from "./gallery-requests.ts";
 import {
   data,
   envelope,
@@ -111,6 +112,17 @@ export const rest: Generator = (random, fixtures) => {
     ...write(random, OPENING, headers(1, list), data(1, body.subarray(0, cut), cut === body.length)),
     ...finish(random),
   ];
+};
+
+/** REST requests to galleries with hostile ids in their paths. */
+export const galleries: Generator = (random, fixtures) => {
+  const { method, path, body } = galleryRequest(random);
+  const list = [
+    ...requestHeaders(method, path),
+    ["content-type", "application/json"] as const,
+    ...someUser(random, fixtures),
+  ];
+  return [...write(random, OPENING, headers(1, list), data(1, body)), ...finish(random)];
 };
 
 /** Malformed, missing and repeated pseudo-headers, and headers that HTTP/2 forbids. */

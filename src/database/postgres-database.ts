@@ -74,6 +74,7 @@ function openPool(url: string, timeoutMs: number): SqlDatabase {
       }),
     rowLockClause: "for key share",
     exclusiveRowLockClause: "for update",
+    decodeHex: (expression) => `decode(${expression}, 'hex')`,
     eraseDeleted: async () => {},
     close: () => pool.end(),
   };

@@ -32,6 +32,8 @@ export interface SqlDatabase {
   readonly rowLockClause: string;
   /** Clause after a select that waits for the locks of `rowLockClause` and keeps others from taking one. */
   readonly exclusiveRowLockClause: string;
+  /** Makes the expression that converts hexadecimal digits to bytes. */
+  readonly decodeHex: (expression: string) => string;
   /**
    * Erases deleted rows from the files, as far as the database can do that at once. PostgreSQL keeps them until its
    * next vacuum.

@@ -104,6 +104,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** Transactions are exclusive, so rows need no lock. */
   readonly rowLockClause = "";
   readonly exclusiveRowLockClause = "";
+  readonly decodeHex = (expression: string) => `unhex(${expression})`;
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
   #writeAheadLog: FileHandle | undefined;

@@ -6,8 +6,6 @@ import {
   GalleryError,
   type GalleryLimits,
   type GalleryUpdate,
-  MAX_FACES_PER_PERSON,
-  type NewFace,
   type NewGallery,
 } from "./gallery-store.ts";
 import { galleryFromRow } from "./sql-gallery-rows.ts";
@@ -63,7 +61,7 @@ export function* updateGallery(
 }
 
 /** Starts a change of people or faces: locks the gallery and increases its revision. */
-function* startChange(userId: string, galleryId: string): TransactionScript<Gallery> {
+export function* startChange(userId: string, galleryId: string): TransactionScript<Gallery> {
   const [row] = yield {
     sql: "update galleries set revision = revision + 1 where user_id = $1 and id = $2 returning *",
     values: [userId, galleryId],
@@ -73,81 +71,12 @@ function* startChange(userId: string, galleryId: string): TransactionScript<Gall
 }
 
 /** Ends a change: counts what was added or removed. */
-function* endChange(gallery: Gallery, people: number, faces: number): TransactionScript<Gallery> {
+export function* endChange(gallery: Gallery, people: number, faces: number): TransactionScript<Gallery> {
   const [row] = yield {
     sql: "update galleries set people = people + $2, faces = faces + $3 where key = $1 returning *",
     values: [gallery.key, people, faces],
   };
   return galleryFromRow(row!);
-}
-
-/** Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. */
-export function* insertFaces(
-  userId: string,
-  galleryId: string,
-  model: string,
-  faces: readonly NewFace[],
-  { maxGalleryFaces = Number.POSITIVE_INFINITY }: GalleryLimits,
-): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
-  const gallery = yield* startChange(userId, galleryId);
-  if (gallery.model !== model)
-    throw new GalleryError(
-      "modelMismatch",
-      `The gallery ${galleryId} has templates of ${gallery.model} and this one was made by ${model}.`,
-    );
-  let addedPeople = 0;
-  let addedFaces = 0;
-  for (const face of faces) {
-    addedPeople += yield* upsertPerson(gallery, face);
-    addedFaces += yield* upsertFace(gallery, face);
-  }
-  if (gallery.faces + addedFaces > maxGalleryFaces)
-    throw new GalleryError("tooManyFaces", `The plan allows ${maxGalleryFaces} faces in a gallery.`);
-  const changed = yield* endChange(gallery, addedPeople, addedFaces);
-  return { gallery: changed, hasReplaced: addedFaces < faces.length };
-}
-
-/** Returns the number of added people. */
-function* upsertPerson({ key }: Gallery, { personId, displayName }: NewFace): TransactionScript<number> {
-  const [added] = yield {
-    sql: `insert into gallery_people (gallery_key, id, display_name, created_at)
-      values ($1, $2, $3, $4) on conflict do nothing returning id`,
-    values: [key, personId, displayName ?? "", new Date().toISOString()],
-  };
-  if (added) return 1;
-  if (displayName !== undefined)
-    yield {
-      sql: "update gallery_people set display_name = $3 where gallery_key = $1 and id = $2",
-      values: [key, personId, displayName],
-    };
-  return 0;
-}
-
-/** Returns the number of added faces. */
-function* upsertFace({ key, revision }: Gallery, face: NewFace): TransactionScript<number> {
-  const { personId, faceId, vector } = face;
-  const template = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
-  const [replaced] = yield {
-    sql: `update gallery_faces set template = $4, revision = $5
-      where gallery_key = $1 and person_id = $2 and id = $3 returning id`,
-    values: [key, personId, faceId, template, revision],
-  };
-  if (replaced) return 0;
-  yield {
-    sql: `insert into gallery_faces (gallery_key, person_id, id, template, revision, created_at)
-      values ($1, $2, $3, $4, $5, $6)`,
-    values: [key, personId, faceId, template, revision, new Date().toISOString()],
-  };
-  const [row] = yield {
-    sql: "select count(*) as count from gallery_faces where gallery_key = $1 and person_id = $2",
-    values: [key, personId],
-  };
-  if (Number(row!.count) > MAX_FACES_PER_PERSON)
-    throw new GalleryError(
-      "tooManyFacesOfPerson",
-      `The person ${personId} has ${MAX_FACES_PER_PERSON} faces already.`,
-    );
-  return 1;
 }
 
 /** Renames a person. */

@@ -1,8 +1,8 @@
 import type { Row, SqlDatabase, SqlValue, TransactionScript } from "../database/sql-database.ts";
 import { type Gallery, type GalleryStore, MAX_ENROLMENT_BATCH, type Person } from "./gallery-store.ts";
+import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
 import {
   galleryNotFound,
-  insertFaces,
   insertGallery,
   KEPT_REVISIONS,
   personNotFound,
@@ -94,8 +94,10 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     },
 
     async enrolFaces(userId, galleryId, model, faces, limits) {
-      const enrolment = insertFaces(userId, galleryId, model, faces, limits);
-      const { gallery, hasReplaced } = await database.runTransaction(enrolment);
+      const enrolment = { userId, galleryId, model, faces, limits };
+      const { gallery, hasReplaced } = await database.runTransaction(
+        insertFaces(enrolment, database.decodeHex),
+      );
       if (hasReplaced) await database.eraseDeleted();
       return gallery;
     },
@@ -160,11 +162,10 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     },
 
     async findNames(galleryKey, personIds) {
-      // One JSON parameter, because a statement can have fewer parameters than there are people.
       const rows = await database.query({
         sql: `select id, display_name from gallery_people
           where gallery_key = $1 and id in (select value ->> 'id' from json_each($2))`,
-        values: [galleryKey, JSON.stringify({ ...personIds.map((id) => ({ id })) })],
+        values: [galleryKey, jsonFrom(personIds.map((id) => ({ id })))],
       });
       return new Map(rows.map((row) => [String(row.id), String(row.display_name)]));
     },

@@ -1,0 +1,136 @@
+// The transaction that enrols faces. It has few statements, however many faces there are: over a network, a statement
+// for each face would keep the gallery locked for seconds.
+import type { Statement, TransactionScript } from "../database/sql-database.ts";
+import {
+  type Gallery,
+  GalleryError,
+  type GalleryLimits,
+  MAX_FACES_PER_PERSON,
+  type NewFace,
+} from "./gallery-store.ts";
+import { endChange, startChange } from "./sql-gallery-changes.ts";
+
+/** Faces to enrol in a gallery. */
+export interface Enrolment {
+  readonly userId: string;
+  readonly galleryId: string;
+  readonly model: string;
+  readonly faces: readonly NewFace[];
+  readonly limits: GalleryLimits;
+}
+
+/**
+ * Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. `decodeHex`
+ * is the function of the database that makes bytes of hexadecimal digits.
+ */
+export function* insertFaces(
+  { userId, galleryId, model, faces, limits: { maxGalleryFaces = Number.POSITIVE_INFINITY } }: Enrolment,
+  decodeHex: (expression: string) => string,
+): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
+  const gallery = yield* startChange(userId, galleryId);
+  if (gallery.model !== model)
+    throw new GalleryError(
+      "modelMismatch",
+      `The gallery ${galleryId} has templates of ${gallery.model} and this one was made by ${model}.`,
+    );
+  const addedPeople = yield* upsertPeople(gallery, faces);
+  const distinct = [...new Map(faces.map((face) => [`${face.personId}/${face.faceId}`, face])).values()];
+  const addedFaces = distinct.length - (yield* countExisting(gallery, distinct));
+  if (gallery.faces + addedFaces > maxGalleryFaces)
+    throw new GalleryError("tooManyFaces", `The plan allows ${maxGalleryFaces} faces in a gallery.`);
+  yield* upsertFaces(gallery, distinct, decodeHex);
+  yield* requireFewFaces(gallery, distinct);
+  const changed = yield* endChange(gallery, addedPeople, addedFaces);
+  return { gallery: changed, hasReplaced: addedFaces < faces.length };
+}
+
+/** Adds the people who are new and renames the others. Returns the number of added people. */
+function* upsertPeople({ key }: Gallery, faces: readonly NewFace[]): TransactionScript<number> {
+  const names = new Map<string, string | undefined>();
+  for (const { personId, displayName } of faces) names.set(personId, displayName ?? names.get(personId));
+  const people = Array.from(names, ([id, name]) => ({ id, name }));
+  const [row] = yield {
+    // The order of a cross join is kept by SQLite, which would otherwise parse the JSON again for every person.
+    sql: `select count(*) as count from json_each($2) cross join gallery_people people
+      where gallery_key = $1 and people.id = value ->> 'id'`,
+    values: [key, jsonFrom(people)],
+  };
+  const [named, unnamed] = [people.filter(hasName), people.filter((person) => !hasName(person))];
+  if (named.length > 0)
+    yield insertPeople(
+      key,
+      named,
+      `(gallery_key, id) do update set display_name = excluded.display_name
+        where gallery_people.display_name <> excluded.display_name`,
+    );
+  if (unnamed.length > 0) yield insertPeople(key, unnamed, "do nothing");
+  return people.length - Number(row!.count);
+}
+
+interface NewPerson {
+  readonly id: string;
+  readonly name: string | undefined;
+}
+
+function hasName({ name }: NewPerson): boolean {
+  return name !== undefined;
+}
+
+function insertPeople(key: string, people: readonly NewPerson[], onConflict: string): Statement {
+  return {
+    // SQLite cannot parse `on conflict` after a table without a condition.
+    sql: `insert into gallery_people (gallery_key, id, display_name, created_at)
+      select $1, value ->> 'id', coalesce(value ->> 'name', ''), $3 from json_each($2) where true
+      on conflict ${onConflict}`,
+    values: [key, jsonFrom(people), new Date().toISOString()],
+  };
+}
+
+function* countExisting({ key }: Gallery, faces: readonly NewFace[]): TransactionScript<number> {
+  const ids = faces.map(({ personId, faceId }) => ({ personId, faceId }));
+  const [row] = yield {
+    sql: `select count(*) as count from json_each($2) cross join gallery_faces faces
+      where gallery_key = $1 and person_id = value ->> 'personId' and faces.id = value ->> 'faceId'`,
+    values: [key, jsonFrom(ids)],
+  };
+  return Number(row!.count);
+}
+
+function* upsertFaces(
+  { key, revision }: Gallery,
+  faces: readonly NewFace[],
+  decodeHex: (expression: string) => string,
+): TransactionScript<void> {
+  const rows = faces.map(({ personId, faceId, vector }) => ({
+    personId,
+    faceId,
+    template: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("hex"),
+  }));
+  yield {
+    sql: `insert into gallery_faces (gallery_key, person_id, id, template, revision, created_at)
+      select $1, value ->> 'personId', value ->> 'faceId', ${decodeHex("value ->> 'template'")}, $3, $4
+      from json_each($2) where true
+      on conflict (gallery_key, person_id, id)
+      do update set template = excluded.template, revision = excluded.revision`,
+    values: [key, jsonFrom(rows), revision, new Date().toISOString()],
+  };
+}
+
+function* requireFewFaces({ key }: Gallery, faces: readonly NewFace[]): TransactionScript<void> {
+  const people = [...new Set(faces.map(({ personId }) => personId))].map((id) => ({ id }));
+  const [row] = yield {
+    sql: `select person_id from json_each($2) cross join gallery_faces
+      where gallery_key = $1 and person_id = value ->> 'id' group by person_id having count(*) > $3`,
+    values: [key, jsonFrom(people), MAX_FACES_PER_PERSON],
+  };
+  if (row)
+    throw new GalleryError(
+      "tooManyFacesOfPerson",
+      `The person ${row.person_id} can have ${MAX_FACES_PER_PERSON} faces.`,
+    );
+}
+
+/** Makes a table for `json_each`, which both databases have for objects. A statement can have few parameters. */
+export function jsonFrom(rows: readonly object[]): string {
+  return JSON.stringify({ ...rows });
+}

@@ -22,8 +22,10 @@ export function requireId(field: string, id: string): void {
   requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
 }
 
-/** Throws ServiceError `badRequest` if a name is too long. */
+/** Throws ServiceError `badRequest` if a name is too long or is no text that every database can store. */
 export function requireName(displayName: string): void {
+  const isText = !/\p{Surrogate}/u.test(displayName) && !displayName.includes("\0");
+  requireValid("display_name", isText, "must be text without zero characters");
   const isShort = Buffer.byteLength(displayName) <= MAX_NAME_BYTES;
   requireValid("display_name", isShort, `is longer than ${MAX_NAME_BYTES} bytes`);
 }

@@ -200,6 +200,7 @@ describe("errors", () => {
       ["gallery_id", () => galleries.createGallery({ galleryId: "a/b" })],
       ["gallery_id", () => galleries.createGallery({ galleryId: ".." })],
       ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "é".repeat(129) })],
+      ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "a\0" })],
       ["max_distance", () => galleries.createGallery({ galleryId: "x", maxDistance: 1 })],
       ["person_id", () => galleries.enrolFace({ galleryId, personId: "a b", source })],
       ["face_id", () => galleries.enrolFace({ galleryId, personId: "a", faceId: "é", source })],

@@ -92,6 +92,7 @@ export class GalleryIndexes {
    * if the gallery is larger than the memory, and what the store throws.
    */
   async update(name: string, gallery: Gallery): Promise<OpenGallery> {
+    this.#requireSmall(name, gallery);
     const entry = this.#entryOf(name, gallery);
     // An update that failed leaves the work to the next one.
     const updating = entry.updating.catch(() => {}).then(() => this.#bringUpToDate(entry, gallery));
@@ -137,7 +138,7 @@ export class GalleryIndexes {
   /** Reads an index when there is room for it. */
   async #load(gallery: Gallery): Promise<GalleryIndex> {
     const bytes = gallery.faces * BYTES_PER_FACE;
-    await this.#waitForRoom(gallery.faces, bytes);
+    while (!this.#evictUntilRoomFor(bytes, 1)) await Promise.race([...this.#loads].map(({ ended }) => ended));
     const startMs = performance.now();
     const index = new GalleryIndex(gallery.revision);
     const loading = this.#readAll(gallery, index);
@@ -152,14 +153,14 @@ export class GalleryIndexes {
     return index;
   }
 
-  async #waitForRoom(faces: number, bytes: number): Promise<void> {
-    const { maxBytes } = this.#options;
-    if (bytes > maxBytes)
-      throw new GalleryError(
-        "galleryTooLarge",
-        `The gallery has ${faces} faces and the memory for galleries holds ${Math.floor(maxBytes / BYTES_PER_FACE)}.`,
-      );
-    while (!this.#evictUntilRoomFor(bytes, 1)) await Promise.race([...this.#loads].map(({ ended }) => ended));
+  #requireSmall(name: string, { faces }: Gallery): void {
+    const maxFaces = Math.floor(this.#options.maxBytes / BYTES_PER_FACE);
+    if (faces <= maxFaces) return;
+    this.drop(name);
+    throw new GalleryError(
+      "galleryTooLarge",
+      `The gallery has ${faces} faces and the memory for galleries holds ${maxFaces}.`,
+    );
   }
 
   async #readAll({ key }: Gallery, index: GalleryIndex): Promise<void> {

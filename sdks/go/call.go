@@ -102,8 +102,8 @@ func (c *Client) endedBy(ctx context.Context) error {
 // attempts are the attempts of one call.
 type attempts struct {
 	client *Client
-	// isNotIdempotent is whether the call may not be repeated without a response of the service, because it may have
-	// succeeded.
+	// isNotIdempotent is whether the call is only repeated if the service has rejected it without any work, because
+	// otherwise it may have succeeded.
 	isNotIdempotent  bool
 	retriesLeft      int
 	delay            time.Duration
@@ -128,8 +128,8 @@ func (a *attempts) next(ctx context.Context, failure *Error, trailer metadata.MD
 	deadline, _ := ctx.Deadline()
 	// A request that causes two internal errors is likely to be the cause.
 	isInternal := failure.Reason == "INTERNAL"
-	isUnanswered := failure.Code == ""
-	if !failure.Retryable || (isUnanswered && a.isNotIdempotent) || forbidsRetry(trailer) || retriesLeft <= 0 ||
+	mayHaveSucceeded := a.isNotIdempotent && !isRejection(failure)
+	if !failure.Retryable || mayHaveSucceeded || forbidsRetry(trailer) || retriesLeft <= 0 ||
 		(isInternal && a.hadInternalError) || !time.Now().Add(delay).Before(deadline) {
 		return 0, false
 	}

@@ -3,6 +3,9 @@ package visage
 import (
 	"context"
 	"iter"
+	"strings"
+
+	"google.golang.org/grpc"
 
 	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
@@ -57,8 +60,8 @@ type IdentifyOptions struct {
 // Raw returns the generated client, like Client.Raw.
 func (g *Galleries) Raw() visagev1.GalleryServiceClient { return g.raw }
 
-// Create creates a gallery. It fails with GALLERY_EXISTS if the id is taken. It is not retried without a response of the
-// service, because it may have succeeded. Options may be nil.
+// Create creates a gallery. It fails with GALLERY_EXISTS if the id is taken. It is only retried if the service
+// has rejected it because of load. If the response is lost, Get tells whether the gallery was created. Options may be nil.
 func (g *Galleries) Create(
 	ctx context.Context, galleryID string, options *CreateGalleryOptions,
 ) (*visagev1.Gallery, error) {
@@ -100,12 +103,8 @@ func (g *Galleries) Update(
 }
 
 // Delete deletes a gallery with everybody in it. When it returns, the templates are erased.
-//
-// Deletions are retried like all calls. If the response of one is lost, the retry finds nothing to delete and fails with
-// GALLERY_NOT_FOUND, or the like.
 func (g *Galleries) Delete(ctx context.Context, galleryID string) error {
-	_, err := call(ctx, g.client, g.raw.DeleteGallery, prepared(&visagev1.DeleteGalleryRequest{GalleryId: galleryID}))
-	return err
+	return callDeletion(ctx, g.client, g.raw.DeleteGallery, &visagev1.DeleteGalleryRequest{GalleryId: galleryID})
 }
 
 // EnrolFace adds a face to a person, and the person to the gallery if it is new. The most prominent face of an image is
@@ -151,15 +150,13 @@ func (g *Galleries) UpdatePerson(
 // DeletePerson deletes a person with all faces. When it returns, the templates are erased.
 func (g *Galleries) DeletePerson(ctx context.Context, galleryID, personID string) error {
 	request := &visagev1.DeletePersonRequest{GalleryId: galleryID, PersonId: personID}
-	_, err := call(ctx, g.client, g.raw.DeletePerson, prepared(request))
-	return err
+	return callDeletion(ctx, g.client, g.raw.DeletePerson, request)
 }
 
 // DeleteFace deletes a face of a person. When it returns, its template is erased.
 func (g *Galleries) DeleteFace(ctx context.Context, galleryID, personID, faceID string) error {
 	request := &visagev1.DeleteFaceRequest{GalleryId: galleryID, PersonId: personID, FaceId: faceID}
-	_, err := call(ctx, g.client, g.raw.DeleteFace, prepared(request))
-	return err
+	return callDeletion(ctx, g.client, g.raw.DeleteFace, request)
 }
 
 // Identify finds the people to whom a face may belong: every face of an image, the one in a box, or a vector. A stranger
@@ -174,6 +171,31 @@ func (g *Galleries) Identify(
 			GalleryId: galleryID, Source: source, MaxResults: given.MaxResults, MaxDistance: unlessZero(given.MaxDistance),
 		}, err
 	})
+}
+
+// callDeletion lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to
+// delete.
+func callDeletion[Request, Response any](
+	ctx context.Context,
+	client *Client,
+	send func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
+	request *Request,
+) error {
+	mayBeDone := false
+	sendAgain := func(ctx context.Context, request *Request, options ...grpc.CallOption) (*Response, error) {
+		response, err := send(ctx, request, options...)
+		if err == nil {
+			return response, nil
+		}
+		failure := errorFromStatus(err)
+		if mayBeDone && strings.HasSuffix(failure.Reason, "_NOT_FOUND") {
+			return response, nil
+		}
+		mayBeDone = mayBeDone || !isRejection(failure)
+		return nil, err
+	}
+	_, err := call(ctx, client, sendAgain, prepared(request))
+	return err
 }
 
 // itemsOf iterates over the items of all pages. read takes a token and returns a page and the token of the next one.

@@ -204,9 +204,11 @@ func TestServiceReportsErrorsOfGalleries(t *testing.T) {
 		t.Error("an id that is not UTF-8 was accepted")
 	}
 
-	unknown := openService(t, visage.Options{APIKey: "nobody"}).Galleries()
-	_, err = unknown.ImportFaces(ctx, id, sequence(nil))
-	expectFailure(t, err, "UNKNOWN_USER")
+	if nothing, err := galleries.ImportFaces(ctx, id, sequence(nil)); err != nil || nothing.GetFaceCount() != 0 {
+		t.Error(nothing, err)
+	}
+	_, err = galleries.ImportFaces(ctx, "missing", sequence(nil))
+	expectFailure(t, err, "GALLERY_NOT_FOUND")
 }
 
 func TestServiceHidesAGalleryFromOtherUsers(t *testing.T) {

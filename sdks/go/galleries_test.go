@@ -16,6 +16,8 @@ import (
 	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
 
+var notFound = failure{code: codes.NotFound, reason: "GALLERY_NOT_FOUND"}
+
 // noResponse is a call without a response of the service, such as a connection that was lost after the request.
 var noResponse = failure{code: codes.Unavailable}
 
@@ -24,6 +26,8 @@ type failingGalleries struct {
 	visagev1.UnimplementedGalleryServiceServer
 	// facesBeforeFailure and faces are those of an export.
 	facesBeforeFailure, faces int
+	// facesLater is what faces becomes after the first export; nil if it stays.
+	facesLater *int
 	// hang is whether an export does not end after its faces.
 	hang bool
 	// ended receives when an export ends.
@@ -63,15 +67,21 @@ func (s *failingGalleries) ExportGallery(
 	request *visagev1.ExportGalleryRequest, stream grpc.ServerStreamingServer[visagev1.ExportGalleryResponse],
 ) error {
 	defer func() { s.ended <- struct{}{} }()
-	for range s.facesBeforeFailure {
-		if err := stream.Send(&visagev1.ExportGalleryResponse{}); err != nil {
-			return err
+	s.mutex.Lock()
+	faces := s.faces
+	if s.facesLater != nil {
+		s.faces = *s.facesLater
+	}
+	s.mutex.Unlock()
+	for i := range faces + 1 {
+		if i == s.facesBeforeFailure {
+			if err := s.fail(stream.Context()); err != nil {
+				return err
+			}
 		}
-	}
-	if err := s.fail(stream.Context()); err != nil {
-		return err
-	}
-	for i := range s.faces {
+		if i == faces {
+			break
+		}
 		if err := stream.Send(&visagev1.ExportGalleryResponse{PersonId: strconv.Itoa(i)}); err != nil {
 			return err
 		}
@@ -125,49 +135,67 @@ func (s *failingGalleries) awaitEnd(t *testing.T) {
 	}
 }
 
-func TestACreationIsOnlyRetriedIfTheServiceAsksForIt(t *testing.T) {
-	service := &failingGalleries{failures: []failure{draining, overloaded}}
+func TestACreationIsOnlyRetriedAfterARejection(t *testing.T) {
+	service := &failingGalleries{failures: []failure{overloaded, overloaded}}
 	if _, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil); err != nil {
 		t.Fatal(err)
 	}
-	service = &failingGalleries{failures: []failure{noResponse}}
-	_, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil)
-	expectReason(t, err, ReasonUnreachable)
-	if service.calls != 1 {
-		t.Fatal(service.calls)
+	for reason, failed := range map[string]failure{ReasonUnreachable: noResponse, "INTERNAL": internal} {
+		service = &failingGalleries{failures: []failure{failed}}
+		_, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil)
+		expectReason(t, err, reason)
+		if service.calls != 1 {
+			t.Fatal(service.calls)
+		}
 	}
 }
 
-func TestADeletionIsRetried(t *testing.T) {
-	service := &failingGalleries{failures: []failure{noResponse, draining}}
-	if err := openGalleries(t, service, Options{}).Delete(context.Background(), "staff"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestAnExportIsRetriedUntilItsFirstFace(t *testing.T) {
+func TestADeletionWhoseResponseWasLostSucceeds(t *testing.T) {
 	for name, test := range map[string]struct {
-		before   int
 		failures []failure
-		taken    int
 		reason   string
 	}{
-		"before the first face": {0, []failure{noResponse, overloaded}, 3, ""},
-		"too often":             {0, []failure{draining, draining, draining}, 0, "DRAINING"},
-		"after the first face":  {2, []failure{draining}, 2, "DRAINING"},
-		"not retryable":         {0, []failure{noFace}, 0, "NO_FACE"},
+		"retried":  {[]failure{noResponse, draining}, ""},
+		"lost":     {[]failure{noResponse, notFound}, ""},
+		"missing":  {[]failure{notFound}, "GALLERY_NOT_FOUND"},
+		"rejected": {[]failure{overloaded, notFound}, "GALLERY_NOT_FOUND"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := &failingGalleries{faces: 3, facesBeforeFailure: test.before, failures: test.failures}
-			taken := 0
+			service := &failingGalleries{failures: test.failures}
+			expectReason(t, openGalleries(t, service, Options{}).Delete(context.Background(), "staff"), test.reason)
+		})
+	}
+}
+
+func TestAnExportGoesOnAfterABreak(t *testing.T) {
+	none := 0
+	for name, test := range map[string]struct {
+		before     int
+		facesLater *int
+		failures   []failure
+		taken      int
+		reason     string
+	}{
+		"before the first face": {0, nil, []failure{noResponse, overloaded}, 3, ""},
+		"between faces":         {2, nil, []failure{noResponse, overloaded}, 3, ""},
+		"after the last face":   {3, nil, []failure{draining}, 3, ""},
+		"too often":             {2, nil, []failure{draining, draining, draining}, 2, "DRAINING"},
+		"not retryable":         {2, nil, []failure{notFound}, 2, "GALLERY_NOT_FOUND"},
+		"last face deleted":     {2, &none, []failure{draining}, 2, ReasonUnreachable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			service := &failingGalleries{
+				faces: 3, facesBeforeFailure: test.before, facesLater: test.facesLater, failures: test.failures,
+			}
+			var taken []string
 			var last error
-			for _, err := range openGalleries(t, service, Options{}).Export(context.Background(), "staff") {
+			for face, err := range openGalleries(t, service, Options{}).Export(context.Background(), "staff") {
 				last = err
 				if err == nil {
-					taken++
+					taken = append(taken, face.PersonID)
 				}
 			}
-			if taken != test.taken || reasonOf(last) != test.reason {
+			if !slices.Equal(taken, []string{"0", "1", "2"}[:test.taken]) || reasonOf(last) != test.reason {
 				t.Fatal(taken, last)
 			}
 			service.awaitEnd(t)

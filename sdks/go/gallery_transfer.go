@@ -30,74 +30,88 @@ type GalleryFace struct {
 
 // Export iterates over all faces of a gallery, by the ids of the people and faces. An error ends it.
 //
-// The stream is retried until the first face has come. Later errors are returned, because a new stream would repeat the
-// faces. Each face must come within Options.Timeout; the time that the caller takes does not count.
+// When the stream breaks, a new one is opened, which has the same order, and the faces up to the last one that came are
+// skipped. Each face must come within Options.Timeout; the time that the caller takes does not count.
 func (g *Galleries) Export(ctx context.Context, galleryID string) iter.Seq2[GalleryFace, error] {
 	return func(yield func(GalleryFace, error) bool) {
-		stream, face, failure := g.openExport(ctx, galleryID)
-		if stream != nil {
-			// Ends a stream that the caller has left.
-			defer stream.cancel(nil)
+		export := &galleryExport{
+			galleries: g, callerCtx: ctx, request: &visagev1.ExportGalleryRequest{GalleryId: galleryID},
 		}
-		for face != nil {
-			if !yield(galleryFaceFrom(face), nil) {
+		// Ends a stream that the caller has left.
+		defer export.close()
+		for {
+			face, failure := export.take()
+			if failure != nil {
+				yield(GalleryFace{}, failure)
 				return
 			}
-			face, failure = stream.next(g.client.timeout)
+			if face == nil || !yield(galleryFaceFrom(face), nil) {
+				return
+			}
 		}
-		if failure != nil {
-			yield(GalleryFace{}, failure)
-		}
-	}
-}
-
-// openExport opens a stream, with retries within the deadline, and returns its first face; nil if there is none.
-func (g *Galleries) openExport(
-	ctx context.Context, galleryID string,
-) (*exportStream, *visagev1.ExportGalleryResponse, *Error) {
-	request := &visagev1.ExportGalleryRequest{GalleryId: galleryID}
-	attempts := g.client.newAttempts()
-	retryCtx, cancel := context.WithTimeout(ctx, g.client.timeout)
-	defer cancel()
-	deadline, _ := retryCtx.Deadline()
-	for {
-		stream := &exportStream{galleries: g, callerCtx: ctx, request: request}
-		stream.ctx, stream.cancel = context.WithCancelCause(ctx)
-		face, failure := stream.next(time.Until(deadline))
-		if failure == nil {
-			return stream, face, nil
-		}
-		stream.cancel(nil)
-		delay, ok := attempts.next(retryCtx, failure, stream.trailer)
-		if !ok {
-			return nil, nil, failure
-		}
-		g.client.limit.sleep(retryCtx, delay)
 	}
 }
 
 // errOverdue cancels a stream whose next face has not come in time.
 var errOverdue = errors.New("visage: no face came in time")
 
-// exportStream is one stream of an export.
-type exportStream struct {
+// galleryExport is an export with its current stream.
+type galleryExport struct {
 	galleries *Galleries
 	request   *visagev1.ExportGalleryRequest
 	callerCtx context.Context
-	// ctx is that of the stream, and cancel ends it.
+	// ctx is that of the stream, and cancel ends it; nil while no stream is open.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// open is nil before the first face.
-	open grpc.ServerStreamingClient[visagev1.ExportGalleryResponse]
-	// trailer is set by the end of the stream.
-	trailer metadata.MD
+	stream grpc.ServerStreamingClient[visagev1.ExportGalleryResponse]
+	// last is the last face that came.
+	last *visagev1.ExportGalleryResponse
+	// isSkipping is whether the stream has not come to the last face yet.
+	isSkipping bool
 }
 
-// next returns the next face; nil at the end.
-func (s *exportStream) next(timeout time.Duration) (*visagev1.ExportGalleryResponse, *Error) {
-	overdue := time.AfterFunc(timeout, func() { s.cancel(errOverdue) })
+// take returns the next face; nil at the end. It opens a new stream if the current one breaks.
+func (e *galleryExport) take() (*visagev1.ExportGalleryResponse, *Error) {
+	client := e.galleries.client
+	attempts := client.newAttempts()
+	retryCtx, cancel := context.WithTimeout(e.callerCtx, client.timeout)
+	defer cancel()
+	for {
+		face, failure := e.next()
+		if failure == nil && !e.isSkipping {
+			e.last = face
+			return face, nil
+		}
+		if failure == nil {
+			if face == nil {
+				return nil, errorFromChange()
+			}
+			e.isSkipping = face.GetPersonId() != e.last.GetPersonId() || face.GetFaceId() != e.last.GetFaceId()
+			continue
+		}
+		var trailer metadata.MD
+		if e.stream != nil {
+			trailer = e.stream.Trailer()
+		}
+		e.close()
+		delay, ok := attempts.next(retryCtx, failure, trailer)
+		if !ok {
+			return nil, failure
+		}
+		client.limit.sleep(retryCtx, delay)
+	}
+}
+
+// next returns the next face of the stream; nil at the end.
+func (e *galleryExport) next() (*visagev1.ExportGalleryResponse, *Error) {
+	if e.cancel == nil {
+		e.ctx, e.cancel = context.WithCancelCause(e.callerCtx)
+		e.isSkipping = e.last != nil
+	}
+	cancel := e.cancel
+	overdue := time.AfterFunc(e.galleries.client.timeout, func() { cancel(errOverdue) })
 	defer overdue.Stop()
-	face, err := s.receive()
+	face, err := e.receive()
 	if err == nil {
 		return face, nil
 	}
@@ -105,27 +119,38 @@ func (s *exportStream) next(timeout time.Duration) (*visagev1.ExportGalleryRespo
 		return nil, nil
 	}
 	var ended *Error
-	if errors.As(s.galleries.client.endedBy(s.callerCtx), &ended) {
+	if errors.As(e.galleries.client.endedBy(e.callerCtx), &ended) {
 		return nil, ended
 	}
-	if errors.Is(context.Cause(s.ctx), errOverdue) {
-		return nil, &Error{
-			Message: "No face came in time.", Reason: ReasonDeadlinePassed, Retryable: true,
-			causes: []error{err, context.DeadlineExceeded},
-		}
+	if errors.Is(context.Cause(e.ctx), errOverdue) {
+		return nil, errorFromEnd(context.DeadlineExceeded)
 	}
 	return nil, errorFromStatus(err)
 }
 
-func (s *exportStream) receive() (*visagev1.ExportGalleryResponse, error) {
-	if s.open == nil {
-		open, err := s.galleries.raw.ExportGallery(s.ctx, s.request, grpc.Trailer(&s.trailer))
+func (e *galleryExport) receive() (*visagev1.ExportGalleryResponse, error) {
+	if e.stream == nil {
+		stream, err := e.galleries.raw.ExportGallery(e.ctx, e.request)
 		if err != nil {
 			return nil, err
 		}
-		s.open = open
+		e.stream = stream
 	}
-	return s.open.Recv()
+	return e.stream.Recv()
+}
+
+func (e *galleryExport) close() {
+	if e.cancel != nil {
+		e.cancel(nil)
+	}
+	e.cancel, e.stream = nil, nil
+}
+
+// errorFromChange is the error of an export that cannot go on, because the last face that came was deleted.
+func errorFromChange() *Error {
+	return &Error{
+		Message: "The stream broke, and the gallery has changed since.", Reason: ReasonUnreachable, Retryable: true,
+	}
 }
 
 // ImportFaces enrols faces that were exported, or vectors of your own. It returns how many, and the revision of the
@@ -151,12 +176,20 @@ func (g *Galleries) ImportFaces(
 		}
 		batch.faces = batch.faces[:0]
 	}
-	// An empty import is sent, too, so that a wrong key is noticed.
-	if len(batch.faces) > 0 || total.FaceCount == 0 {
+	if len(batch.faces) > 0 {
 		if err := g.importBatch(ctx, batch, total); err != nil {
 			return nil, err
 		}
 	}
+	if total.FaceCount > 0 {
+		return total, nil
+	}
+	// There was no call that would fail if the gallery does not exist.
+	gallery, err := g.Get(ctx, galleryID)
+	if err != nil {
+		return nil, err
+	}
+	total.Revision = gallery.GetRevision()
 	return total, nil
 }
 

@@ -159,9 +159,10 @@ class GalleriesTest(unittest.TestCase):
         self.assertEqual(raised.exception.reason, "CANCELLED")
 
     def test_an_import_of_nothing_succeeds(self) -> None:
-        self.assertEqual(self.galleries.import_faces(self.gallery, []).face_count, 0)
-        with VisageClient(ADDRESS, "nobody") as client:
-            self.fails("UNKNOWN_USER", lambda: client.galleries.import_faces(self.gallery, []))
+        self.galleries.import_faces(self.gallery, self.random_faces(1))
+        response = self.galleries.import_faces(self.gallery, [])
+        self.assertEqual((response.face_count, response.revision), (0, 1))
+        self.fails("GALLERY_NOT_FOUND", lambda: self.galleries.import_faces("missing", []))
 
     def test_an_import_whose_faces_fail_can_be_repeated(self) -> None:
         faces = self.random_faces(100)

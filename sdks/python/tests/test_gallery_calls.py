@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 import unittest
@@ -18,6 +19,8 @@ from visage.v1 import gallery_pb2_grpc
 
 DRAINING = failure(grpc.StatusCode.UNAVAILABLE, "DRAINING", retryable=True)
 OVERLOADED = failure(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retryable=True)
+INTERNAL = failure(grpc.StatusCode.INTERNAL, "INTERNAL", retryable=True)
+NOT_FOUND = failure(grpc.StatusCode.NOT_FOUND, "GALLERY_NOT_FOUND")
 # Such as a connection that was lost after the request.
 NO_RESPONSE = Failure(grpc.StatusCode.UNAVAILABLE)
 WAIT_SECONDS = 30
@@ -34,7 +37,7 @@ class FailingService(_Servicer):  # type: ignore[misc]
         self.failures = list(failures)
         self.calls = 0
         self.faces_before_failure = 0
-        """Of an export."""
+        """Of an export that fails."""
         self.faces: Optional[int] = 3
         """Of an export; None for no end."""
         self.imported: list[int] = []
@@ -66,13 +69,12 @@ class FailingService(_Servicer):  # type: ignore[misc]
         self, request: messages.ExportGalleryRequest, context: grpc.ServicerContext
     ) -> Iterator[messages.ExportGalleryResponse]:
         context.add_callback(self.export_ended.set)
-        for _ in range(self.faces_before_failure):
-            yield messages.ExportGalleryResponse()
-        self.fail(context)
-        sent = 0
-        while context.is_active() and (self.faces is None or sent < self.faces):
-            yield messages.ExportGalleryResponse(person_id=str(sent))
-            sent += 1
+        for number in itertools.count():
+            if number == self.faces_before_failure:
+                self.fail(context)
+            if number == self.faces or not context.is_active():
+                break
+            yield messages.ExportGalleryResponse(person_id=str(number))
         self.release.wait(WAIT_SECONDS)
 
     def ImportFaces(
@@ -96,38 +98,56 @@ class GalleryCallsTest(unittest.TestCase):
         self.addCleanup(client.close)
         return client
 
-    def test_a_creation_is_only_retried_if_the_service_asks_for_it(self) -> None:
-        service = FailingService(DRAINING, OVERLOADED)
+    def test_a_creation_is_only_retried_after_a_rejection(self) -> None:
+        service = FailingService(OVERLOADED, OVERLOADED)
         self.client(service).galleries.create("staff")
         self.assertEqual(service.calls, 3)
-        service = FailingService(NO_RESPONSE)
-        with self.assertRaisesRegex(VisageError, "UNREACHABLE"):
-            self.client(service).galleries.create("staff")
-        self.assertEqual(service.calls, 1)
+        for failure, reason in ((NO_RESPONSE, "UNREACHABLE"), (INTERNAL, "INTERNAL")):
+            service = FailingService(failure)
+            with self.assertRaisesRegex(VisageError, reason):
+                self.client(service).galleries.create("staff")
+            self.assertEqual(service.calls, 1)
 
     def test_a_deletion_is_retried(self) -> None:
         service = FailingService(NO_RESPONSE, DRAINING)
         self.client(service).galleries.delete("staff")
         self.assertEqual(service.calls, 3)
 
-    def test_an_export_is_retried_until_its_first_face(self) -> None:
-        service = FailingService(NO_RESPONSE, OVERLOADED)
-        faces = list(self.client(service).galleries.export("staff"))
-        self.assertEqual(([face.person_id for face in faces], service.calls), (["0", "1", "2"], 3))
-        service = FailingService(DRAINING, DRAINING)
-        with self.assertRaisesRegex(VisageError, "DRAINING"):
-            list(self.client(service, retries=1).galleries.export("staff"))
+    def test_a_deletion_whose_response_was_lost_succeeds(self) -> None:
+        service = FailingService(NO_RESPONSE, NOT_FOUND)
+        self.client(service).galleries.delete("staff")
         self.assertEqual(service.calls, 2)
+        for failures in ([NOT_FOUND], [OVERLOADED, NOT_FOUND]):
+            service = FailingService(*failures)
+            with self.assertRaisesRegex(VisageError, "GALLERY_NOT_FOUND"):
+                self.client(service).galleries.delete("staff")
 
-    def test_an_export_that_breaks_after_a_face_fails(self) -> None:
-        service = FailingService(DRAINING)
+    def test_an_export_goes_on_after_a_break(self) -> None:
+        for faces_before_failure in (0, 2, 3):
+            service = FailingService(NO_RESPONSE, OVERLOADED)
+            service.faces_before_failure = faces_before_failure
+            faces = list(self.client(service).galleries.export("staff"))
+            self.assertEqual(([face.person_id for face in faces], service.calls), (["0", "1", "2"], 3))
+
+    def test_an_export_without_progress_fails(self) -> None:
+        service = FailingService(*[DRAINING] * 3)
         service.faces_before_failure = 2
         taken = []
         with self.assertRaises(VisageError) as raised:
-            for face in self.client(service).galleries.export("staff"):
+            for face in self.client(service, retries=2).galleries.export("staff"):
                 taken.append(face)
         self.assertEqual((raised.exception.reason, raised.exception.retryable), ("DRAINING", True))
-        self.assertEqual((len(taken), service.calls), (2, 1))
+        self.assertEqual((len(taken), service.calls), (2, 3))
+
+    def test_an_export_whose_last_face_was_deleted_meanwhile_fails(self) -> None:
+        service = FailingService(DRAINING)
+        service.faces_before_failure = 2
+        export = self.client(service).galleries.export("staff")
+        self.assertEqual([next(export).person_id, next(export).person_id], ["0", "1"])
+        service.faces = 1
+        with self.assertRaisesRegex(VisageError, "has changed since"):
+            next(export)
+        self.assertEqual(list(export), [])
 
     def test_leaving_an_export_ends_it(self) -> None:
         service = FailingService()

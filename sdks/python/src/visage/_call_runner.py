@@ -43,7 +43,7 @@ class CallRunner:
         is_idempotent: bool = True,
     ) -> _Response:
         """Waits for a slot, creates the request and sends it, with retries within the deadline. A call that is not
-        idempotent is only repeated if the service asks for it."""
+        idempotent is only repeated if the service has rejected it without any work."""
         return self.run_with_call(send, create_request, is_idempotent=is_idempotent)[0]
 
     def run_with_call(

@@ -26,9 +26,9 @@ class Call(Protocol):
 class GalleryExport(Iterator[GalleryFace]):
     """The faces of a gallery. Only one thread may iterate over it. Close it if you do not take all faces.
 
-    The stream is opened for the first face, and retried until that has come. Later errors are raised, because a new
-    stream would repeat the faces. Each face must come within the timeout of the client; the time that the caller takes
-    does not count.
+    The stream is opened for the first face. When it breaks, a new one is opened, which has the same order, and the faces
+    up to the last one that came are skipped. Each face must come within the timeout of the client; the time that the
+    caller takes does not count.
     """
 
     def __init__(self, open_call: Callable[[], Call], calls: CallRunner) -> None:
@@ -37,20 +37,20 @@ class GalleryExport(Iterator[GalleryFace]):
         self._calls = calls
         self._call: Optional[Call] = None
         self._watchdog = Watchdog(self._cancel_call)
-        self._has_face = False
+        self._last: Optional[gallery_pb2.ExportGalleryResponse] = None
+        self._is_skipping = False
         self._is_closed = False
 
     def __next__(self) -> GalleryFace:
         if self._is_closed:
             raise StopIteration
         try:
-            face = self._take()
+            self._last = self._take()
         except BaseException:
             # Also at the end, and after a KeyboardInterrupt.
             self.close()
             raise
-        self._has_face = True
-        return face_from_message(face)
+        return face_from_message(self._last)
 
     def close(self) -> None:
         """Cancels the stream. There are no more faces."""
@@ -70,14 +70,29 @@ class GalleryExport(Iterator[GalleryFace]):
         self.close()
 
     def _take(self) -> gallery_pb2.ExportGalleryResponse:
-        attempts = Attempts(self._calls.timeout, 0 if self._has_face else self._calls.retries)
+        attempts = Attempts(self._calls.timeout, self._calls.retries)
         while True:
             try:
-                self._call = self._call or self._open_call()
-                with self._watchdog.limit(attempts.remaining()):
-                    return next(self._call)
+                face = self._read()
+                if not self._is_skipping:
+                    return face
+                self._is_skipping = not _is_same(face, self._last)
             except (grpc.RpcError, ValueError) as cause:
                 self._wait_for_retry(attempts, self._calls.require_rpc_error(cause))
+
+    def _read(self) -> gallery_pb2.ExportGalleryResponse:
+        if self._call is None:
+            self._call = self._open_call()
+            self._is_skipping = self._last is not None
+        try:
+            with self._watchdog.limit(self._calls.timeout):
+                return next(self._call)
+        except StopIteration:
+            if self._is_skipping:
+                # The last face was deleted meanwhile.
+                message = "The stream broke, and the gallery has changed since."
+                raise VisageError(message, reason="UNREACHABLE", retryable=True) from None
+            raise
 
     def _wait_for_retry(self, attempts: Attempts, cause: grpc.RpcError) -> None:
         """Returns when the stream may be opened again. Raises VisageError if it may not."""
@@ -94,3 +109,9 @@ class GalleryExport(Iterator[GalleryFace]):
         call = self._call
         if call:
             call.cancel()
+
+
+def _is_same(
+    face: gallery_pb2.ExportGalleryResponse, other: Optional[gallery_pb2.ExportGalleryResponse]
+) -> bool:
+    return other is not None and (face.person_id, face.face_id) == (other.person_id, other.face_id)

@@ -20,8 +20,8 @@ _REJECTIONS = ("OVERLOADED", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT")
 
 
 class Attempts:
-    """The attempts of one call within one deadline. A call that is not idempotent is not repeated without a response of
-    the service, because it may have succeeded."""
+    """The attempts of one call within one deadline. A call that is not idempotent is only repeated if the service has
+    rejected it without any work, because otherwise it may have succeeded."""
 
     def __init__(self, timeout: float, retries: int, *, is_idempotent: bool = True) -> None:
         self._deadline = time.monotonic() + timeout
@@ -44,7 +44,7 @@ class Attempts:
         is_internal = error.reason == "INTERNAL"
         if (
             not error.retryable
-            or (error.code is None and not self._is_idempotent)
+            or not (self._is_idempotent or is_rejection(error))
             or forbids_retry(cause)
             or (self._retries if is_rejection(error) else self._retries_left) == 0
             or (is_internal and self._had_internal_error)

@@ -28,7 +28,7 @@ class Watchdog:
 
     @contextmanager
     def limit(self, timeout: float) -> Iterator[None]:
-        """Limits the time in seconds that the body may take. A later deadline must not be earlier."""
+        """Limits the time in seconds that the body may take. It is the same for all messages."""
         with self._changed:
             self._deadline = time.monotonic() + timeout
             self._is_waiting = True

@@ -8,15 +8,18 @@ from typing import Callable, Optional, TypeVar
 
 import grpc
 
-from visage._call_runner import CallRunner, Metadata
+from visage._call_runner import CallRunner, Metadata, Send
 from visage._gallery_export import GalleryExport
 from visage._requests import face_source
+from visage._retry import is_rejection
+from visage.error import VisageError, error_from_rpc
 from visage.gallery_face import GalleryFace, import_request_from
 from visage.results import BoxInput, FaceInput
 from visage.v1 import gallery_pb2 as messages
 from visage.v1.gallery_pb2_grpc import GalleryServiceStub
 
 _Item = TypeVar("_Item")
+_Request = TypeVar("_Request")
 
 # The most that the service returns. Every page counts as one request.
 _PAGE_SIZE = 1000
@@ -44,7 +47,8 @@ class Galleries:
     ) -> messages.Gallery:
         """Creates a gallery. Raises `GALLERY_EXISTS` if the id is taken.
 
-        It is not retried without a response of the service, because it may have succeeded.
+        It is only retried if the service has rejected it because of load. If the response is lost, `get` tells whether
+        the gallery was created.
 
         Args:
             max_distance: The threshold of the gallery, above 0 to 0.9. By default the service chooses one that fits the
@@ -80,13 +84,8 @@ class Galleries:
         return self._calls.run(self.raw.UpdateGallery.with_call, lambda: request).gallery
 
     def delete(self, gallery_id: str) -> None:
-        """Deletes a gallery with everybody in it. When it returns, the templates are erased.
-
-        Deletions are retried like all calls. If the response of one is lost, the retry finds nothing to delete and
-        raises `GALLERY_NOT_FOUND`, or the like.
-        """
-        request = messages.DeleteGalleryRequest(gallery_id=gallery_id)
-        self._calls.run(self.raw.DeleteGallery.with_call, lambda: request)
+        """Deletes a gallery with everybody in it. When it returns, the templates are erased."""
+        self._delete(self.raw.DeleteGallery.with_call, messages.DeleteGalleryRequest(gallery_id=gallery_id))
 
     def enrol_face(
         self,
@@ -144,12 +143,12 @@ class Galleries:
     def delete_person(self, gallery_id: str, person_id: str) -> None:
         """Deletes a person with all faces. When it returns, the templates are erased."""
         request = messages.DeletePersonRequest(gallery_id=gallery_id, person_id=person_id)
-        self._calls.run(self.raw.DeletePerson.with_call, lambda: request)
+        self._delete(self.raw.DeletePerson.with_call, request)
 
     def delete_face(self, gallery_id: str, person_id: str, face_id: str) -> None:
         """Deletes a face of a person. When it returns, its template is erased."""
         request = messages.DeleteFaceRequest(gallery_id=gallery_id, person_id=person_id, face_id=face_id)
-        self._calls.run(self.raw.DeleteFace.with_call, lambda: request)
+        self._delete(self.raw.DeleteFace.with_call, request)
 
     def identify(
         self,
@@ -198,16 +197,34 @@ class Galleries:
 
         total = messages.ImportFacesResponse()
         source = iter(faces)
-        is_done = False
-        while not is_done:
-            batch = [import_request_from(face, gallery_id) for face in islice(source, _IMPORT_BATCH)]
-            is_done = len(batch) < _IMPORT_BATCH
-            # An empty import is sent, too, so that a wrong key is noticed.
-            if batch or not total.face_count:
-                response = self._calls.run(send, lambda: batch)
-                total.face_count += response.face_count
-                total.revision = response.revision
+        while batch := [import_request_from(face, gallery_id) for face in islice(source, _IMPORT_BATCH)]:
+            response = self._calls.run(send, lambda: batch)
+            total.face_count += response.face_count
+            total.revision = response.revision
+        if not total.face_count:
+            # There was no call that would fail if the gallery does not exist.
+            total.revision = self.get(gallery_id).revision
         return total
+
+    def _delete(self, send: Send[_Request, object], request: _Request) -> None:
+        """Lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to delete."""
+        failures: list[VisageError] = []
+
+        def send_and_record(
+            request: _Request, /, *, timeout: float, metadata: Metadata
+        ) -> tuple[object, grpc.Call]:
+            try:
+                return send(request, timeout=timeout, metadata=metadata)
+            except grpc.RpcError as cause:
+                failures.append(error_from_rpc(cause))
+                raise
+
+        try:
+            self._calls.run(send_and_record, lambda: request)
+        except VisageError as error:
+            may_be_done = any(not is_rejection(failure) for failure in failures[:-1])
+            if not may_be_done or not error.reason.endswith("_NOT_FOUND"):
+                raise
 
 
 def _items_of(read_page: Callable[[str], tuple[Iterable[_Item], str]]) -> Iterator[_Item]:

@@ -68,7 +68,7 @@ final class Calls {
     return run(() -> request, rpc, true);
   }
 
-  /** A call that is not idempotent is only repeated if the service asks for it. */
+  /** A call that is not idempotent is only repeated if the service has rejected it without any work. */
   <Q, R> R run(Supplier<Q> request, BiFunction<Deadline, Q, R> rpc, boolean isIdempotent) {
     try {
       slots.acquire();

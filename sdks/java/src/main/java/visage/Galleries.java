@@ -21,6 +21,9 @@ import dev.visage.v1.Person;
 import dev.visage.v1.UpdateGalleryRequest;
 import dev.visage.v1.UpdatePersonRequest;
 import io.grpc.Deadline;
+import io.grpc.StatusRuntimeException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 /**
@@ -29,11 +32,7 @@ import java.util.function.Consumer;
  *
  * <p>Ids of galleries, people and faces are yours: 1 to 128 letters, digits and {@code .}, {@code _}, {@code ~}, {@code
  * -}. What does not exist, or belongs to another user, throws VisageException with the reason {@code GALLERY_NOT_FOUND},
- * {@code PERSON_NOT_FOUND} or {@code FACE_NOT_FOUND}.
- *
- * <p>Deletions are retried like all calls. If the response of one is lost, the retry finds nothing to delete and throws
- * such an exception.
- */
+ * {@code PERSON_NOT_FOUND} or {@code FACE_NOT_FOUND}. */
 public final class Galleries {
   /** The most that the service returns. Every page counts as one request. */
   private static final int PAGE_SIZE = 1000;
@@ -52,7 +51,8 @@ public final class Galleries {
   }
 
   /**
-   * Creates a gallery. It is not retried without a response of the service, because it may have succeeded.
+   * Creates a gallery. It is only retried if the service has rejected it because of load. If the response is lost, {@link
+   * #get} tells whether the gallery was created.
    *
    * @param options sets the name or the threshold: {@code request -> request.setDisplayName("Staff")}
    * @throws VisageException with the reason {@code GALLERY_EXISTS} if the id is taken
@@ -94,7 +94,7 @@ public final class Galleries {
   /** Deletes a gallery with everybody in it. When it returns, the templates are erased. */
   public void delete(String galleryId) {
     var request = DeleteGalleryRequest.newBuilder().setGalleryId(galleryId).build();
-    calls.run(request, (deadline, it) -> stub(deadline).deleteGallery(it));
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteGallery(it)));
   }
 
   /** Adds a face to a person, and the person to the gallery if it is new. */
@@ -154,14 +154,14 @@ public final class Galleries {
   /** Deletes a person with all faces. When it returns, the templates are erased. */
   public void deletePerson(String galleryId, String personId) {
     var request = DeletePersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
-    calls.run(request, (deadline, it) -> stub(deadline).deletePerson(it));
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deletePerson(it)));
   }
 
   /** Deletes a face of a person. When it returns, its template is erased. */
   public void deleteFace(String galleryId, String personId, String faceId) {
     var request =
         DeleteFaceRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).setFaceId(faceId).build();
-    calls.run(request, (deadline, it) -> stub(deadline).deleteFace(it));
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteFace(it)));
   }
 
   /** Finds the person to whom a face may belong: every face of an image, the one in a box, or a vector. */
@@ -197,7 +197,25 @@ public final class Galleries {
    * error the import can be repeated. An exception of {@code faces} is thrown after the calls before it.
    */
   public ImportFacesResponse importFaces(String galleryId, Iterable<GalleryFace> faces) {
-    return new GalleryImport(calls, galleryId).send(faces);
+    ImportFacesResponse total = new GalleryImport(calls, galleryId).send(faces);
+    if (total.getFaceCount() > 0) return total;
+    // There was no call that would fail if the gallery does not exist.
+    return total.toBuilder().setRevision(get(galleryId).getRevision()).build();
+  }
+
+  /** Lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to delete. */
+  private static <Q, R> BiFunction<Deadline, Q, R> deletion(BiFunction<Deadline, Q, R> rpc) {
+    var mayBeDone = new AtomicBoolean();
+    return (deadline, request) -> {
+      try {
+        return rpc.apply(deadline, request);
+      } catch (StatusRuntimeException cause) {
+        VisageException error = VisageException.from(cause);
+        if (mayBeDone.get() && error.reason().endsWith("_NOT_FOUND")) return null;
+        if (!Retry.isRejection(error)) mayBeDone.set(true);
+        throw cause;
+      }
+    };
   }
 
   private GalleryServiceBlockingStub stub(Deadline deadline) {

@@ -32,8 +32,7 @@ final class GalleryImport {
       batch.add(face.toImportRequest(galleryId));
       if (batch.size() == BATCH) sendBatch(batch);
     }
-    // An empty import is sent, too, so that a wrong key is noticed.
-    if (!batch.isEmpty() || total.getFaceCount() == 0) sendBatch(batch);
+    if (!batch.isEmpty()) sendBatch(batch);
     return total.build();
   }
 

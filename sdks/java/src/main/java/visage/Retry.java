@@ -48,7 +48,8 @@ final class Retry {
    * Calls, and retries with exponential backoff or after the delay that the service asks for. Fails at once if the next
    * delay would exceed the deadline. An interrupt ends the call and stays set, and so does the end of the gRPC context.
    *
-   * @param isIdempotent whether the call may be repeated without a response of the service, so that it may run twice
+   * @param isIdempotent whether the call may run twice; otherwise it is only repeated if the service has rejected it
+   *     without any work
    * @throws VisageException if the last attempt failed, the thread was interrupted or the client was closed
    */
   <T> T run(Function<Deadline, T> call, boolean isIdempotent) {
@@ -78,26 +79,21 @@ final class Retry {
       this.isIdempotent = isIdempotent;
     }
 
-    /** The time until the deadline; at least a millisecond. */
-    Duration remaining() {
-      return Duration.ofNanos(Math.max(1_000_000, deadline.timeRemaining(TimeUnit.NANOSECONDS)));
-    }
-
     /**
      * Waits before the next attempt.
      *
      * @throws VisageException if there is none, the thread was interrupted or the client was closed
      */
     void awaitNext(StatusRuntimeException cause) {
-      VisageException error = errorFrom(cause);
-      boolean isUnanswered = error.code().isEmpty();
-      boolean isRejection = REJECTIONS.contains(error.reason());
+      requireNotCancelled(cause);
+      VisageException error = VisageException.from(cause);
+      boolean isRejection = isRejection(error);
       boolean isInternal = error.reason().equals(INTERNAL);
       long delayNanos = delayNanosAfter(error, attempt++);
       boolean isLast =
           (isRejection ? retries : retriesLeft) == 0
               || delayNanos >= deadline.timeRemaining(TimeUnit.NANOSECONDS);
-      boolean mayHaveSucceeded = isUnanswered && !isIdempotent;
+      boolean mayHaveSucceeded = !isIdempotent && !isRejection;
       if (!error.retryable() || isLast || mayHaveSucceeded || (isInternal && hadInternalError)) throw error;
       hadInternalError |= isInternal;
       if (!isRejection) retriesLeft--;
@@ -105,14 +101,9 @@ final class Retry {
     }
   }
 
-  /**
-   * Converts the error of a call that is not repeated.
-   *
-   * @throws VisageException if the thread was interrupted or the client was closed
-   */
-  VisageException errorFrom(StatusRuntimeException cause) {
-    requireNotCancelled(cause);
-    return VisageException.from(cause);
+  /** Whether the service rejected a call without any work, because of its load or a rate limit. */
+  static boolean isRejection(VisageException error) {
+    return REJECTIONS.contains(error.reason());
   }
 
   private void requireNotCancelled(StatusRuntimeException cause) {

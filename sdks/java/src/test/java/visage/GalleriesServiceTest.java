@@ -205,5 +205,6 @@ class GalleriesServiceTest {
     // No call was sent, as the first one was not complete.
     assertEquals(0, galleries.get(id).getFaceCount());
     assertEquals(0, galleries.importFaces(id, List.of()).getFaceCount());
+    assertReason("GALLERY_NOT_FOUND", () -> galleries.importFaces("missing", List.of()));
   }
 }

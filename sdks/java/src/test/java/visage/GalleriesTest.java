@@ -47,6 +47,11 @@ class GalleriesTest {
   private static final StatusRuntimeException OVERLOADED =
       FakeService.error(Status.Code.UNAVAILABLE, "OVERLOADED", true, 0);
 
+  private static final StatusRuntimeException INTERNAL =
+      FakeService.error(Status.Code.INTERNAL, "INTERNAL", true, 0);
+  private static final StatusRuntimeException NOT_FOUND =
+      FakeService.error(Status.Code.NOT_FOUND, "GALLERY_NOT_FOUND", false, -1);
+
   /** Such as a connection that was lost after the request. */
   private static final StatusRuntimeException NO_RESPONSE = Status.UNAVAILABLE.asRuntimeException();
 
@@ -63,7 +68,10 @@ class GalleriesTest {
     /** Of an export, before its error. */
     volatile int facesBeforeError;
 
-    /** Whether an export does not end after its three faces. */
+    /** Of an export. */
+    volatile int faces = 3;
+
+    /** Whether an export does not end after its faces. */
     volatile boolean hangs;
 
     private <T> boolean fails(StreamObserver<T> observer) {
@@ -92,10 +100,10 @@ class GalleriesTest {
     @Override
     public void exportGallery(ExportGalleryRequest request, StreamObserver<ExportGalleryResponse> observer) {
       ((ServerCallStreamObserver<ExportGalleryResponse>) observer).setOnCancelHandler(exportCancelled::countDown);
-      for (int i = 0; i < facesBeforeError; i++) observer.onNext(ExportGalleryResponse.getDefaultInstance());
-      if (fails(observer)) return;
-      for (int i = 0; i < 3; i++) {
-        observer.onNext(ExportGalleryResponse.newBuilder().setPersonId("" + i).build());
+      int count = faces;
+      for (int i = 0; i <= count; i++) {
+        if (i == facesBeforeError && fails(observer)) return;
+        if (i < count) observer.onNext(ExportGalleryResponse.newBuilder().setPersonId("" + i).build());
       }
       if (!hangs) observer.onCompleted();
     }
@@ -155,14 +163,16 @@ class GalleriesTest {
   }
 
   @Test
-  void retriesACreationOnlyIfTheServiceAsksForIt() {
-    service.errors.addAll(List.of(DRAINING, OVERLOADED));
+  void retriesACreationOnlyAfterARejection() {
+    service.errors.addAll(List.of(OVERLOADED, OVERLOADED));
     visage.galleries().create("staff");
     assertEquals(3, service.calls.get());
-    service.errors.add(NO_RESPONSE);
-    var error = assertThrows(VisageException.class, () -> visage.galleries().create("staff"));
-    assertEquals("UNREACHABLE", error.reason());
-    assertEquals(4, service.calls.get());
+    for (var error : List.of(NO_RESPONSE, INTERNAL)) {
+      service.calls.set(0);
+      service.errors.add(error);
+      assertThrows(VisageException.class, () -> visage.galleries().create("staff"));
+      assertEquals(1, service.calls.get());
+    }
   }
 
   @Test
@@ -173,18 +183,32 @@ class GalleriesTest {
   }
 
   @Test
-  void retriesAnExportUntilItsFirstFace() {
-    service.errors.addAll(List.of(NO_RESPONSE, OVERLOADED));
-    assertEquals(List.of("0", "1", "2"), export());
-    service.errors.addAll(List.of(DRAINING, DRAINING, DRAINING));
-    assertEquals("DRAINING", assertThrows(VisageException.class, this::export).reason());
-    assertEquals(6, service.calls.get());
+  void deletesAlthoughAResponseWasLost() {
+    service.errors.addAll(List.of(NO_RESPONSE, NOT_FOUND));
+    visage.galleries().delete("staff");
+    assertEquals(2, service.calls.get());
+    for (var errors : List.of(List.of(NOT_FOUND), List.of(OVERLOADED, NOT_FOUND))) {
+      service.errors.addAll(errors);
+      var error = assertThrows(VisageException.class, () -> visage.galleries().delete("staff"));
+      assertEquals("GALLERY_NOT_FOUND", error.reason());
+    }
   }
 
   @Test
-  void doesNotRetryAnExportAfterItsFirstFace() {
+  void continuesAnExportAfterABreak() {
+    for (int before : List.of(0, 2, 3)) {
+      service.calls.set(0);
+      service.facesBeforeError = before;
+      service.errors.addAll(List.of(NO_RESPONSE, OVERLOADED));
+      assertEquals(List.of("0", "1", "2"), export());
+      assertEquals(3, service.calls.get());
+    }
+  }
+
+  @Test
+  void failsIfAnExportMakesNoProgress() {
     service.facesBeforeError = 2;
-    service.errors.add(DRAINING);
+    service.errors.addAll(List.of(DRAINING, DRAINING, DRAINING));
     List<GalleryFace> taken = new ArrayList<>();
     try (var export = visage.galleries().export("staff")) {
       var error = assertThrows(VisageException.class, () -> export.forEach(taken::add));
@@ -192,7 +216,20 @@ class GalleriesTest {
       assertTrue(error.retryable());
     }
     assertEquals(2, taken.size());
-    assertEquals(1, service.calls.get());
+    assertEquals(3, service.calls.get());
+  }
+
+  @Test
+  void failsIfTheLastFaceWasDeletedMeanwhile() {
+    service.facesBeforeError = 2;
+    service.errors.add(DRAINING);
+    try (var export = visage.galleries().export("staff")) {
+      var faces = export.iterator();
+      faces.next();
+      service.faces = 1;
+      faces.next();
+      assertEquals("UNREACHABLE", assertThrows(VisageException.class, faces::hasNext).reason());
+    }
   }
 
   @Test

@@ -72,7 +72,8 @@ export async function startService(
     galleries
       .finishDeletions()
       .catch((error: unknown) => log.error({ event: "gallery deletion failed", cause: String(error) }));
-    const searcher = resources.add(openSearch(config, log));
+    const searcher = resources.add(openSearch(config, log, metrics));
+    started.searcher = searcher;
     const userId = await ensureTrialUser({
       store,
       key: config.trialUser,
@@ -139,7 +140,7 @@ export async function startService(
 }
 
 /** Prepares the search process. It starts with the first search. */
-function openSearch(config: Config, log: Log): SearchProcess {
+function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
   return new SearchProcess({
     location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     calibration: readCalibration(),
@@ -148,6 +149,8 @@ function openSearch(config: Config, log: Log): SearchProcess {
     onLoss: (cause) => log.error({ event: "search process lost", cause }),
     onOutput: (text) =>
       log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
+    onSearch: metrics.observeSearch,
+    onLoad: metrics.observeLoad,
   });
 }
 
@@ -165,15 +168,17 @@ function readCurveOf({ identity }: Pool): FalseMatchCurve {
 interface StartedParts {
   pool?: Pool;
   authenticator?: Authenticator;
+  searcher?: SearchProcess;
   server?: RunningServer;
 }
 
-function readServiceState({ pool, authenticator, server }: StartedParts, log: Log): ServiceState {
+function readServiceState({ pool, authenticator, searcher, server }: StartedParts, log: Log): ServiceState {
   return {
     identity: pool?.identity,
     workers: pool,
     server: server?.status(),
     accountsAvailable: authenticator?.accountsAvailable,
+    galleries: searcher?.state,
     droppedLogLines: log.droppedLines,
   };
 }

@@ -1,6 +1,7 @@
 // The messages between the service and the search process.
 import type { Calibration } from "../core/index.ts";
 import type { DatabaseLocation } from "../database/open-database.ts";
+import type { IndexesSize } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type GalleryErrorKind } from "./gallery-store.ts";
 
@@ -17,7 +18,21 @@ export type SearchMessage =
   | { readonly type: "open"; readonly settings: SearchSettings }
   | { readonly type: "search"; readonly id: number; readonly request: SearchRequest };
 
-/** What the search process sends once for every search. */
+/** What the search process sends. */
+export type SearchProcessMessage =
+  | { readonly type: "response"; readonly response: SearchResponse }
+  | { readonly type: "report"; readonly report: IndexesReport };
+
+/** What has changed in the memory of the search process. It precedes the response of the search that changed it. */
+export interface IndexesReport {
+  readonly size: IndexesSize;
+  /** The durations of the reads of galleries since the last report. */
+  readonly loadMs: readonly number[];
+  /** Indexes dropped since the last report because their memory was needed. */
+  readonly evictions: number;
+}
+
+/** The result of one search. */
 export type SearchResponse = { readonly id: number } & (
   | { readonly ok: true; readonly result: SearchResult }
   | { readonly ok: false; readonly error: SearchFailure }

@@ -1,8 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { IndexesSize } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
+import { GalleryError } from "./gallery-store.ts";
 import {
   deserializeFailure,
+  type IndexesReport,
   type SearchMessage,
+  type SearchProcessMessage,
   type SearchResponse,
   type SearchSettings,
 } from "./search-messages.ts";
@@ -17,13 +21,33 @@ export interface GallerySearcher {
   close(): Promise<void>;
 }
 
+/**
+ * How a search ended: `stale` without the database, `rejected` by a GalleryError, `canceled` by the caller, and
+ * `unavailable` for lack of a database or a process.
+ */
+export type SearchOutcome = "ok" | "stale" | "rejected" | "canceled" | "unavailable";
+
+/** The state of the search process, for monitoring. */
+export interface SearchState extends IndexesSize {
+  /** Indexes dropped because their memory was needed. */
+  readonly evictions: number;
+  /** Processes started to replace lost ones. */
+  readonly restarts: number;
+}
+
 /** Options of the search process. */
 export interface SearchProcessOptions extends SearchSettings {
   /** Called when the process exits unexpectedly. The next search starts another one. */
   readonly onLoss: (cause: string) => void;
   /** Gets what the process prints on standard error. */
   readonly onOutput: (text: string) => void;
+  /** Called when a search has ended. */
+  readonly onSearch?: (outcome: SearchOutcome, durationMs: number) => void;
+  /** Called when a gallery has been read into memory. */
+  readonly onLoad?: (durationMs: number) => void;
 }
+
+const EMPTY: IndexesSize = { galleries: 0, faces: 0, bytes: 0 };
 
 /** How long an idle process may take to exit. After that it is killed. */
 const STOP_GRACE_MS = 3_000;
@@ -43,6 +67,9 @@ export class SearchProcess implements GallerySearcher {
   #pending: readonly PendingSearch[] = [];
   #lastId = 0;
   #isClosed = false;
+  #size = EMPTY;
+  #evictions = 0;
+  #starts = 0;
 
   constructor(options: SearchProcessOptions) {
     this.#options = options;
@@ -53,7 +80,24 @@ export class SearchProcess implements GallerySearcher {
     return this.#process?.pid;
   }
 
-  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  get state(): SearchState {
+    return { ...this.#size, evictions: this.#evictions, restarts: Math.max(0, this.#starts - 1) };
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    const startMs = performance.now();
+    const report = (outcome: SearchOutcome) => this.#options.onSearch?.(outcome, performance.now() - startMs);
+    try {
+      const result = await this.#send(request, signal);
+      report(result.isStale ? "stale" : "ok");
+      return result;
+    } catch (error) {
+      report(signal.aborted ? "canceled" : error instanceof GalleryError ? "rejected" : "unavailable");
+      throw error;
+    }
+  }
+
+  #send(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (this.#isClosed) throw new Error("No more galleries are searched.");
@@ -102,12 +146,15 @@ export class SearchProcess implements GallerySearcher {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     child.stderr?.setEncoding("utf8").on("data", onOutput);
-    child.on("message", (response: SearchResponse) =>
-      this.#pending.find(({ id }) => id === response.id)?.settle(response),
-    );
+    this.#starts++;
+    child.on("message", (message: SearchProcessMessage) => {
+      if (message.type === "report") this.#take(message.report);
+      else this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
+    });
     const end = (cause: string) => {
       if (this.#process !== child) return;
       this.#process = undefined;
+      this.#size = EMPTY;
       for (const pending of this.#pending)
         pending.settle(new Error(`The search process has ended (${cause}).`));
       if (!this.#isClosed) onLoss(cause);
@@ -117,6 +164,12 @@ export class SearchProcess implements GallerySearcher {
     child.once("error", ({ message }) => end(message));
     send(child, { type: "open", settings: { location, calibration, maxBytes, graceMs } });
     return child;
+  }
+
+  #take({ size, loadMs, evictions }: IndexesReport): void {
+    this.#size = size;
+    this.#evictions += evictions;
+    for (const durationMs of loadMs) this.#options.onLoad?.(durationMs);
   }
 }
 

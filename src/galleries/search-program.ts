@@ -4,6 +4,7 @@ import { openDatabase } from "../database/open-database.ts";
 import { GallerySearch } from "./gallery-search.ts";
 import {
   type SearchMessage,
+  type SearchProcessMessage,
   type SearchResponse,
   type SearchSettings,
   serializeFailure,
@@ -20,6 +21,11 @@ process.on("disconnect", () => process.exit());
 let settings: SearchSettings;
 let opening: Promise<GallerySearch> | undefined;
 
+// What the last report had, and what has happened since.
+let reportedSize = "";
+let loadMs: number[] = [];
+let evictions = 0;
+
 process.on("message", (message: SearchMessage) => {
   if (message.type === "open") {
     settings = message.settings;
@@ -32,19 +38,38 @@ process.on("message", (message: SearchMessage) => {
     throw error;
   });
   opening
-    .then((galleries) => galleries.search(request))
+    .then((galleries) => galleries.search(request).finally(() => reportChanges(galleries)))
     .then(
-      (result) => send({ id, ok: true, result }),
-      (error: unknown) => send({ id, ok: false, error: serializeFailure(error) }),
+      (result) => respond({ id, ok: true, result }),
+      (error: unknown) => respond({ id, ok: false, error: serializeFailure(error) }),
     );
 });
 
 async function open({ location, calibration, maxBytes, graceMs }: SearchSettings): Promise<GallerySearch> {
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
-  return new GallerySearch({ store, curve: new FalseMatchCurve(calibration), maxBytes, graceMs });
+  return new GallerySearch({
+    store,
+    curve: new FalseMatchCurve(calibration),
+    maxBytes,
+    graceMs,
+    onLoad: (durationMs) => loadMs.push(durationMs),
+    onEviction: () => evictions++,
+  });
 }
 
-function send(response: SearchResponse): void {
+/** Reports what is in memory if a search has changed it. */
+function reportChanges({ size }: GallerySearch): void {
+  const text = JSON.stringify(size);
+  if (text === reportedSize && loadMs.length === 0 && evictions === 0) return;
+  send({ type: "report", report: { size, loadMs, evictions } });
+  [reportedSize, loadMs, evictions] = [text, [], 0];
+}
+
+function respond(response: SearchResponse): void {
+  send({ type: "response", response });
+}
+
+function send(message: SearchProcessMessage): void {
   // Sending fails only if the parent has closed the channel, and then `disconnect` follows.
-  process.send?.(response, undefined, undefined, () => {});
+  process.send?.(message, undefined, undefined, () => {});
 }

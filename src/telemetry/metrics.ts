@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { addGalleryMetrics, type GalleryObserver, type GalleryState } from "./gallery-metrics.ts";
 import type { RequestObserver } from "./request-summary.ts";
 
 /** The state that the metrics read when they are collected. A part is undefined until it has started. */
@@ -30,12 +31,14 @@ export interface ServiceState {
     | undefined;
   /** Whether accounts can be read and usage can be written. */
   readonly accountsAvailable: boolean | undefined;
+  /** The search of galleries. */
+  readonly galleries: GalleryState | undefined;
   /** Log lines dropped because the reader was too slow. */
   readonly droppedLogLines: number;
 }
 
 /** The metrics of the service for Prometheus. */
-export interface Metrics {
+export interface Metrics extends GalleryObserver {
   readonly observe: RequestObserver;
   readonly contentType: string;
   /** Returns all metrics in the Prometheus text format. */
@@ -50,6 +53,7 @@ const REJECTION_REASONS = [
   "TOO_MANY_IN_FLIGHT",
   "QUOTA_SPENT",
   "ACCOUNTS_UNAVAILABLE",
+  "GALLERIES_UNAVAILABLE",
 ];
 
 const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
@@ -61,6 +65,7 @@ export function createMetrics(readState: () => ServiceState): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   addStateMetrics(registry, readState);
+  const galleries = addGalleryMetrics(registry, () => readState().galleries);
 
   const requests = new Counter({
     name: "visage_requests_total",
@@ -98,6 +103,7 @@ export function createMetrics(readState: () => ServiceState): Metrics {
   for (const reason of REJECTION_REASONS) rejectedRequests.inc({ reason }, 0);
 
   return {
+    ...galleries,
     contentType: registry.contentType,
     text: () => registry.metrics(),
     observe: ({ operation, protocol, outcome, durationMs, stages, faces: faceCounts }) => {

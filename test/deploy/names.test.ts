@@ -32,6 +32,7 @@ test("deploy/ uses only exported metrics", async () => {
       rejectedConnections: {},
     },
     accountsAvailable: true,
+    galleries: { galleries: 0, faces: 0, bytes: 0, evictions: 0, restarts: 0 },
     droppedLogLines: 0,
   }));
   const exported = [...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);

@@ -75,6 +75,7 @@ test("docs/operations.md lists every metric", async () => {
     workers: undefined,
     server: undefined,
     accountsAvailable: undefined,
+    galleries: undefined,
     droppedLogLines: 0,
   }));
   const exported = [...(await metrics.text()).matchAll(/^# TYPE (visage_\w+)/gm)].map(([, name]) => name);

@@ -2,10 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { BYTES_PER_FACE } from "../../src/galleries/gallery-index.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { openMetricsServer } from "../../src/telemetry/metrics-server.ts";
+import { createGalleryClient, enrol, identify, testPeople } from "../support/galleries.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -55,6 +57,29 @@ test("counts requests by operation, protocol and outcome, and measures their sta
   expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
 });
 
+test("counts the searches of galleries and what is in memory", async () => {
+  const client = createGalleryClient(service, USER);
+  await client.createGallery({ galleryId: "g" });
+  const people = testPeople(3, 1);
+  for (const person of people) await enrol(client, "g", person);
+  for (const person of people) expect(await identify(client, "g", person)).toEqual([person.personId]);
+  await expect(identify(client, "h", people[0]!)).rejects.toThrow("no gallery h");
+  const { text } = await get(service.metricsPort!);
+  for (const line of [
+    'visage_gallery_searches_total{outcome="ok"} 3',
+    'visage_gallery_searches_total{outcome="rejected"} 1',
+    'visage_gallery_searches_total{outcome="stale"} 0',
+    "visage_gallery_search_duration_seconds_count 4",
+    "visage_gallery_load_duration_seconds_count 1",
+    "visage_galleries_loaded 1",
+    "visage_gallery_templates 3",
+    `visage_gallery_memory_bytes ${3 * BYTES_PER_FACE}`,
+    "visage_gallery_evictions_total 0",
+    "visage_search_process_restarts_total 0",
+  ])
+    expect(text).toContain(line);
+});
+
 test("does not serve metrics on the public port", async () => {
   expect((await get(service.port, { headers: { user_id: USER } })).status).toBe(404);
 });
@@ -65,6 +90,7 @@ const INITIAL_STATE = {
   workers: undefined,
   server: undefined,
   accountsAvailable: undefined,
+  galleries: undefined,
   droppedLogLines: 3,
 };
 
@@ -86,7 +112,7 @@ describe("the metrics server", () => {
     expect(text).toContain("visage_log_lines_dropped_total 3");
     expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);
     // A value of 0 would raise an alert.
-    expect(text).not.toMatch(/^visage_(accounts_available|workers|connections|model_info)/m);
+    expect(text).not.toMatch(/^visage_(accounts_available|workers|connections|model_info|galleries_loaded)/m);
   });
 
   test("responds while the service starts, and closes with it", async () => {

@@ -17,12 +17,12 @@ await compileKernels();
 rmSync("dist", { recursive: true, force: true });
 // The second one only checks types: the pages are bundled below.
 for (const project of ["tsconfig.json", "src/web/tsconfig.json"]) {
-  const { status } = spawnSync(process.execPath, [compiler, "--project", project], { stdio: "inherit" });
-  if (status !== 0) discardBuild(status ?? 1);
+  runNode(compiler, "--project", project);
 }
 for (const folder of KERNEL_FOLDERS)
   for (const file of ["kernels.wasm.js", "kernels.wasm.d.ts"])
     cpSync(join(folder, file), join("dist", folder, file));
+runNode("dist/tools/reference/write.js", "dist/src/web/docs/reference.html");
 try {
   const { buildPages } = await import("./build-pages.mjs");
   await buildPages();
@@ -30,22 +30,16 @@ try {
   console.error(error.code === "ERR_MODULE_NOT_FOUND" ? `build: ${error.message}. Run "npm ci".` : error);
   discardBuild(1);
 }
-for (const file of ["docs.css", "docs.js"])
-  cpSync(join("src/web/docs", file), join("dist/src/web/docs", file));
-// The viewer of the API reference, with what its licence asks to go with it.
-for (const file of [
-  "swagger-ui.css",
-  "swagger-ui-bundle.js",
-  "swagger-ui-bundle.js.LICENSE.txt",
-  "LICENSE",
-  "NOTICE",
-])
-  cpSync(join("node_modules/swagger-ui-dist", file), join("dist/src/web/docs", file));
 chmodSync("dist/src/cli/main.js", 0o755);
 
 // npm links the commands of dependencies but not a package's own: this lets `npx visage` work in a checkout.
 rmSync("node_modules/.bin/visage", { force: true });
 symlinkSync("../../dist/src/cli/main.js", "node_modules/.bin/visage");
+
+function runNode(...args) {
+  const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });
+  if (status !== 0) discardBuild(status ?? 1);
+}
 
 /** Ends the program. Half a build must not pass for a current one. */
 function discardBuild(status) {

@@ -29,10 +29,6 @@ export const FILES: readonly PageFile[] = [
   { path: "/proto/face.proto", file: "../../../proto/face/v1/face.proto" },
   { path: "/proto/face_analysis.proto", file: "../../../proto/visage/v1/face_analysis.proto" },
   { path: "/docs/privacy.md", file: "../../../docs/privacy.md" },
-  { path: "/docs/docs.css", file: "docs/docs.css" },
-  { path: "/docs/docs.js", file: "docs/docs.js" },
-  { path: "/docs/swagger-ui.css", file: "docs/swagger-ui.css" },
-  { path: "/docs/swagger-ui-bundle.js", file: "docs/swagger-ui-bundle.js" },
 ];
 
 /** What the pages need to know about the service: its version and its limits for photos. */

@@ -15,9 +15,6 @@ const SLOWDOWN = 4;
  */
 const MAX_SCRIPT_SECONDS = 1;
 
-/** Swagger UI is larger than the budget. */
-const EXEMPT = ["docs"];
-
 describe.runIf(hasBrowser)("the budget of a page", () => {
   let service: RunningService;
   let browser: Browser;
@@ -29,7 +26,7 @@ describe.runIf(hasBrowser)("the budget of a page", () => {
     await service?.close();
   });
 
-  test.each(PAGES.filter(({ name }) => !EXEMPT.includes(name)).map(({ path }) => path))(
+  test.each(PAGES.map(({ path }) => path))(
     "the first visit of %s transfers little and runs little script",
     async (path) => {
       const { page } = await openTab(browser, "about:blank");

@@ -1,0 +1,35 @@
+import { Code } from "@connectrpc/connect";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { REMEDIES } from "./error-remedies.ts";
+import { code, element, link } from "./html.ts";
+import { inlineToHtml } from "./markdown.ts";
+
+/** Every error of the error table with its cause and remedy. */
+export function errorList(): string {
+  const entries = (Object.keys(ERRORS) as ErrorKind[]).map((kind) => {
+    const { code: number, grpc, http, retryable, text } = ERRORS[kind];
+    const reason = reasonFromKind(kind);
+    const { cause, remedy } = REMEDIES[kind];
+    const facts = [
+      `HTTP ${http}`,
+      grpcName(grpc),
+      `code ${number}`,
+      retryable ? "can be retried" : "do not retry",
+    ];
+    return element(
+      "div",
+      { class: "error", id: `error-${reason}`, "data-search": `${reason} ${number} ${text}`.toLowerCase() },
+      `<dt>${link(`#error-${reason}`, code(reason))}</dt>`,
+      `<dd><p class="facts">${facts.join(" · ")}</p>`,
+      `<p>${inlineToHtml(text)}</p>`,
+      `<p><strong>Cause:</strong> ${inlineToHtml(cause)}</p>`,
+      `<p><strong>Remedy:</strong> ${inlineToHtml(remedy)}</p></dd>`,
+    );
+  });
+  return element("dl", { class: "error-list" }, ...entries);
+}
+
+/** The name of a gRPC status as specifications write it. */
+function grpcName(grpc: Code): string {
+  return Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}

@@ -1,0 +1,32 @@
+import { EXAMPLES } from "../../src/web/samples/examples.ts";
+import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
+import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { codeBlock, element } from "./html.ts";
+
+/** The address in the samples. The page's script replaces it with that of the service. */
+export const ADDRESS = "http://localhost:8080";
+
+/** Whether an operation has samples. */
+export function hasSamples(id: string): id is OperationId {
+  return id in EXAMPLES;
+}
+
+/** The example request of an operation. */
+export function exampleRequest(operation: OperationId): SampleRequest {
+  return { operation, ...EXAMPLES[operation] };
+}
+
+/**
+ * The samples of a request in all languages that have its operation. Without script each is opened by itself; the page's script
+ * makes tabs of them.
+ */
+export function sampleTabs(request: SampleRequest): string {
+  const samples = SAMPLE_LANGUAGES.flatMap(({ id: language, name, write }) => {
+    const text = write(request, { address: ADDRESS });
+    if (text === undefined) return [];
+    const block = codeBlock(text.trimEnd(), `${name} sample`);
+    const attributes = { class: "sample", "data-language": language, open: language === "curl" };
+    return [element("details", attributes, `<summary>${name}</summary>`, block)];
+  });
+  return element("div", { class: "samples" }, ...samples);
+}

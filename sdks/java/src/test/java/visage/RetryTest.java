@@ -184,6 +184,7 @@ class RetryTest {
     configure(builder -> builder.timeout(Duration.ofMillis(200)));
     service.holdAnswers();
     assertEquals("DEADLINE_PASSED", failure().reason());
-    assertEquals(1, service.requests.size());
+    // None if the machine is too busy to connect in time.
+    assertTrue(service.requests.size() <= 1);
   }
 }

@@ -18,6 +18,7 @@ import {
 } from "../../gen/ts/face/v1/face_pb.ts";
 import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { FaceError } from "../../src/core/index.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { QueueError } from "../../src/workers/pool.ts";
@@ -90,17 +91,24 @@ function call(
 
 const SOON = { retryAfterMs: 20 };
 
-test("the typed config retries only methods that are idempotent", () => {
+test("the typed config retries only single calls that are idempotent", () => {
   const { methodConfig } = JSON.parse(TYPED_CONFIG) as {
     methodConfig: { name: { service: string; method: string }[] }[];
   };
-  const known = [FaceAnalysisService, AccountService].flatMap((service) => service.methods);
+  const known = [FaceAnalysisService, AccountService, GalleryService].flatMap((service) => service.methods);
   const names = methodConfig.flatMap(({ name }) => name);
   expect(names.length).toBeGreaterThan(3);
   for (const { service, method } of names) {
     const found = known.find(({ parent, name }) => parent.typeName === service && name === method);
     expect(found?.idempotency, method).toBe(MethodOptions_IdempotencyLevel.IDEMPOTENT);
+    expect(found?.methodKind, method).toBe("unary");
   }
+  const ofGalleries = names.filter(({ service }) => service === GalleryService.typeName);
+  expect(ofGalleries.map(({ method }) => method)).toEqual(
+    GalleryService.methods
+      .filter(({ name, methodKind }) => methodKind === "unary" && name !== "CreateGallery")
+      .map(({ name }) => name),
+  );
 });
 
 test.each<[string, Place, readonly Error[]]>([

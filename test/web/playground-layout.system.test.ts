@@ -37,7 +37,6 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
       await slot(0)
         .getByRole("button", { name: /^Face 2/ })
         .click();
-      await checkPage(page, `playground selected ${name}`);
       await selectOperation("Match");
       await addPhotos(1, sampleFile(5));
       await check("match");

@@ -250,6 +250,76 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await page.getByRole("status").textContent()).toMatch(/Try again in \d+ seconds\./);
   });
 
+  test("says when a monthly quota that is used up resets", async () => {
+    const store = await openAccountStore({ databaseUrl: undefined, dataDir });
+    onTestFinished(() => store.close());
+    await addTestUser(store, "thrifty", { requestsPerMonth: 1, burst: 1 });
+    const { page, addPhotos, run, result } = await openPlayground(browser, service);
+    await page.getByLabel("User id").fill("thrifty");
+    await addPhotos(0, sampleFile(3));
+    await run();
+    const now = new Date();
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toLocaleDateString(
+      "en-GB",
+      {
+        month: "long",
+        timeZone: "UTC",
+      },
+    );
+    expect(await result.textContent()).toContain(`Monthly quota used up; resets on 1 ${month}.`);
+  });
+
+  test("numbers a face the same on the photo and in every result", async () => {
+    const { selectOperation, addPhotos, slot, result } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(4));
+    const titles = await result.locator("h3").allTextContents();
+    expect(titles.slice(0, 4)).toEqual([1, 2, 3, 4].map((number) => `Face ${number} face_id_${number - 1}`));
+    await slot(0)
+      .getByRole("button", { name: /^Face 3/ })
+      .click();
+    await selectOperation("Vector");
+    await result.locator(".heat-map").waitFor();
+    expect(await result.locator("h3").first().textContent()).toBe("Face 3");
+    // Another face is another result.
+    await slot(0)
+      .getByRole("button", { name: /^Face 2/ })
+      .click();
+    await expect.poll(() => result.locator("h3").first().textContent()).toBe("Face 2");
+  });
+
+  test("shows no result or error of an earlier input", async () => {
+    const { page, selectOperation, openOptions, addPhotos, run, slot, result } = await openPlayground(
+      browser,
+      service,
+    );
+    await addPhotos(0, sampleFile(4));
+    expect(await result.textContent()).toContain("4 faces");
+    await openOptions();
+    await page.getByRole("checkbox", { name: /^Detect faces/ }).uncheck();
+    expect(await result.textContent()).toContain("Press “Get attributes” to see results.");
+    await page.getByRole("checkbox", { name: /^Detect faces/ }).check();
+    await page.getByLabel("User id").fill("nobody");
+    await run();
+    expect(await result.locator(".failure").count()).toBe(1);
+    await page.getByLabel("User id").fill(USER);
+    expect(await result.locator(".failure").count()).toBe(0);
+    await run();
+    await selectOperation("Match");
+    expect(await result.textContent()).toContain("Add two photos to see results.");
+    expect(await page.locator("#response").textContent()).toBe("No response yet.");
+    await slot(0).getByRole("button", { name: "Remove" }).click();
+    expect(await result.textContent()).toContain("Add two photos to see results.");
+  });
+
+  test("a photo that is dropped while a request is in progress replaces it", async () => {
+    const { slot, result, addPhotos } = await openPlayground(browser, service);
+    const input = slot(0).locator("input[type=file]");
+    await input.setInputFiles(sampleFile(3));
+    await slot(0).locator(".about", { hasText: "sample3.jpg" }).waitFor();
+    await addPhotos(0, sampleFile(4));
+    expect(await result.textContent()).toContain("4 faces");
+  });
+
   test("retries after the service could not be reached", async () => {
     const { page, addPhotos, run, result } = await openPlayground(browser, service);
     await addPhotos(0, sampleFile(3));

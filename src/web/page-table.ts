@@ -5,6 +5,8 @@ export interface Page {
   readonly path: string;
   /** Its name in the navigation; a page without one is not listed there. */
   readonly label?: string;
+  /** Whether it is served only if the service has an admin key. */
+  readonly isForOperator?: boolean;
 }
 
 /** A file that is served as it is. */
@@ -19,6 +21,7 @@ export const PAGES: readonly Page[] = [
   { name: "playground", path: "/", label: "Playground" },
   { name: "galleries", path: "/galleries", label: "Galleries" },
   { name: "docs", path: "/docs", label: "API reference" },
+  { name: "account", path: "/account", label: "Account" },
 ];
 
 /** Files that other programs fetch, so their paths never change. */

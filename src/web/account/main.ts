@@ -1,0 +1,67 @@
+import { askToCreateKey } from "../accounts/create-key.ts";
+import { failureText, isRejectedKey } from "../accounts/failure.ts";
+import { drawKeys } from "../accounts/key-list.ts";
+import type { CreatedKey, Key } from "../accounts/messages.ts";
+import { mountSecretField } from "../accounts/secret-field.ts";
+import { drawUsagePanel } from "../accounts/usage-panel.ts";
+import { byId } from "../site/elements.ts";
+import { readUserId, storeUserId } from "../site/session.ts";
+import { mountSite } from "../site/site.ts";
+import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
+import { drawPlan, drawQuota } from "./plan-view.ts";
+
+mountSite();
+const field = mountSecretField({ onSubmit: useKey });
+const sections = byId("account", HTMLDivElement);
+const status = byId("status", HTMLParagraphElement);
+
+byId("create-key", HTMLButtonElement).addEventListener("click", () =>
+  askToCreateKey(createKey, { note: "This page uses the new key from now on.", onDone: useCreatedKey }),
+);
+
+if (readUserId()) {
+  field.setValue(readUserId());
+  show().catch(reportError);
+}
+
+async function useKey(key: string): Promise<void> {
+  storeUserId(key);
+  await show();
+}
+
+/** Reads the account and draws it. Hides the previous one if that fails. */
+async function show(): Promise<void> {
+  status.textContent = "Loading the account.";
+  try {
+    await update();
+    byId("usage", HTMLDivElement).replaceChildren(drawUsagePanel(readUsage));
+    sections.hidden = false;
+    field.setProblem("");
+    status.textContent = "The account is shown.";
+  } catch (error) {
+    sections.hidden = true;
+    status.textContent = "";
+    field.setProblem(failureText(error), isRejectedKey(error));
+  }
+}
+
+/** Draws everything but the usage, which has its own choice of the month. */
+async function update(): Promise<void> {
+  const read = await readAccount();
+  byId("plan", HTMLDivElement).replaceChildren(...drawPlan(read));
+  byId("quota", HTMLDivElement).replaceChildren(...drawQuota(read));
+  byId("keys", HTMLDivElement).replaceChildren(drawKeys(read.account.keys, removeKey));
+}
+
+async function removeKey({ fingerprint }: Key): Promise<void> {
+  await deleteKey(fingerprint);
+  status.textContent = `Deleted key ${fingerprint}.`;
+  await update();
+}
+
+/** The old key may end at once, and the new one can delete it. */
+function useCreatedKey({ key }: CreatedKey): void {
+  storeUserId(key);
+  field.setValue(key);
+  update().catch((error: unknown) => field.setProblem(failureText(error)));
+}

@@ -1,0 +1,50 @@
+import { drawFacts } from "../accounts/facts.ts";
+import {
+  describeSubscription,
+  formatBytes,
+  formatCount,
+  formatDay,
+  formatLimit,
+  formatRate,
+} from "../accounts/format.ts";
+import { make } from "../site/elements.ts";
+import type { ReadAccount } from "./api.ts";
+
+/** Draws the plan and the subscription. */
+export function drawPlan({ account }: ReadAccount): Node[] {
+  const { name, fingerprint, plan, subscription } = account;
+  const text = describeSubscription(subscription);
+  const isActive = subscription.state === "SUBSCRIPTION_STATE_ACTIVE";
+  const advice = isActive ? "" : " Requests are rejected. Ask the operator of this service to renew it.";
+  return [
+    ...(isActive ? [] : [make("p", { class: "warning" }, `Subscription: ${text}${advice}`)]),
+    drawFacts([
+      ["User", name],
+      ["Fingerprint in logs", make("code", {}, fingerprint)],
+      ["Plan", plan.name],
+      ["Subscription", text],
+      ["Requests", formatRate(plan)],
+      ["Requests per month", formatLimit(plan.requestsPerMonth)],
+      ["Size of an image", formatBytes(plan.maxImageBytes)],
+      ["Galleries", formatLimit(plan.maxGalleries)],
+      ["Faces in a gallery", formatLimit(plan.maxGalleryFaces)],
+    ]),
+  ];
+}
+
+/** Draws how much of the monthly quota is used. */
+export function drawQuota({ account, remaining }: ReadAccount): Node[] {
+  const { plan, quota } = account;
+  const reset = formatDay(quota.resetTime);
+  if (remaining === undefined || plan.requestsPerMonth === undefined)
+    return [
+      make("p", {}, `${formatCount(quota.used)} successful requests this month. There is no monthly quota.`),
+    ];
+  const limit = Number(plan.requestsPerMonth);
+  const used = Math.max(0, limit - remaining);
+  const bar = make("progress", { max: Math.max(1, limit), value: used, "aria-label": "Monthly quota used" });
+  if (remaining === 0)
+    return [make("p", { class: "warning" }, `Monthly quota used up; resets on ${reset}.`), bar];
+  const text = `${formatCount(used)} of ${formatCount(limit)} requests used. ${formatCount(remaining)} left until ${reset}.`;
+  return [make("p", {}, text), bar];
+}

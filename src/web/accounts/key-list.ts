@@ -1,0 +1,44 @@
+import { make, visuallyHidden } from "../site/elements.ts";
+import { openDialog } from "./dialog.ts";
+import { formatDate, formatTime } from "./format.ts";
+import type { Key } from "./messages.ts";
+import { drawTable } from "./table.ts";
+
+/** Draws the keys of a user. `remove` deletes one after a confirmation; a key that the page uses cannot be deleted. */
+export function drawKeys(keys: readonly Key[], remove: (key: Key) => Promise<void>): HTMLElement {
+  if (keys.length === 0) return make("p", { class: "hint" }, "There is no valid key.");
+  return drawTable<Key>(
+    "Keys",
+    [
+      { title: "Fingerprint", cell: ({ fingerprint }) => make("code", {}, fingerprint) },
+      { title: "Created", cell: ({ createTime }) => formatDate(createTime) },
+      { title: "Last used", cell: ({ lastUseTime }) => (lastUseTime ? formatTime(lastUseTime) : "never") },
+      { title: "Expires", cell: ({ expireTime }) => (expireTime ? formatTime(expireTime) : "never") },
+      {
+        title: "",
+        cell: (key) =>
+          key.current ? make("span", { class: "hint" }, "used by this page") : deleteButton(key, remove),
+      },
+    ],
+    keys,
+  );
+}
+
+function deleteButton(key: Key, remove: (key: Key) => Promise<void>): HTMLElement {
+  const button = make(
+    "button",
+    { type: "button", class: "danger" },
+    "Delete",
+    visuallyHidden(` key ${key.fingerprint}`),
+  );
+  button.addEventListener("click", () => {
+    openDialog({
+      title: `Delete key ${key.fingerprint}?`,
+      content: [
+        make("p", {}, "Programs that use it are rejected within five seconds. This cannot be undone."),
+      ],
+      submit: { label: "Delete key", isDestructive: true, run: () => remove(key) },
+    });
+  });
+  return button;
+}

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
+import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
+import { currentMonth } from "../../src/accounts/month-clock.ts";
+import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import type { RunningService } from "../../src/main.ts";
+import { addTestUser } from "../support/accounts.ts";
+import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { requestFaceVector, startTestService } from "../support/service.ts";
+
+describe.runIf(hasBrowser)("the account page", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "visage-account-page-"));
+  let service: RunningService;
+  let browser: Browser;
+  let store: AccountStore;
+  let users = 0;
+  beforeAll(async () => {
+    store = await openAccountStore({ databaseUrl: undefined, dataDir });
+    [service, browser] = await Promise.all([startTestService({ VISAGE_DATA_DIR: dataDir }), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** Adds a user with usage of this month, and returns its key. */
+  async function addUser(limits: Partial<Plan> = {}, changes: Partial<User> = {}): Promise<string> {
+    const key = `account-page-${++users}`;
+    const { id: userId } = await addTestUser(store, key, limits, changes);
+    const month = currentMonth();
+    const counts: readonly (readonly [operation: string, outcome: string, count: number])[] = [
+      ["get_face_vec", "ok", 1204],
+      ["get_face_vec", "NO_FACE", 310],
+      ["visage.v1.analyze_images", "ok", 600],
+      ["match_faces", "ok", 3],
+    ];
+    await store.addUsage(
+      key,
+      counts.map(([operation, outcome, count]) => ({ userId, month, operation, outcome, count })),
+    );
+    return key;
+  }
+
+  async function open(key: string, options: BrowserContextOptions = {}) {
+    const tab = await openTab(browser, `http://127.0.0.1:${service.port}/account`, options);
+    await signIn(tab.page, key);
+    return tab;
+  }
+
+  async function signIn(page: Page, key: string): Promise<void> {
+    await page.getByLabel("Key", { exact: true }).fill(key);
+    await page.getByRole("button", { name: "Show account" }).click();
+  }
+
+  const section = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+  test.each(SIZES_AND_THEMES)("is accessible and fits the window: %s", async (name, options) => {
+    const isLight = options.colorScheme === "light";
+    const endsAt = new Date("2030-01-01T00:00:00Z");
+    const key = await addUser({ requestsPerSecond: 10, burst: 20, requestsPerMonth: 50_000 }, { endsAt });
+    const { page, consoleErrors, foreignOrigins } = await open("nobody-has-this-key", options);
+    await page.getByText("This key is unknown, expired or disabled.").waitFor();
+    if (isLight) await checkPage(page, `account ${name} rejected`);
+    await signIn(page, key);
+    await page.getByText("Show as a table").click();
+    await page.getByRole("cell", { name: "NO_FACE" }).waitFor();
+    await checkPage(page, `account ${name}`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    if (isLight) await checkPage(page, `account ${name} create`);
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    await page.getByText("Copy the key now.").waitFor();
+    await checkPage(page, `account ${name} created`);
+    expect(consoleErrors).toEqual([]);
+    expect(foreignOrigins).toEqual([]);
+  });
+
+  test("shows plan, subscription, quota and usage", async () => {
+    const key = await addUser(
+      { requestsPerSecond: 2.5, burst: 20, requestsPerMonth: 50_000, maxGalleries: 3 },
+      { endsAt: new Date("2030-01-01T00:00:00Z") },
+    );
+    const { page } = await open(key);
+    await page.getByText("Active until 1 January 2030.").waitFor();
+    const plan = await section(page, "Plan").textContent();
+    expect(plan).toContain("2.5 per second, 20 at once");
+    expect(plan).toContain("Requests per month50,000");
+    expect(plan).toContain("Galleries3");
+    const usage = section(page, "Usage");
+    await usage.getByText(/1,807 of 50,000 requests used. 48,193 left until 1 \w+\./).waitFor();
+    const chart = usage.getByRole("img");
+    expect(await chart.getAttribute("aria-label")).toMatch(
+      /^Requests in \w+ \d{4} by operation: get_face_vec 1,204 \+ 310 failed; visage.v1.analyze_images 600; match_faces 3\.$/,
+    );
+    expect(await chart.locator("rect.ok").count()).toBe(3);
+    await usage.getByLabel("Month", { exact: true }).selectOption({ index: 1 });
+    await usage.getByText(/^No requests in /).waitFor();
+  });
+
+  test.each<[string, Partial<Plan>, Partial<User>, RegExp]>([
+    ["a spent quota", { requestsPerMonth: 1 }, {}, /Monthly quota used up; resets on 1 \w+\./],
+    ["no quota", {}, {}, /1,807 successful requests this month. There is no monthly quota\./],
+    [
+      "a subscription that has ended",
+      {},
+      { endsAt: new Date("2021-02-03T00:00:00Z") },
+      /Ended on 3 February 2021\. Requests are rejected/,
+    ],
+    [
+      "a subscription that starts later",
+      {},
+      { startsAt: new Date("2099-02-03T00:00:00Z") },
+      /Starts on 3 February 2099\. Requests are rejected/,
+    ],
+  ])("shows %s", async (_, limits, changes, text) => {
+    const { page } = await open(await addUser(limits, changes));
+    await page.getByText(text).first().waitFor();
+  });
+
+  test("replaces a key: the page goes on with the new one, which deletes the old one", async () => {
+    const old = await addUser();
+    const { page } = await open(old);
+    const keys = section(page, "Keys");
+    await keys.getByText("used by this page").waitFor();
+    expect(await keys.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await keys.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("The other keys").selectOption("expire in 14 days");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    const shown = page.getByRole("dialog", { name: "New key" });
+    const key = (await shown.locator("code").textContent())!;
+    expect(key).toMatch(/^vsg_[0-9a-f]{32}$/);
+    await shown.getByRole("button", { name: "Copy key" }).click();
+    await shown.getByText("Copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(key);
+    await shown.getByRole("button", { name: "Close" }).click();
+    expect(await page.evaluate("sessionStorage.user_id")).toBe(key);
+    expect(await page.evaluate("document.documentElement.outerHTML")).not.toContain(key);
+
+    const fingerprint = fingerprintOf(hashKey(old));
+    await keys.getByRole("button", { name: `Delete key ${fingerprint}` }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(await requestFaceVector(service, old)).toBe(200);
+    await keys.getByRole("button", { name: `Delete key ${fingerprint}` }).click();
+    await dialog.getByRole("button", { name: "Delete key" }).click();
+    await expect.poll(() => keys.getByText(fingerprint).count()).toBe(0);
+    expect(await page.evaluate("document.activeElement !== document.body")).toBe(true);
+    await expect.poll(() => requestFaceVector(service, old), { timeout: 15_000 }).toBe(401);
+    expect(await requestFaceVector(service, key)).toBe(200);
+  });
+
+  test("says why no third key is created", async () => {
+    const key = await addUser();
+    const [user] = await store.findUsers(key);
+    await store.rotateKey(user!.id, hashKey(`${key}-second`), new Date(Date.now() + 86_400_000));
+    const { page } = await open(key);
+    await page.getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    await page.getByText("There are two keys already.").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test.each([
+    ["", "Enter your key."],
+    ["no spaces allowed", "A key has no spaces and no special characters."],
+    ["schlüssel", "A key has no spaces and no special characters."],
+  ])("does not send the key %j", async (key, text) => {
+    const { page } = await open(key);
+    await page.getByText(text).waitFor();
+    expect(await page.getByLabel("Key", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+  });
+
+  test("takes the key from the fragment of the address", async () => {
+    const key = await addUser();
+    const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/account#user_id=${key}`);
+    await section(page, "Keys").waitFor();
+    expect(page.url()).not.toContain(key);
+  });
+});

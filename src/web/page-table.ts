@@ -22,6 +22,7 @@ export const PAGES: readonly Page[] = [
   { name: "galleries", path: "/galleries", label: "Galleries" },
   { name: "docs", path: "/docs", label: "API reference" },
   { name: "account", path: "/account", label: "Account" },
+  { name: "admin", path: "/admin", isForOperator: true },
 ];
 
 /** Files that other programs fetch, so their paths never change. */

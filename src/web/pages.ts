@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { extname } from "node:path";
 import { type Compression, chooseEncoding, compress, SUFFIXES } from "./content-encoding.ts";
-import { ASSETS_PATH, FILES, PAGES, SERVICE_INFO_PATH } from "./page-table.ts";
+import { ASSETS_PATH, FILES, PAGES, type Page, SERVICE_INFO_PATH } from "./page-table.ts";
 import { redirects } from "./redirects.ts";
 
 /** The response to a request for a page. */
@@ -26,6 +26,12 @@ export interface PageLimits {
   readonly maxImagePixels: number;
   /** Accepted formats, such as `jpeg`. */
   readonly imageFormats: readonly string[];
+}
+
+/** What decides which pages are served. */
+export interface PageOptions extends PageLimits {
+  /** Without it, the pages of the operator are not served. */
+  readonly adminKey: string | undefined;
 }
 
 /** The responses with a file, by encoding. */
@@ -74,9 +80,10 @@ const REVALIDATED = "no-cache";
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /** Reads all pages into memory. Throws if a file is missing. */
-export function openPages(limits: PageLimits): Pages {
-  const files = new Map([...readPages(), ...readAssets(), [SERVICE_INFO_PATH, serviceInfo(limits)]]);
-  const redirections = redirects(PAGES);
+export function openPages(options: PageOptions): Pages {
+  const pages = PAGES.filter(({ isForOperator }) => !isForOperator || options.adminKey !== undefined);
+  const files = new Map([...readPages(pages), ...readAssets(), [SERVICE_INFO_PATH, serviceInfo(options)]]);
+  const redirections = redirects(pages);
   return {
     paths: [...files.keys(), ...redirections.keys()],
     respond(path, requestHeaders) {
@@ -90,8 +97,8 @@ export function openPages(limits: PageLimits): Pages {
   };
 }
 
-function* readPages(): Generator<[path: string, file: ServedFile]> {
-  for (const { name, path } of PAGES) yield [path, readServedFile(`pages/${name}.html`, REVALIDATED)];
+function* readPages(pages: readonly Page[]): Generator<[path: string, file: ServedFile]> {
+  for (const { name, path } of pages) yield [path, readServedFile(`pages/${name}.html`, REVALIDATED)];
   for (const { path, file } of FILES) yield [path, readServedFile(file, REVALIDATED)];
 }
 

@@ -9,10 +9,9 @@ import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { requestFaceVector, startTestService, USER } from "../support/service.ts";
+import { ADMIN_KEY, requestFaceVector, startTestService, USER } from "../support/service.ts";
 import { createRestClient, createUnaryClients, type UnaryClient } from "../support/unary-clients.ts";
 
-const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
 const DAY_MS = 86_400_000;
 const { method } = AdminService;
 

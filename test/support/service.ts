@@ -10,6 +10,9 @@ import { photograph } from "./images.ts";
 /** The user id that the started service accepts. */
 export const USER = "trial-user-of-tests";
 
+/** An admin key, for tests that start the service with it. */
+export const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
+
 /** Starts the service in this process on a free port, with one worker, no log and a temporary data folder. */
 export async function startTestService(env: Environment = {}, log?: Log): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), "visage-data-"));

@@ -12,7 +12,7 @@ import { recordAccountExamples } from "../../tools/openapi/account-examples.ts";
 import { createExampleRequest } from "../../tools/openapi/example-request.ts";
 import { fullMethodName, readExamples } from "../../tools/openapi/examples.ts";
 import { photograph } from "../support/images.ts";
-import { startTestService, USER } from "../support/service.ts";
+import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 
 interface Operation {
   readonly requestBody: { readonly content: { readonly "application/json": { readonly example: object } } };
@@ -32,7 +32,6 @@ const text = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "u
 const document = JSON.parse(text) as OpenApi;
 const routes = [FaceService, FaceAnalysisService].flatMap((service) => [...readRoutes(service).values()]);
 const STREAM = "/v1/images:analyzeStream";
-const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
 
 describe("the responses of the service", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PAGES } from "../../src/web/page-table.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
-import { startTestService } from "../support/service.ts";
+import { ADMIN_KEY, startTestService } from "../support/service.ts";
 
 /** What the first visit may transfer, headers included. */
 const MAX_BYTES = 150_000;
@@ -19,7 +19,10 @@ describe.runIf(hasBrowser)("the budget of a page", () => {
   let service: RunningService;
   let browser: Browser;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+    [service, browser] = await Promise.all([
+      startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
+      startBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();

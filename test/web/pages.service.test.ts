@@ -6,12 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { FILES, PAGES, SERVICE_INFO_PATH } from "../../src/web/page-table.ts";
-import { startTestService } from "../support/service.ts";
+import { ADMIN_KEY, startTestService } from "../support/service.ts";
 
 let service: RunningService;
 let withoutPages: RunningService;
 beforeAll(async () => {
-  [service, withoutPages] = await Promise.all([startTestService(), startTestService({ VISAGE_WEB: "off" })]);
+  [service, withoutPages] = await Promise.all([
+    startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
+    startTestService({ VISAGE_WEB: "off" }),
+  ]);
 });
 afterAll(() => Promise.all([service.close(), withoutPages.close()]));
 

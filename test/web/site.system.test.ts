@@ -5,16 +5,20 @@ import { PAGES } from "../../src/web/page-table.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
-import { startTestService, USER } from "../support/service.ts";
+import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 
 /** The pages with the header and the footer of the site. */
 const SITE_PAGES = PAGES.filter(({ name }) => name !== "docs").map(({ path }) => path);
+const LISTED_PAGES = PAGES.filter(({ name, label }) => name !== "docs" && label).map(({ path }) => path);
 
 describe.runIf(hasBrowser)("the site", () => {
   let service: RunningService;
   let browser: Browser;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+    [service, browser] = await Promise.all([
+      startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
+      startBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -36,7 +40,7 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(await page.evaluate("location.hash")).toBe("");
   });
 
-  test.each(SITE_PAGES)("%s marks itself in the navigation and shows version and health", async (path) => {
+  test.each(LISTED_PAGES)("%s marks itself in the navigation and shows version and health", async (path) => {
     const { page } = await openTab(browser, address(path));
     const current = page.locator(".site-header [aria-current=page]");
     expect(await current.evaluate((link) => (link as unknown as { pathname: string }).pathname)).toBe(path);

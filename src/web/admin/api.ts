@@ -1,0 +1,90 @@
+import type { CreatedKey, Key, Plan, PlanSummary, UsageCount, User } from "../accounts/messages.ts";
+import { callService, type ServiceCall } from "../site/request.ts";
+import { readAdminKey } from "./admin-session.ts";
+
+/** A page of users. */
+export interface UserPage {
+  readonly users: readonly User[];
+  readonly nextPageToken: string;
+  readonly totalSize: number;
+}
+
+/** The changes of a user that the page makes. */
+export interface UserChanges {
+  readonly plan?: string;
+  readonly enabled?: boolean;
+  readonly endTime?: string;
+  readonly extendDays?: number;
+  readonly withoutEnd?: boolean;
+}
+
+/** The limits of a plan. Integers of 64 bits are text. */
+export type PlanLimits = Partial<Omit<Plan, "name">>;
+
+/** Calls AdminService with the admin key, and never with the key of a user. Throws RequestError. */
+async function call<Body>(options: ServiceCall): Promise<Body> {
+  const headers = { authorization: `Bearer ${readAdminKey()}` };
+  return (await callService<Body>({ ...options, path: `v1/admin/${options.path}`, key: "", headers })).body;
+}
+
+function userPath(userId: string, rest = ""): string {
+  return `users/${encodeURIComponent(userId)}${rest}`;
+}
+
+/** Lists a page of the users that a search finds. */
+export function listUsers(query: string, pageSize: number, pageToken: string): Promise<UserPage> {
+  const parameters = new URLSearchParams({ query, pageSize: String(pageSize), pageToken });
+  return call({ path: `users?${parameters}` });
+}
+
+/** Reads a user with its keys. */
+export function readUser(userId: string): Promise<{ readonly user: User; readonly keys: readonly Key[] }> {
+  return call({ path: userPath(userId) });
+}
+
+/** Creates a user. The response has its key once. */
+export function createUser(
+  user: Pick<User, "name" | "plan"> & { readonly endTime?: string },
+): Promise<{ readonly user: User; readonly key: string }> {
+  return call({ path: "users", json: user });
+}
+
+export async function updateUser(userId: string, changes: UserChanges): Promise<void> {
+  await call({ method: "PATCH", path: userPath(userId), json: changes });
+}
+
+export async function deleteUser(userId: string): Promise<void> {
+  await call({ method: "DELETE", path: userPath(userId) });
+}
+
+/** Creates a key of a user. Its other keys expire after the grace. */
+export function createUserKey(userId: string, graceDays: number): Promise<CreatedKey> {
+  return call({ path: userPath(userId, "/keys"), json: { graceDays } });
+}
+
+export async function deleteUserKey(userId: string, fingerprint: string): Promise<void> {
+  await call({ method: "DELETE", path: userPath(userId, `/keys/${fingerprint}`) });
+}
+
+export async function listPlans(): Promise<readonly PlanSummary[]> {
+  return (await call<{ plans: readonly PlanSummary[] }>({ path: "plans" })).plans;
+}
+
+export async function createPlan(name: string, limits: PlanLimits): Promise<void> {
+  await call({ path: "plans", json: { name, ...limits } });
+}
+
+/** Changes limits of a plan. 0 removes one. */
+export async function updatePlan(name: string, limits: PlanLimits): Promise<void> {
+  await call({ method: "PATCH", path: `plans/${encodeURIComponent(name)}`, json: limits });
+}
+
+export async function deletePlan(name: string): Promise<void> {
+  await call({ method: "DELETE", path: `plans/${encodeURIComponent(name)}` });
+}
+
+/** Sums the usage of a month (YYYY-MM), of one user or of all. */
+export async function sumUsage(month: string, user = ""): Promise<readonly UsageCount[]> {
+  const parameters = new URLSearchParams({ user, firstMonth: month, lastMonth: month });
+  return (await call<{ counts: readonly UsageCount[] }>({ path: `usage?${parameters}` })).counts;
+}

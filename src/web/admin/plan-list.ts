@@ -1,0 +1,48 @@
+import { openDialog } from "../accounts/dialog.ts";
+import { formatBytes, formatCount, formatLimit, formatRate } from "../accounts/format.ts";
+import type { PlanSummary } from "../accounts/messages.ts";
+import { drawTable } from "../accounts/table.ts";
+import { make, visuallyHidden } from "../site/elements.ts";
+import { deletePlan } from "./api.ts";
+import { askForPlan } from "./plan-dialog.ts";
+
+/** Draws all plans, with buttons to change and delete them. `onChange` is called after every change. */
+export function drawPlans(plans: readonly PlanSummary[], onChange: () => Promise<void>): HTMLElement {
+  return drawTable<PlanSummary>(
+    "Plans",
+    [
+      { title: "Name", cell: ({ plan }) => make("strong", {}, plan.name) },
+      { title: "Requests", cell: ({ plan }) => formatRate(plan) },
+      { title: "Per month", isNumber: true, cell: ({ plan }) => formatLimit(plan.requestsPerMonth) },
+      { title: "Image size", cell: ({ plan }) => formatBytes(plan.maxImageBytes) },
+      { title: "Galleries", isNumber: true, cell: ({ plan }) => formatLimit(plan.maxGalleries) },
+      { title: "Faces in each", isNumber: true, cell: ({ plan }) => formatLimit(plan.maxGalleryFaces) },
+      { title: "Users", isNumber: true, cell: ({ userCount }) => formatCount(userCount) },
+      { title: "", cell: (summary) => planButtons(summary, onChange) },
+    ],
+    plans,
+  );
+}
+
+function planButtons({ plan, userCount }: PlanSummary, onChange: () => Promise<void>): HTMLElement {
+  const of = () => visuallyHidden(` plan ${plan.name}`);
+  const edit = make("button", { type: "button" }, "Edit", of());
+  edit.addEventListener("click", () => askForPlan(plan, onChange));
+  if (userCount > 0) return make("div", { class: "actions" }, edit);
+  const remove = make("button", { type: "button", class: "danger" }, "Delete", of());
+  remove.addEventListener("click", () => {
+    openDialog({
+      title: `Delete plan ${plan.name}?`,
+      content: [make("p", {}, "No user has it. This cannot be undone.")],
+      submit: {
+        label: "Delete plan",
+        isDestructive: true,
+        run: async () => {
+          await deletePlan(plan.name);
+          await onChange();
+        },
+      },
+    });
+  });
+  return make("div", { class: "actions" }, edit, remove);
+}

@@ -1,0 +1,131 @@
+import { askToCreateKey } from "../accounts/create-key.ts";
+import { openDialog, runOnce } from "../accounts/dialog.ts";
+import { drawFacts } from "../accounts/facts.ts";
+import { describeSubscription, formatCount } from "../accounts/format.ts";
+import { drawKeys } from "../accounts/key-list.ts";
+import type { Key, PlanSummary, User } from "../accounts/messages.ts";
+import { drawUsagePanel } from "../accounts/usage-panel.ts";
+import { make } from "../site/elements.ts";
+import {
+  createUserKey,
+  deleteUser,
+  deleteUserKey,
+  readUser,
+  sumUsage,
+  type UserChanges,
+  updateUser,
+} from "./api.ts";
+import { labelled, planSelect } from "./fields.ts";
+import { drawRenewal } from "./renewal.ts";
+
+/** Opens a user: its state, plan, subscription, keys and usage. `onChange` is called after every change. */
+export async function openUser(
+  { userId, name }: User,
+  plans: readonly PlanSummary[],
+  onChange: () => Promise<void>,
+): Promise<void> {
+  const state = make("div", { class: "form" });
+  const problem = make("p", { class: "problem", role: "alert" });
+
+  async function change(work: () => Promise<void>): Promise<void> {
+    await work();
+    await refresh();
+    await onChange();
+  }
+
+  async function refresh(): Promise<void> {
+    const { user, keys } = await readUser(userId);
+    state.replaceChildren(
+      drawFacts([
+        ["Subscription", describeSubscription(user.subscription)],
+        ["Plan", user.plan],
+        ["Used this month", formatCount(user.usedThisMonth)],
+        ["Fingerprint in logs", make("code", {}, user.fingerprint)],
+        ...(user.certificateSubject ? [["Certificate", user.certificateSubject] as const] : []),
+      ]),
+      drawSettings(user),
+      problem,
+      drawKeySection(keys),
+    );
+  }
+
+  const update = (changes: UserChanges) => change(() => updateUser(userId, changes));
+
+  function drawSettings(user: User): HTMLElement {
+    const plan = planSelect("user-plan", plans, user.plan);
+    const save = make("button", { type: "button" }, "Change plan");
+    save.addEventListener("click", () => {
+      runOnce(save, problem, () => update({ plan: plan.value })).catch(reportError);
+    });
+    const renewal = drawRenewal((button, changes) => {
+      runOnce(button, problem, () => update(changes)).catch(reportError);
+    });
+    return make(
+      "section",
+      {},
+      make("h3", {}, "Plan and subscription"),
+      make("div", { class: "fields" }, labelled("Plan", plan), make("div", { class: "actions end" }, save)),
+      renewal,
+      make("div", { class: "actions" }, enableButton(user), deleteButton()),
+    );
+  }
+
+  function enableButton({ enabled }: User): HTMLElement {
+    const button = make(
+      "button",
+      { type: "button", class: enabled && "danger" },
+      enabled ? "Disable user" : "Enable user",
+    );
+    button.addEventListener("click", () => {
+      if (!enabled) runOnce(button, problem, () => update({ enabled: true })).catch(reportError);
+      else
+        openDialog({
+          title: `Disable ${name}?`,
+          content: [make("p", {}, "Its requests are rejected until you enable it again.")],
+          submit: { label: "Disable user", isDestructive: true, run: () => update({ enabled: false }) },
+        });
+    });
+    return button;
+  }
+
+  function deleteButton(): HTMLElement {
+    const button = make("button", { type: "button", class: "danger" }, "Delete user");
+    button.addEventListener("click", () => {
+      openDialog({
+        title: `Delete ${name}?`,
+        content: [make("p", {}, "Its keys, usage and galleries are erased. This cannot be undone.")],
+        submit: {
+          label: "Delete user",
+          isDestructive: true,
+          run: async () => {
+            await deleteUser(userId);
+            dialog.close();
+            await onChange();
+          },
+        },
+      });
+    });
+    return button;
+  }
+
+  function drawKeySection(keys: readonly Key[]): HTMLElement {
+    const create = make("button", { type: "button" }, "Create key");
+    create.addEventListener("click", () =>
+      askToCreateKey((graceDays) => createUserKey(userId, graceDays), {
+        onDone: () => {
+          refresh().catch(reportError);
+        },
+      }),
+    );
+    const list = drawKeys(keys, ({ fingerprint }) => change(() => deleteUserKey(userId, fingerprint)));
+    return make("section", {}, make("div", { class: "panel-top" }, make("h3", {}, "Keys"), create), list);
+  }
+
+  await refresh();
+  const usage = drawUsagePanel((month) => sumUsage(month, userId));
+  const dialog = openDialog({
+    title: name,
+    content: [state, make("section", {}, make("h3", {}, "Usage"), usage)],
+    isWide: true,
+  });
+}

@@ -95,7 +95,8 @@ function drawMeasurement(
   );
 }
 
-function drawThumbnail(
+/** Draws a face of a photo as a square. */
+export function drawThumbnail(
   { image, name }: Photo,
   { rectangle: [x1, y1, x2, y2] }: Face,
   title: string,

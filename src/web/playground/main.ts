@@ -9,7 +9,7 @@ import { mountResultView } from "./result-view.ts";
 import { cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
 import { mountSampleView, showSamplesOfOperation } from "./sample-view.ts";
 import { mountSlotView } from "./slot-view.ts";
-import { createStore, toggleFace } from "./store.ts";
+import { createStore, selectFaces, toggleFace } from "./store.ts";
 import { mountUserIdField } from "./user-id.ts";
 
 const { hasNewUserId } = mountSite();
@@ -53,7 +53,11 @@ mountControls(store, {
 });
 for (const slot of store.state.slots.keys())
   mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
-mountResultView(store, { onRetry: runNow, selectFace });
+const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
+  selectFaces(store, boxes);
+  runIfCompleteNow();
+};
+mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
 mountRawView(store);
 mountSampleView(store, runIfCompleteNow);
 

@@ -1,12 +1,10 @@
 import { make } from "../site/elements.ts";
 import { capitalize, plural } from "../site/words.ts";
 import { drawHeatMap } from "./heat-map.ts";
+import { confidenceAt, MATCH_DISTANCE, percentText } from "./match/curve.ts";
 import type { ResponseData } from "./responses.ts";
 import { drawScale } from "./scale.ts";
 
-/** Distances below the threshold are a match; the maximum ends the scale (spec, 2.2). */
-const MATCH_DISTANCE = 0.5;
-const MAX_DISTANCE = 0.9;
 /** Confidences above the threshold are a match (spec, 2.3). */
 const MATCH_CONFIDENCE = 0.6;
 
@@ -33,7 +31,8 @@ interface Headline {
 function headlineFrom({ score, status, confidence, vector, detail }: ResponseData): Headline {
   if (score !== undefined) {
     const kind = Number(score) < MATCH_DISTANCE ? "match" : "no-match";
-    return { verdict: capitalize(status ?? ""), figure: `distance ${score}`, kind };
+    const figure = `distance ${score}, confidence ${percentText(confidenceAt(Number(score)))}`;
+    return { verdict: capitalize(status ?? ""), figure, kind };
   }
   if (confidence !== undefined) {
     const kind = Number(confidence) > MATCH_CONFIDENCE ? "match" : "no-match";
@@ -47,11 +46,8 @@ function headlineFrom({ score, status, confidence, vector, detail }: ResponseDat
   return { verdict: count === 0 ? "No face found" : plural(count, "face") };
 }
 
-function drawChart({ score, confidence, vector }: ResponseData): Node[] {
-  if (score !== undefined) {
-    const scale = { max: MAX_DISTANCE, threshold: MATCH_DISTANCE, matchSide: "below" } as const;
-    return [drawScale({ name: "Distance", value: Number(score), ...scale })];
-  }
+/** The distance of a match is drawn with its threshold, by the view of the match. */
+function drawChart({ confidence, vector }: ResponseData): Node[] {
   if (confidence !== undefined) {
     const scale = { max: 1, threshold: MATCH_CONFIDENCE, matchSide: "above" } as const;
     return [drawScale({ name: "Confidence", value: Number(confidence), ...scale })];

@@ -1,6 +1,7 @@
 import { byId, make } from "../site/elements.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
+import { createMatchView, type MatchActions, type MatchView } from "./match/match-view.ts";
 import { requestFrom } from "./request.ts";
 import { drawSummary, summaryText } from "./response-summary.ts";
 import type { Rectangle } from "./responses.ts";
@@ -13,14 +14,16 @@ const ENTER_ID = "Enter a user id to analyse your own photos.";
 const CAVEAT = "Age and gender are estimates from appearance and can be wrong.";
 
 /** What the result causes. */
-export interface ResultActions {
+export interface ResultActions extends MatchActions {
   onRetry(): void;
   /** Selects a face for requests, or clears the selection. */
   selectFace(slot: number, box: Rectangle): void;
 }
 
 /** Shows the outcome of the last request, and announces it to screen readers. */
-export function mountResultView(store: Store, { onRetry, selectFace }: ResultActions): void {
+export function mountResultView(store: Store, actions: ResultActions): void {
+  const { onRetry, selectFace } = actions;
+  const matchView = createMatchView(store, actions);
   const panel = byId("result", HTMLElement);
   const body = byId("result-body", HTMLDivElement);
   const status = byId("status", HTMLParagraphElement);
@@ -34,7 +37,7 @@ export function mountResultView(store: Store, { onRetry, selectFace }: ResultAct
       faces = outcome.isSuccess ? drawFaceList(state, outcome, selectFace) : undefined;
       body.replaceChildren(
         ...(outcome.isSuccess
-          ? drawSuccess(outcome, faces?.elements ?? [])
+          ? drawSuccess(outcome, faces?.elements ?? [], matchView)
           : [drawFailure(outcome, onRetry)]),
       );
       panel.scrollTop = 0;
@@ -42,6 +45,7 @@ export function mountResultView(store: Store, { onRetry, selectFace }: ResultAct
     if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome) : "";
     drawn = outcome;
     faces?.update(state);
+    if (isMatch(outcome)) matchView.update(state);
   });
 }
 
@@ -60,12 +64,18 @@ function emptyText(state: State): string {
   return images.length > 1 ? "Add two photos to see results." : "Add a photo to see results.";
 }
 
-function drawSuccess(outcome: Success, faces: readonly HTMLElement[]): Node[] {
+/** Whether an outcome is a distance of two faces. */
+function isMatch(outcome: Outcome | undefined): outcome is Success {
+  return outcome?.isSuccess === true && outcome.response.data.score !== undefined;
+}
+
+function drawSuccess(outcome: Success, faces: readonly HTMLElement[], matchView: MatchView): Node[] {
   const { data } = outcome.response;
   const { milliseconds, model } = data.detail;
   return [
     ...(outcome.isStored ? [make("p", { class: "stored" }, "Stored result of a sample. ", ENTER_ID)] : []),
     ...drawSummary(data),
+    ...(isMatch(outcome) ? matchView.draw(outcome) : []),
     ...faces,
     ...(data.attributes ? [make("p", { class: "hint" }, CAVEAT)] : []),
     ...(outcome.isStored ? [] : [make("h3", {}, "Timing"), drawTimings(milliseconds, outcome.roundTripMs)]),

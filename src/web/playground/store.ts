@@ -80,3 +80,11 @@ export function toggleFace(store: Store, index: number, box: Rectangle): void {
   const selectedBox = isSameFace(photo.selectedBox, box) ? undefined : box;
   updateSlot(store, index, { photo: { ...photo, selectedBox } });
 }
+
+/** Selects a face in the photo of each slot. */
+export function selectFaces(store: Store, boxes: readonly [Rectangle, Rectangle]): void {
+  const slots = store.state.slots.map((slot, i) =>
+    slot.photo ? { photo: { ...slot.photo, selectedBox: boxes[i] } } : slot,
+  );
+  store.update({ slots: slots as [Slot, Slot] });
+}

@@ -1,0 +1,82 @@
+import { make } from "../../site/elements.ts";
+import { isSameFace } from "../faces.ts";
+import type { Rectangle } from "../responses.ts";
+import type { Success } from "../send.ts";
+import type { Photo, State, Store } from "../store.ts";
+import { MatrixPanel } from "./matrix-panel.ts";
+import { createThreshold } from "./threshold.ts";
+
+/** What the view of a match causes. */
+export interface MatchActions {
+  /** Marks every face of the photo in a slot. */
+  findFaces(slot: number): void;
+  /** Selects a face in each photo and compares them. */
+  selectPair(boxes: readonly [Rectangle, Rectangle]): void;
+}
+
+/** Shows what a match has beyond its verdict. */
+export interface MatchView {
+  /** Draws a new result. */
+  draw(outcome: Success): HTMLElement[];
+  /** Shows the changed state beside the drawn result. */
+  update(state: State): void;
+}
+
+/** Creates the view: the threshold, which faces were compared, and the matrix of all faces. */
+export function createMatchView(store: Store, { findFaces, selectPair }: MatchActions): MatchView {
+  const threshold = createThreshold(() => matrix.update(threshold.value));
+  const matrix = new MatrixPanel(store, selectPair);
+  let drawn: Success | undefined;
+  let chosen: readonly HTMLElement[] = [];
+
+  let marked: readonly (Photo["faces"] | undefined)[] = [];
+
+  const drawChosen = ({ slots }: State) => {
+    marked = slots.map(({ photo }) => photo?.faces);
+    for (const [i, line] of chosen.entries()) {
+      const { slot } = drawn!.request.images[i]!;
+      const hadFocus = line.contains(document.activeElement);
+      line.replaceChildren(...describeChoice(drawn!, i, marked[slot] ?? [], () => findFaces(slot)));
+      if (hadFocus) line.focus();
+    }
+  };
+  return {
+    draw(outcome) {
+      const { score, detail } = outcome.response.data;
+      drawn = outcome;
+      chosen = outcome.request.images.map(() => make("p", { class: "chosen-face", tabindex: -1 }));
+      drawChosen(store.state);
+      return [
+        threshold.draw({ distance: Number(score), model: detail.model }),
+        ...chosen,
+        ...(outcome.isStored ? [] : matrix.draw(outcome, threshold.value)),
+      ];
+    },
+    update(state) {
+      if (state.slots.some(({ photo }, i) => photo?.faces !== marked[i])) drawChosen(state);
+      matrix.refresh();
+    },
+  };
+}
+
+/** Says which face of a photo was compared, and how to choose another. */
+function describeChoice(
+  { request, response: { data } }: Success,
+  image: number,
+  known: Photo["faces"],
+  onFind: () => void,
+): (Node | string)[] {
+  const { slot, box } = request.images[image]!;
+  const { faces_found: found, faces } = data.detail.images[image]!;
+  const used = faces[0]?.face_rectangle;
+  const count = Math.max(found, known.length);
+  const name = `Photo ${slot + 1}: `;
+  if (count <= 1) return [`${name}its only face was compared.`];
+  const number = used ? known.findIndex(({ rectangle }) => isSameFace(rectangle, used)) + 1 : 0;
+  const which = box ? "the face that you selected" : `the most prominent of ${count} faces`;
+  const text = `${name}${number > 0 ? `face ${number}, ` : ""}${which}. `;
+  if (known.length >= count) return [text, "Click another one in the photo to compare it."];
+  const button = make("button", { type: "button" }, "Choose another face");
+  button.addEventListener("click", onFind);
+  return [text, button];
+}

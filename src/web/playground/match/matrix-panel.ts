@@ -1,0 +1,183 @@
+import { make } from "../../site/elements.ts";
+import { RequestError } from "../../site/request-error.ts";
+import { isSameFace, mergeFaces } from "../faces.ts";
+import type { Rectangle } from "../responses.ts";
+import type { Success } from "../send.ts";
+import { type Photo, type Store, updateSlot } from "../store.ts";
+import { distanceOf, type EmbeddedFace, embedFaces } from "./embeddings.ts";
+import { type DrawnMatrix, drawMatrix, MAX_FACES, type MatrixSide } from "./face-matrix.ts";
+
+type Pair<Item> = readonly [Item, Item];
+
+/** The matrix of all faces of two photos, which is drawn when the user asks for it. */
+export class MatrixPanel {
+  readonly #store: Store;
+  readonly #onSelect: (boxes: Pair<Rectangle>) => void;
+  /** The faces by photo, so that another pair of the same photos needs no request. */
+  readonly #faces = new WeakMap<HTMLImageElement, readonly EmbeddedFace[]>();
+  #root = make("div", {});
+  #outcome: Success | undefined;
+  #matrix: DrawnMatrix | undefined;
+  #threshold = 0;
+  #loading: AbortController | undefined;
+  /** The numbers of the faces in the drawn matrix. */
+  #numbers = "";
+
+  constructor(store: Store, onSelect: (boxes: Pair<Rectangle>) => void) {
+    this.#store = store;
+    this.#onSelect = onSelect;
+  }
+
+  /** Draws the matrix if the faces of both photos are known, otherwise a button that finds them. */
+  draw(outcome: Success, threshold: number): HTMLElement[] {
+    this.#loading?.abort();
+    const hadFocus = this.#root.contains(document.activeElement);
+    this.#outcome = outcome;
+    this.#threshold = threshold;
+    this.#matrix = undefined;
+    this.#root = make("div", { class: "matrix-panel" });
+    if (this.#embedded()) this.#show();
+    else if (this.#isGroup()) this.#offer();
+    // The pressed cell is replaced by the one of the new matrix, once that is in the page.
+    if (hadFocus) queueMicrotask(() => this.#focus("[aria-pressed=true]"));
+    return [this.#root];
+  }
+
+  /** Draws the matrix again if the faces on the photos have other numbers now. */
+  refresh(): void {
+    const embedded = this.#matrix && this.#embedded();
+    if (embedded && this.#numbersOf(embedded) !== this.#numbers) this.#show();
+  }
+
+  update(threshold: number): void {
+    this.#threshold = threshold;
+    const used =
+      this.#outcome?.response.data.detail.images.map(({ faces }) => faces[0]?.face_rectangle) ?? [];
+    this.#matrix?.update(threshold, (row, column) => isSameFace(used[0], row) && isSameFace(used[1], column));
+  }
+
+  #focus(selector: string): void {
+    this.#root.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
+  }
+
+  #photos(): Pair<Photo> | undefined {
+    const [first, second] = this.#store.state.slots;
+    return first.photo && second.photo && [first.photo, second.photo];
+  }
+
+  #embedded(): Pair<readonly EmbeddedFace[]> | undefined {
+    const faces = this.#photos()?.map(({ image }) => this.#faces.get(image));
+    return faces?.[0] && faces[1] && [faces[0], faces[1]];
+  }
+
+  /** A photo with several faces makes a matrix worth while. */
+  #isGroup(): boolean {
+    const found = this.#outcome?.response.data.detail.images.map(({ faces_found }) => faces_found) ?? [];
+    const known = this.#photos()?.map(({ faces }) => faces.length) ?? [];
+    return Math.max(...found, ...known) > 1;
+  }
+
+  #offer(problem = ""): void {
+    const button = make("button", { type: "button" }, "Compare every face with every face");
+    button.addEventListener("click", () => {
+      this.#load().catch(reportError);
+    });
+    const text = make("p", { class: "problem", role: "alert" }, problem);
+    this.#root.replaceChildren(make("div", { class: "actions" }, button), text);
+  }
+
+  async #load(): Promise<void> {
+    const photos = this.#photos();
+    if (!photos) return;
+    const loading = new AbortController();
+    this.#loading = loading;
+    const cancel = make("button", { type: "button" }, "Cancel");
+    cancel.addEventListener("click", () => loading.abort());
+    this.#root.replaceChildren(
+      make("div", { class: "actions" }, make("p", { role: "status" }, "Comparing…"), cancel),
+    );
+    cancel.focus();
+    try {
+      await Promise.all(photos.map((photo) => this.#embed(photo, loading.signal)));
+    } catch (error) {
+      loading.abort();
+      if (!(error instanceof RequestError)) throw error;
+      // A newer result may have been drawn meanwhile.
+      if (this.#loading === loading) this.#offer(error.facts.kind === "cancelled" ? "" : error.message);
+      return;
+    }
+    if (this.#loading !== loading || loading.signal.aborted) return;
+    for (const [slot, embedded] of this.#embedded()?.entries() ?? []) this.#markFaces(slot, embedded);
+    this.#show();
+    this.#focus(".matrix-box");
+  }
+
+  async #embed(photo: Photo, signal: AbortSignal): Promise<void> {
+    if (this.#faces.has(photo.image)) return;
+    this.#faces.set(photo.image, await embedFaces(photo, this.#store.state.userId, signal));
+  }
+
+  #show(): void {
+    const embedded = this.#embedded();
+    if (!embedded) return;
+    this.#numbers = this.#numbersOf(embedded);
+    const [rows, columns] = [this.#side(0, embedded[0]), this.#side(1, embedded[1])];
+    const heading = make("h3", {}, "Every face with every face");
+    if (rows.faces.length === 0 || columns.faces.length === 0) {
+      this.#root.replaceChildren(heading, make("p", {}, "A photo has no face."));
+      return;
+    }
+    this.#matrix = drawMatrix({
+      rows,
+      columns,
+      distance: (row, column) => distanceOf(embedded[0][row]!.vector, embedded[1][column]!.vector),
+      onSelect: (row, column) => this.#onSelect([row, column]),
+    });
+    const hint = `Rows are photo 1, columns photo 2. ✓ marks distances below the threshold. Press a distance to compare this pair.`;
+    this.#root.replaceChildren(
+      heading,
+      this.#matrix.element,
+      make("p", { class: "hint" }, hint, ...leftOut([rows, columns])),
+    );
+    this.update(this.#threshold);
+  }
+
+  #numbersOf(embedded: Pair<readonly EmbeddedFace[]>): string {
+    const sides = embedded.map((faces, slot) => this.#side(slot, faces));
+    return JSON.stringify(sides.map(({ faces }) => faces.map(({ number }) => number)));
+  }
+
+  /** Numbers the faces on the photo as well, so that the headers of the table can refer to them. */
+  #markFaces(slot: number, embedded: readonly EmbeddedFace[]): void {
+    const photo = this.#store.state.slots[slot]?.photo;
+    if (!photo) return;
+    const hasNew = embedded.some(
+      ({ face }) => !photo.faces.some(({ rectangle }) => isSameFace(rectangle, face.rectangle)),
+    );
+    if (!hasNew) return;
+    const faces = mergeFaces(
+      photo.faces,
+      embedded.map(({ face }) => face),
+    );
+    updateSlot(this.#store, slot, { photo: { ...photo, faces } });
+  }
+
+  #side(slot: number, embedded: readonly EmbeddedFace[]): MatrixSide {
+    const photo = this.#store.state.slots[slot]!.photo!;
+    const numberOf = (box: Rectangle) =>
+      photo.faces.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1;
+    return {
+      photo,
+      name: `Photo ${slot + 1}`,
+      faces: embedded.map(({ face }, i) => ({ face, number: numberOf(face.rectangle) || i + 1 })),
+    };
+  }
+}
+
+function leftOut(sides: readonly MatrixSide[]): string[] {
+  return sides
+    .filter(({ faces }) => faces.length > MAX_FACES)
+    .map(
+      ({ name, faces }) => ` ${name} has ${faces.length} faces; the ${MAX_FACES} most prominent are shown.`,
+    );
+}

@@ -1,0 +1,89 @@
+import { make } from "../../site/elements.ts";
+import { shareText } from "../../site/rates.ts";
+import { drawScale } from "../scale.ts";
+import {
+  CURVE_MODEL,
+  falseMatchRateAt,
+  MATCH_DISTANCE,
+  MAX_DISTANCE,
+  MAX_THRESHOLD,
+  MIN_THRESHOLD,
+} from "./curve.ts";
+
+const STEP = 0.005;
+
+/** A comparison to judge. */
+export interface Comparison {
+  readonly distance: number;
+  /** The identity of the networks that made the distance. */
+  readonly model: string;
+}
+
+/** The threshold that the user has set, and what follows from it. It stays as it is from one result to the next. */
+export interface Threshold {
+  readonly value: number;
+  /** Draws the distance on its scale and the slider of the threshold. */
+  draw(comparison: Comparison): HTMLElement;
+}
+
+/** Creates the threshold. `onChange` is called when the user moves it. */
+export function createThreshold(onChange: () => void): Threshold {
+  let value = MATCH_DISTANCE;
+  return {
+    get value() {
+      return value;
+    },
+    draw({ distance, model }) {
+      const scale = make("div", {});
+      const explanation = make("p", { class: "hint", id: "threshold-explanation" });
+      const slider = make("input", {
+        id: "threshold",
+        type: "range",
+        min: MIN_THRESHOLD,
+        max: MAX_THRESHOLD,
+        step: STEP,
+        value,
+        "aria-describedby": "threshold-explanation",
+      });
+      // Not an output element: the slider itself announces its value.
+      const verdict = make("span", { class: "threshold-value" });
+      const reset = make("button", { type: "button" }, `Reset to ${MATCH_DISTANCE}`);
+      const update = () => {
+        const range = { max: MAX_DISTANCE, threshold: value, matchSide: "below" } as const;
+        scale.replaceChildren(drawScale({ name: "Distance", value: distance, ...range }));
+        verdict.textContent = `${value.toFixed(3)}: ${distance < value ? "match" : "no match"}`;
+        explanation.textContent = explain(value, model);
+        slider.setAttribute("aria-valuetext", verdict.textContent);
+        // Kept in the layout, so that the slider does not change its size while it is moved.
+        reset.style.visibility = value === MATCH_DISTANCE ? "hidden" : "visible";
+      };
+      const set = (next: number) => {
+        value = next;
+        slider.value = String(next);
+        update();
+        onChange();
+      };
+      slider.addEventListener("input", () => set(Number(slider.value)));
+      reset.addEventListener("click", () => {
+        set(MATCH_DISTANCE);
+        slider.focus();
+      });
+      update();
+      const label = make("label", { for: "threshold" }, "Threshold");
+      return make(
+        "div",
+        { class: "threshold-control" },
+        scale,
+        make("div", { class: "threshold-line" }, label, slider, verdict, reset),
+        explanation,
+      );
+    },
+  };
+}
+
+function explain(threshold: number, model: string): string {
+  if (model !== CURVE_MODEL) return "The rate of false matches was not measured for this model.";
+  const { rate, isEstimated } = falseMatchRateAt(threshold);
+  const source = isEstimated ? "estimated beyond the measured pairs" : "measured on photos of LFW";
+  return `At this threshold, ${shareText(rate, "pairs of different people")} match by mistake (${source}).`;
+}

@@ -1,0 +1,168 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type { RunningService } from "../../src/main.ts";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { createCrowd } from "../support/faces.ts";
+import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { checkPage, overflowOf, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { openPlayground, sampleFile } from "../support/playground.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const SOURCE = sampleFile(1);
+const TARGET = sampleFile(3);
+
+describe.runIf(hasBrowser)("a match in the playground", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const open = async (options = {}, address: { readonly port: number } = service) => {
+    const playground = await openPlayground(browser, address, options);
+    await playground.selectOperation("Match");
+    await playground.addPhotos(0, SOURCE, TARGET);
+    await playground.result.locator("#threshold").waitFor();
+    const compareAll = playground.result.getByRole("button", { name: "Compare every face with every face" });
+    return { ...playground, compareAll, matrix: playground.result.getByRole("table") };
+  };
+
+  /** The matches of the service, by face of the source. */
+  const compareFaces = async (box?: { x1: number; y1: number; x2: number; y2: number }) => {
+    const interceptors = [
+      (next: (request: never) => Promise<never>) => (request: { header: Headers }) => {
+        request.header.set("x-api-key", USER);
+        return next(request as never);
+      },
+    ];
+    const transport = createGrpcTransport({
+      baseUrl: `http://127.0.0.1:${service.port}`,
+      interceptors: interceptors as never,
+    });
+    const image = (value: Buffer) =>
+      ({ case: "image", value: { source: { case: "content", value } } }) as const;
+    return createClient(FaceAnalysisService, transport).compareFaces({
+      source: { source: image(SOURCE.buffer), ...(box && { box }) },
+      target: { source: image(TARGET.buffer) },
+    });
+  };
+
+  test("shows distance, confidence, and the rate of false matches at every threshold", async () => {
+    const { page, result } = await open();
+    const headline = (await result.locator(".headline").textContent())!;
+    const [, distance] = /distance ([\d.]+), confidence/.exec(headline)!;
+    const { matches } = await compareFaces();
+    const expected = matches.find((match) => Math.abs(match.distance - Number(distance)) < 0.002)!;
+    expect(headline).toContain(`confidence ${Math.round(100 * expected.confidence) || "below 0.1"}`);
+    const explanation = result.locator("#threshold-explanation");
+    expect(await explanation.textContent()).toBe(
+      "At this threshold, 1 in 1,900 pairs of different people match by mistake (measured on photos of LFW).",
+    );
+    const slider = result.getByLabel("Threshold");
+    await slider.focus();
+    await page.keyboard.press("Home");
+    expect(await explanation.textContent()).toContain("1 in 43,000,000 pairs");
+    expect(await explanation.textContent()).toContain("estimated beyond the measured pairs");
+    expect(await result.locator(".threshold-value").textContent()).toBe("0.400: no match");
+    await page.keyboard.press("End");
+    expect(await explanation.textContent()).toContain("44% of pairs of different people match");
+    expect(await result.locator(".threshold-value").textContent()).toBe(
+      `0.600: ${Number(distance) < 0.6 ? "match" : "no match"}`,
+    );
+    expect(await result.locator(".scale svg").getAttribute("aria-label")).toContain("below 0.6 is a match");
+    await result.getByRole("button", { name: "Reset to 0.5" }).click();
+    expect(await slider.inputValue()).toBe("0.5");
+  });
+
+  test("says which faces were compared and how to choose others", async () => {
+    const { page, result, slot } = await open();
+    const chosen = result.locator(".chosen-face");
+    expect(await chosen.first().textContent()).toContain("the most prominent of 3 faces");
+    await chosen.first().getByRole("button", { name: "Choose another face" }).click();
+    await chosen.first().getByText("Click another one in the photo").waitFor();
+    expect(await slot(0).locator(".face-button").count()).toBe(3);
+    const before = await result.locator(".headline").textContent();
+    const other = slot(0).locator(".face-button[aria-pressed=false]").last();
+    await other.click();
+    await chosen.first().getByText("the face that you selected").waitFor();
+    expect(await result.locator(".headline").textContent()).not.toBe(before);
+    expect(await page.locator("#curl").textContent()).toContain("bboxes_1=");
+  });
+
+  test("compares every face with every face, as the service does", async () => {
+    const { result, slot, compareAll, matrix } = await open();
+    await compareAll.click();
+    await matrix.waitFor();
+    expect(await matrix.locator("thead th").count()).toBe(3);
+    expect(await matrix.locator("tbody th").count()).toBe(3);
+    expect(await slot(0).locator(".face-button").count()).toBe(3);
+    const cells = matrix.getByRole("button");
+    const shown = (await cells.allTextContents()).map((text) => Number.parseFloat(text));
+    const { matches } = await compareFaces();
+    const ofMostProminent = matches.map(({ distance }) => distance).toSorted();
+    for (const [i, distance] of shown.slice(0, 3).toSorted().entries())
+      expect(distance).toBeCloseTo(ofMostProminent[i]!, 2);
+
+    const marked = await matrix.locator("td.match").allTextContents();
+    expect(marked).toEqual(
+      shown.filter((distance) => distance < 0.5).map((distance) => `${distance.toFixed(3)} ✓`),
+    );
+    expect(marked.length).toBeGreaterThan(0);
+    expect(await matrix.locator("[aria-pressed=true]").count()).toBe(1);
+
+    const nearest = matrix.locator("td.match button").first();
+    const label = await nearest.getAttribute("aria-label");
+    expect(label).toMatch(/^Photo 1, face \d and Photo 2, face \d: distance [\d.]+, match$/);
+    await nearest.click();
+    await result.locator(".verdict.match").waitFor();
+    const score = Number(/distance ([\d.]+),/.exec((await result.locator(".headline").textContent())!)![1]);
+    expect(score).toBeCloseTo(Math.min(...shown), 2);
+    // The matrix stays, with the pair marked that was compared.
+    expect(await matrix.locator("[aria-pressed=true]").getAttribute("aria-label")).toBe(label);
+    await expect.poll(() => result.locator("[aria-pressed=true]:focus").count()).toBe(1);
+    await result.getByLabel("Threshold").press("Home");
+    expect(await matrix.locator("td.match").count()).toBe(shown.filter((distance) => distance < 0.4).length);
+  });
+
+  test("shows the 20 most prominent faces of a crowd", async () => {
+    const { page, addPhotos, result, compareAll, matrix } = await open({
+      viewport: { width: 320, height: 568 },
+    });
+    await addPhotos(1, { name: "crowd.png", mimeType: "image/png", buffer: await createCrowd(25) });
+    await compareAll.click();
+    await matrix.waitFor();
+    expect(await matrix.locator("thead th").count()).toBe(20);
+    expect(await result.textContent()).toMatch(/Photo 2 has 2\d faces; the 20 most prominent are shown/);
+    expect(await overflowOf(page)).toBe(0);
+    const hiddenWidth = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
+    expect(await page.evaluate(`${hiddenWidth}(document.querySelector(".matrix-box"))`)).toBeGreaterThan(0);
+  });
+
+  test("a matrix that fails can be tried again, and can be cancelled", async () => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const { result, compareAll, matrix } = await open({}, proxy);
+    proxy.setFault(answerWithPage(502, "Bad Gateway"));
+    await compareAll.click();
+    await result.getByText("The proxy answered 502 Bad Gateway.").waitFor();
+    proxy.setFault(neverAnswer);
+    await compareAll.click();
+    await result.getByRole("button", { name: "Cancel" }).click();
+    proxy.setFault(undefined);
+    await compareAll.click();
+    await matrix.waitFor();
+  });
+
+  test.each(SIZES_AND_THEMES)("works at %s", async (name, options) => {
+    const { page, compareAll, matrix } = await open(options);
+    await compareAll.click();
+    await matrix.waitFor();
+    await checkPage(page, `match-${name}`);
+  });
+});

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -15,7 +16,8 @@ import {
   AnalyzeImagesResponseSchema,
   FaceAnalysisService,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { OK, type Operation, type RequestKind } from "./load.ts";
+import { EnrolFaceRequestSchema, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { ENROLMENT_GALLERY, OK, type Operation, type RequestKind } from "./load.ts";
 
 /** Sends one request. Resolves to the code of the response envelope, or to how the connection failed. */
 export type Send = () => Promise<string>;
@@ -59,6 +61,7 @@ const OPERATIONS = {
   get_image_attr: { fields: ["image_attr"], method: FaceService.method.getImageAttr },
   get_face_vec: { fields: ["img"], method: FaceService.method.getFaceVec },
   analyze_image: { fields: ["image"], method: FaceAnalysisService.method.analyzeImage },
+  enrol_face: { fields: ["source"], method: GalleryService.method.enrolFace },
 } as const;
 
 type ImageField = readonly [name: string, image: Buffer];
@@ -108,10 +111,14 @@ function envelopeCode(json: string): string {
 
 function grpcSender(client: Client, userId: string, operation: Operation, images: readonly Buffer[]): Send {
   const { method, fields } = OPERATIONS[operation];
-  const parts = fields.map((name, i) => [
-    method.input.fields.find((field) => field.name === name)!.localName,
-    { source: { case: "content", value: images[i]! } },
-  ]);
+  const isEnrolment = operation === "enrol_face";
+  const parts = fields.map((name, i) => {
+    const image = { source: { case: "content", value: images[i]! } };
+    return [
+      method.input.fields.find((field) => field.name === name)!.localName,
+      isEnrolment ? { source: { case: "image", value: image } } : image,
+    ];
+  });
   const schema: DescMessage = method.input;
   const request = Buffer.from(toBinary(schema, create(schema, Object.fromEntries(parts))));
   const metadata = new Metadata();
@@ -123,12 +130,19 @@ function grpcSender(client: Client, userId: string, operation: Operation, images
         `/${method.parent.typeName}/${method.name}`,
         (bytes: Buffer) => bytes,
         decode,
-        request,
+        // The parts of a message may be encoded one by one.
+        isEnrolment ? Buffer.concat([request, newPerson()]) : request,
         metadata,
         (error: ServiceError | null, response?: CodedMessage) =>
           resolve(error ? errorCode(error) : (response!.code ?? OK)),
       );
     });
+}
+
+/** The part of an enrolment that differs between requests. */
+function newPerson(): Uint8Array {
+  const ids = { galleryId: ENROLMENT_GALLERY, personId: randomUUID() };
+  return toBinary(EnrolFaceRequestSchema, create(EnrolFaceRequestSchema, ids));
 }
 
 /** A response. That of the typed API has no envelope. */

@@ -7,8 +7,12 @@ export type Protocol = "grpc" | "grpc-stream" | "multipart" | "json" | "raw";
 /**
  * The measured operations. compare_faces is left out: it does the same work as match_faces. analyze_image is that of the
  * typed API: AnalyzeImage, and AnalyzeImages on a stream. It is measured over gRPC only, and the others not on a stream.
+ * enrol_face, over gRPC only, adds another person to ENROLMENT_GALLERY with each request.
  */
-export type Operation = "match_faces" | "get_image_attr" | "get_face_vec" | "analyze_image";
+export type Operation = "match_faces" | "get_image_attr" | "get_face_vec" | "analyze_image" | "enrol_face";
+
+/** The gallery in which enrol_face enrols. It must exist. */
+export const ENROLMENT_GALLERY = "bench-enrolment";
 
 /** A request that can be sent repeatedly. */
 export interface RequestKind {

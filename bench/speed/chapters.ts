@@ -5,6 +5,7 @@ import { type ComparisonLength, compareSpeeds, comparisonChapter } from "./compa
 import { concurrencyChapter, latencyPlot, measureConcurrency, throughputPlot } from "./concurrency.ts";
 import { costsChapter, measureCosts } from "./costs.ts";
 import { fairnessChapter, measureFairness } from "./fairness.ts";
+import { type GalleriesLength, galleriesChapter, measureGalleries } from "./galleries.ts";
 import { measureOverload } from "./overload.ts";
 import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./overload-chapter.ts";
 import { profileChapter, profileCore } from "./profile.ts";
@@ -14,6 +15,7 @@ import { measureStream, type StreamLength, streamChapter } from "./stream.ts";
 
 const COMPARISON_LENGTH: ComparisonLength = { rounds: 30, peerInterval: 6, warmUpTurns: 16 };
 const STREAM_LENGTH: StreamLength = { rounds: 16, withCore: true, warmUpTurns: 6 };
+const GALLERIES_LENGTH: GalleriesLength = { sizes: [1_000, 100_000, 1_000_000], rounds: 12 };
 const TEMPLATES = 1_000_000;
 
 /** A chapter and its plots as SVG, by file name. */
@@ -48,6 +50,8 @@ const MEASUREMENTS = {
   start: async (photos) => withoutPlots(startChapter(await measureStarts(photos))),
   profile: async (photos) => withoutPlots(profileChapter(await profileCore(photos))),
   search: async () => withoutPlots(searchChapter(measureSearches(TEMPLATES))),
+  galleries: async (photos, service) =>
+    withoutPlots(galleriesChapter(await measureGalleries(service, photos, GALLERIES_LENGTH))),
 } satisfies Readonly<Record<string, Measure>>;
 
 export type ChapterName = keyof typeof MEASUREMENTS;
@@ -65,6 +69,7 @@ const MEASURING_ORDER: readonly ChapterName[] = [
   "start",
   "profile",
   "search",
+  "galleries",
 ];
 
 /** Measures the named chapters. Returns them in the order of the report. */

@@ -45,7 +45,7 @@ export interface Searches {
 export function measureSearches(count: number): Searches {
   const { index, rows, unknown, enrolled } = createGallery(count);
   for (const query of [...unknown, ...enrolled])
-    if (index.nearest(query)[0]?.id !== idOf(scan(rows, query)))
+    if (index.nearest(query)[0]?.id !== idOf(nearestRow(rows, query)))
       throw new Error("The index did not find the nearest template.");
   const time = (
     name: string,
@@ -60,7 +60,7 @@ export function measureSearches(count: number): Searches {
   return {
     count,
     times: [
-      time("linear scan", (query) => scan(rows, query), true),
+      time("linear scan", (query) => nearestRow(rows, query), true),
       time("nearest", (query) => index.nearest(query)),
       time("10 nearest within 0.5", (query) => index.nearest(query, { within: 0.5, k: 10 })),
     ],
@@ -137,7 +137,7 @@ function medianMs(queries: readonly Float32Array[], search: (query: Float32Array
 }
 
 /** The index of the row nearest to the query, by a linear scan. */
-function scan(rows: Float32Array, query: Float32Array): number {
+export function nearestRow(rows: Float32Array, query: Float32Array): number {
   let [nearest, minSquare] = [-1, Number.POSITIVE_INFINITY];
   for (let start = 0; start < rows.length; start += DIMENSIONS) {
     let square = 0;

@@ -190,6 +190,17 @@ class GalleryCallsTest(unittest.TestCase):
             export.close()
             self.assertEqual(getattr(wait.exception(WAIT_SECONDS / 2), "reason", None), "CANCELLED")
 
+    def test_an_export_that_was_closed_while_it_waits_for_a_retry_opens_no_stream(self) -> None:
+        service = FailingService(failure(grpc.StatusCode.UNAVAILABLE, "DRAINING", retryable=True, retry_after=1))
+        export = self.client(service).galleries.export("staff")
+        with ThreadPoolExecutor(1) as pool:
+            wait = pool.submit(next, export)
+            while not service.calls or export._call:
+                time.sleep(0.001)
+            export.close()
+            self.assertEqual(getattr(wait.exception(WAIT_SECONDS), "reason", None), "CANCELLED")
+        self.assertEqual(service.calls, 1)
+
     def test_each_call_of_an_import_is_retried(self) -> None:
         service = FailingService(OVERLOADED, NO_RESPONSE)
         faces = (GalleryFace("ann", Template([0.5], "model"), str(number)) for number in range(10_001))

@@ -84,6 +84,9 @@ class GalleryExport(Iterator[GalleryFace]):
         if self._call is None:
             self._call = self._open_call()
             self._is_skipping = self._last is not None
+            if self._is_closed:
+                # Another thread has closed the export before it could see this call.
+                self._call.cancel()
         try:
             with self._watchdog.limit(self._calls.timeout):
                 return next(self._call)
@@ -97,13 +100,17 @@ class GalleryExport(Iterator[GalleryFace]):
     def _wait_for_retry(self, attempts: Attempts, cause: grpc.RpcError) -> None:
         """Returns when the stream may be opened again. Raises VisageError if it may not."""
         self._call = None
-        if self._is_closed:
-            raise VisageError("The export was closed.", reason="CANCELLED") from cause
+        self._require_open(cause)
         if self._watchdog.has_cancelled:
             raise VisageError("No face came in time.", reason="DEADLINE_PASSED", retryable=True) from cause
         self._calls.limit.sleep(attempts.delay_after(cause, error_from_rpc(cause)))
+        self._require_open(cause)
+
+    def _require_open(self, cause: grpc.RpcError) -> None:
         if self._calls.limit.is_closed:
             raise cancelled() from cause
+        if self._is_closed:
+            raise VisageError("The export was closed.", reason="CANCELLED") from cause
 
     def _cancel_call(self) -> None:
         call = self._call

@@ -3,6 +3,7 @@ import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { ReadFace } from "./analysis.ts";
 import type { CallRunner } from "./call-runner.ts";
 import { exportFaces } from "./gallery-export.ts";
+import { importBatches } from "./gallery-import.ts";
 import {
   enrolmentFromMessage,
   galleryFaceFromMessage,
@@ -27,8 +28,6 @@ export interface GalleriesOptions {
 
 /** The largest page, for iterations over all pages. */
 const MAX_PAGE_SIZE = 1_000;
-/** Faces of an import in one request. The service stores as many at once, all or none. */
-const IMPORT_BATCH = 500;
 
 /** Creates the operations on galleries. */
 export function createGalleries(options: GalleriesOptions): {
@@ -143,23 +142,22 @@ export function createGalleries(options: GalleriesOptions): {
 
     exportFaces: (galleryId, { signal } = {}) => streamFaces(galleryId, signal),
 
-    async importFaces(galleryId, faces, options = {}) {
+    async importFaces(galleryId, faces, { signal, onProgress } = {}) {
       if (!canStreamRequests)
         throw new TypeError("A browser cannot stream requests. Call enrolFace with each template.");
-      let faceCount = 0;
-      let revision: number | undefined;
-      for await (const batch of batchesOf(faces, IMPORT_BATCH)) {
-        const requests = batch.map((face) => importRequest(galleryId, face));
-        const response = await run(options, requests, (messages, call) =>
-          raw.importFaces(asyncIterable(messages), call),
-        );
-        faceCount += response.faceCount;
-        revision = Number(response.revision);
-        options.onProgress?.(faceCount);
+      const { controller, end } = runner.open(signal);
+      const send = async (batch: readonly NewGalleryFace[]) => {
+        const messages = batch.map((face) => importRequest(galleryId, face));
+        const request = { signal: controller.signal };
+        return run(request, messages, (messages, call) => raw.importFaces(asyncIterable(messages), call));
+      };
+      try {
+        const imported = await importBatches(faces, { send, onProgress, signal: controller.signal });
+        // Without a face there was no request that would fail if the gallery does not exist.
+        return imported ?? { faceCount: 0, revision: (await galleries.get(galleryId, { signal })).revision };
+      } finally {
+        end();
       }
-      // Without a face there was no request that would fail if the gallery does not exist.
-      revision ??= (await galleries.get(galleryId, options)).revision;
-      return { faceCount, revision };
     },
   };
   return { raw, galleries };
@@ -191,18 +189,4 @@ function definedOf<Fields extends object>(
 
 async function* asyncIterable<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
-}
-
-async function* batchesOf(
-  faces: Iterable<NewGalleryFace> | AsyncIterable<NewGalleryFace>,
-  size: number,
-): AsyncGenerator<readonly NewGalleryFace[]> {
-  let batch: NewGalleryFace[] = [];
-  for await (const face of faces) {
-    batch.push(face);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -281,6 +281,25 @@ describe("an import", () => {
     await expect(galleries.importFaces(galleryId, source())).rejects.toThrow(RangeError);
   });
 
+  test("ends when it is cancelled while its source waits, and closes the source", async () => {
+    const controller = new AbortController();
+    let isClosed = false;
+    const source: AsyncIterable<NewGalleryFace> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => controller.abort()),
+        return: async () => {
+          isClosed = true;
+          return { done: true, value: undefined };
+        },
+      }),
+    };
+    const { signal } = controller;
+    await expect(galleries.importFaces(galleryId, source, { signal })).rejects.toMatchObject({
+      reason: "CANCELLED",
+    });
+    await expect.poll(() => isClosed).toBe(true);
+  });
+
   test("without faces still fails if the gallery does not exist", async () => {
     expect(await galleries.importFaces(galleryId, [])).toEqual({ faceCount: 0, revision: 0 });
     await expect(galleries.importFaces("none", [])).rejects.toMatchObject({ reason: "GALLERY_NOT_FOUND" });

@@ -1,0 +1,58 @@
+import type { ImportFacesResponse } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { untilAborted } from "./abort.ts";
+import type { ImportOptions, ImportResult, NewGalleryFace } from "./gallery-types.ts";
+
+/** What an import needs. */
+export interface ImportBatchesOptions extends Pick<ImportOptions, "onProgress"> {
+  /** Sends the faces of one request. */
+  readonly send: (batch: readonly NewGalleryFace[]) => Promise<ImportFacesResponse>;
+  /** Cancels the import. Its reason is the error of the import. */
+  readonly signal: AbortSignal;
+}
+
+/** Faces in one request. The service stores as many at once, all or none. */
+const BATCH_SIZE = 500;
+
+/** Imports faces in batches, one after the other. Returns undefined if there are none. */
+export async function importBatches(
+  faces: Iterable<NewGalleryFace> | AsyncIterable<NewGalleryFace>,
+  { send, onProgress, signal }: ImportBatchesOptions,
+): Promise<ImportResult | undefined> {
+  let result: ImportResult | undefined;
+  for await (const batch of batchesOf(faces, signal)) {
+    const { faceCount, revision } = await send(batch);
+    result = { faceCount: (result?.faceCount ?? 0) + faceCount, revision: Number(revision) };
+    onProgress?.(result.faceCount);
+  }
+  return result;
+}
+
+/** Collects items in batches. Throws the reason of the signal, also while the source waits for its next item. */
+async function* batchesOf<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Item[]> {
+  const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let isDone = false;
+  let batch: Item[] = [];
+  try {
+    while (!isDone) {
+      const next = await untilAborted(
+        Promise.resolve().then(() => source.next()),
+        signal,
+      );
+      if (next.done) isDone = true;
+      else batch.push(next.value);
+      if (batch.length === BATCH_SIZE || (isDone && batch.length > 0)) {
+        yield batch;
+        batch = [];
+      }
+    }
+  } finally {
+    // Not awaited: a source that waits for its next item would not close before it has one.
+    if (!isDone)
+      Promise.resolve()
+        .then(() => source.return?.())
+        .catch(() => {});
+  }
+}

@@ -112,29 +112,24 @@ async function create(args: readonly string[], context: CommandContext): Promise
   const [galleryId] = requirePositionals(positionals, "ID");
   const { name: displayName, "max-distance": distance } = values;
   const maxDistance = distance === undefined ? undefined : parseRate(distance, "max-distance");
-  const signal = context.interruptSignal();
-  const gallery = await withClient(context, values, { signal }, ({ galleries }) =>
-    galleries.create(galleryId, { displayName, maxDistance, signal }),
+  const gallery = await withClient(context, values, {}, ({ galleries }) =>
+    galleries.create(galleryId, { displayName, maxDistance }),
   );
   printGallery(context, gallery, values.json);
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: LIST_OPTIONS });
-  const signal = context.interruptSignal();
-  const found = await withClient(context, values, { signal }, ({ galleries }) =>
-    collect<Gallery>(galleries.list({ signal })),
-  );
+  const found = await withClient(context, values, {}, ({ galleries }) => collect<Gallery>(galleries.list()));
   print(context, values.json ? JSON.stringify(found.map(createGalleryReport)) : formatGalleries(found));
 }
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [galleryId] = requirePositionals(positionals, "ID");
-  const signal = context.interruptSignal();
-  await withClient(context, values, { signal }, async ({ galleries }) => {
-    if (!values.people) return printGallery(context, await galleries.get(galleryId, { signal }), values.json);
-    const people = await collect<Person>(galleries.listPeople(galleryId, { signal }));
+  await withClient(context, values, {}, async ({ galleries }) => {
+    if (!values.people) return printGallery(context, await galleries.get(galleryId), values.json);
+    const people = await collect<Person>(galleries.listPeople(galleryId));
     print(context, values.json ? JSON.stringify(people) : formatPeople(people));
   });
 }
@@ -145,9 +140,8 @@ async function deleteGallery(args: readonly string[], context: CommandContext): 
   if (galleryId === undefined) throw new UsageError("The argument ID is missing");
   if (!values.yes && !context.stdin.isTTY)
     throw new UsageError("Option '--yes' is required without a terminal");
-  const signal = context.interruptSignal();
-  return withClient(context, values, { signal }, async ({ galleries }) => {
-    const { peopleCount, faceCount } = await galleries.get(galleryId, { signal });
+  return withClient(context, values, {}, async ({ galleries }) => {
+    const { peopleCount, faceCount } = await galleries.get(galleryId);
     const people = formatCount(peopleCount, "person", "people");
     const faces = formatCount(faceCount, "face", "faces");
     const what =
@@ -156,10 +150,10 @@ async function deleteGallery(args: readonly string[], context: CommandContext): 
         : `the gallery ${galleryId} with ${people} and ${faces}`;
     if (!values.yes && !(await confirm(context, `Delete ${what}?`))) return EXIT_CODES.ok;
     if (personIds.length > 0) {
-      const remove = (personId: string) => galleries.deletePerson(galleryId, personId, { signal });
+      const remove = (personId: string) => galleries.deletePerson(galleryId, personId);
       return deletePeople(personIds, remove, context);
     }
-    await galleries.delete(galleryId, { signal });
+    await galleries.delete(galleryId);
     print(context, `Deleted ${what}.`);
     return EXIT_CODES.ok;
   });

@@ -18,7 +18,8 @@ export const MAX_IN_FLIGHT = 32;
 
 /** Options of the calls of a command. */
 export interface CallSettings {
-  readonly signal: AbortSignal;
+  /** Ends the command. Commands that a user may kill at any time have none. */
+  readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly retries?: number;
 }
@@ -56,7 +57,7 @@ export async function withClient<T>(
   try {
     return await work(client);
   } catch (error) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     throw isUnanswered(error) ? new Error(`${address}: ${error.message}`, { cause: error }) : error;
   } finally {
     client.close();

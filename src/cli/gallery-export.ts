@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -37,7 +37,7 @@ export async function exportGallery(args: readonly string[], context: CommandCon
   const [galleryId] = requirePositionals(positionals, "ID");
   const { output, force } = values;
   if (force && output === undefined) throw new UsageError("Option '--force' requires '--output'");
-  if (output !== undefined && !force) await requireNoFile(output);
+  if (output !== undefined) await checkOutput(output, force);
   const signal = context.interruptSignal();
   await withClient(context, values, { signal }, async ({ galleries }) => {
     // Fails before a file is created.
@@ -56,9 +56,11 @@ export async function exportGallery(args: readonly string[], context: CommandCon
   });
 }
 
-async function requireNoFile(path: string): Promise<void> {
+/** Checks that a file can be created, or replaced by force. A device or a link must not be replaced by a file. */
+async function checkOutput(path: string, force: boolean): Promise<void> {
   const status = await lstat(path).catch(() => undefined);
-  if (status) throw new Error(`${path}: exists already; replace it by --force`);
+  if (status && !status.isFile()) throw new Error(`${path}: exists and is not a regular file`);
+  if (status && !force) throw new Error(`${path}: exists already; replace it by --force`);
 }
 
 async function* readLines(
@@ -76,7 +78,7 @@ async function* readLines(
 /** Writes a file under another name and renames it at the end, so that it never has half of its content. */
 async function writeFileAtOnce(path: string, lines: AsyncIterable<string>): Promise<void> {
   const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
-  const file = await open(partial, "wx", FILE_MODE).catch((error: unknown) => throwFileError(path, error));
+  const file = await createFile(partial).catch((error: unknown) => throwFileError(path, error));
   try {
     await pipeline(Readable.from(lines), file.createWriteStream({ flush: true }));
     await rename(partial, path).catch((error: unknown) => throwFileError(path, error));
@@ -84,4 +86,9 @@ async function writeFileAtOnce(path: string, lines: AsyncIterable<string>): Prom
     await rm(partial, { force: true });
     throw error;
   }
+}
+
+async function createFile(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true });
+  return open(path, "wx", FILE_MODE);
 }

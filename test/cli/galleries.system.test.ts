@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -378,6 +379,16 @@ describe("visage galleries export and import", () => {
     expect(readFileSync("kept.jsonl", "utf8")).toBe("mine");
     expect(await run(["export", galleryId, "--output", "kept.jsonl", "--force"])).toMatchObject({ code: 0 });
     expect(readFileSync("kept.jsonl", "utf8")).toBe("");
+  });
+
+  test("an export creates missing folders, and replaces neither a folder nor a link", async () => {
+    expect(await run(["export", galleryId, "--output", "new/folder/x"])).toMatchObject({ code: 0 });
+    symlinkSync("new/folder/x", "link.jsonl");
+    for (const output of ["new/folder", "link.jsonl"])
+      expect(await run(["export", galleryId, "--output", output, "--force"])).toMatchObject({
+        code: 1,
+        stderr: `visage: ${output}: exists and is not a regular file\n`,
+      });
   });
 
   describe("when the export does not end", () => {

@@ -1,5 +1,5 @@
 import { createClient } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import {
   type AnalyzeImageResponse,
   type AnalyzeImagesResponse,
@@ -7,6 +7,7 @@ import {
   type Feature,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { sleep } from "../client/abort.ts";
+import { Http2Sessions } from "../client/http2-sessions.ts";
 import { type VisageError, visageErrorFromStatus } from "../client/visage-error.ts";
 import { isAccountError, isPhotoError, streamErrorFrom } from "./stream-error.ts";
 
@@ -55,11 +56,6 @@ const MAX_REQUESTED_DELAY_MS = 60_000;
 
 /** How long to wait for the service to end the stream after the last result. */
 const MAX_CLOSE_MS = 5_000;
-
-/** Detects a connection that was lost without notice. */
-const PING_MS = 10_000;
-/** Node resets a stream that holds more than this, 10 MB by default, which is one large image. */
-const MAX_SESSION_MEMORY_MB = 4_000;
 
 /**
  * Analyzes images over a stream of a running service. If the stream ends early, it opens another one and sends the images
@@ -151,11 +147,7 @@ export class AnalysisStream {
   /** Sends jobs and receives results on one stream until it ends. Returns why it has ended early. */
   async #exchange(): Promise<VisageError | undefined> {
     const { address, ca, key } = this.#options;
-    const sessionManager = new Http2SessionManager(
-      address,
-      { pingIntervalMs: PING_MS, pingTimeoutMs: PING_MS },
-      { maxSessionMemory: MAX_SESSION_MEMORY_MB, ca },
-    );
+    const sessionManager = new Http2Sessions(address, { ca });
     const transport = createGrpcTransport({ baseUrl: address, sessionManager });
     const sending = new AbortController();
     let rejection: VisageError | undefined;

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createServer as createHttp1Server } from "node:http";
 import {
   constants,
   createSecureServer,
@@ -21,6 +22,7 @@ import {
 } from "../../src/client/visage-client.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import { listen as listenHttp1 } from "../support/image-server.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_REFUSED_STREAM } =
@@ -167,6 +169,17 @@ test.each<[string, Handler]>([
     retryable: false,
   });
   expect(calls.count).toBe(1);
+});
+
+test("a server without HTTP/2 fails a call, and does not end the process when the client is closed", async () => {
+  const server = createHttp1Server((_, response) => response.end("hello"));
+  const closed = new Promise((resolve) => server.on("connection", (socket) => socket.on("close", resolve)));
+  const { port } = await listenHttp1(server);
+  const client = openClient(`http://127.0.0.1:${port}`);
+  await expect(client.getFaceVec(TINY)).rejects.toMatchObject({ reason: "UNREACHABLE", retryable: false });
+  client.close();
+  // The session reports its error only now. Nobody would catch it, and Vitest would report it.
+  await closed;
 });
 
 test("closing the client ends the calls in flight", async () => {

@@ -17,7 +17,10 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
   "2003": { text: "The file may be incomplete. Save the photo again and retry.", retry: false },
   "2004": { text: "Save the photo as JPEG or PNG.", retry: false },
   "2005": { text: "Make the photo smaller. 1024 pixels are enough.", retry: false },
-  "2006": { text: "Check the URL, or upload the photo instead.", retry: false },
+  "2006": {
+    text: "Check the URL, or upload the photo instead. The service fetches only from public addresses on ports 80 and 443; its operator can allow others with VISAGE_FETCH_ALLOW.",
+    retry: false,
+  },
   "2007": { text: "Check the URL, or upload the photo instead.", retry: false },
   "2008": { text: "Try again, or upload the photo instead.", retry: true },
   "2009": { text: "Try again, or upload the photo instead.", retry: true },

@@ -1,5 +1,6 @@
 import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
+import { busyLabel } from "./progress-view.ts";
 import type { Store } from "./store.ts";
 
 /** What the controls cause. */
@@ -15,6 +16,7 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
   const run = byId("run", HTMLButtonElement);
   const detect = byId("detect", HTMLInputElement);
   const quality = byId("quality", HTMLInputElement);
+  const mayScale = byId("may-scale", HTMLInputElement);
   const radios = [...document.querySelectorAll<HTMLInputElement>("input[name=operation]")];
 
   for (const radio of radios)
@@ -25,6 +27,7 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
     });
   detect.addEventListener("change", () => store.update({ detect: detect.checked, outcome: undefined }));
   quality.addEventListener("change", () => store.update({ quality: quality.checked, outcome: undefined }));
+  mayScale.addEventListener("change", () => store.update({ mayScale: mayScale.checked, outcome: undefined }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onRun();
@@ -35,10 +38,11 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
     for (const radio of radios) radio.checked = radio.value === state.operation;
     detect.checked = state.detect;
     quality.checked = state.quality;
+    mayScale.checked = state.mayScale;
     byId("quality-option", HTMLLabelElement).hidden = !hasQuality;
     const hint = byId("operation-hint", HTMLParagraphElement);
     if (hint.textContent !== description) hint.textContent = description;
-    run.textContent = state.isBusy ? "Working…" : action;
+    run.textContent = state.isBusy ? busyLabel(state.sentShare) : action;
     // Unlike `disabled`, this keeps the focus.
     run.setAttribute("aria-disabled", String(state.isBusy));
   });

@@ -34,7 +34,8 @@ export function drawFaceRow(
   return make(
     "li",
     { class: "face-row" },
-    drawThumbnail(photo, face, title),
+    // The page does not have the photo of a URL.
+    ...(photo.url ? [] : [drawThumbnail(photo, face, title)]),
     make("div", { class: "face-text" }, heading, drawFaceSummary(face, origin), drawQuality(face)),
     selectButton,
   );

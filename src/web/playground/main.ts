@@ -3,13 +3,15 @@ import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { mountControls } from "./controls.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
+import { mountProgressView } from "./progress-view.ts";
 import { mountRawView } from "./raw-view.ts";
 import type { Rectangle } from "./responses.ts";
 import { mountResultView } from "./result-view.ts";
-import { cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
+import { cancelByUser, cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
 import { mountSampleView, showSamplesOfOperation } from "./sample-view.ts";
 import { mountSlotView } from "./slot-view.ts";
 import { createStore, selectFaces, toggleFace } from "./store.ts";
+import { mountUrlField } from "./url-field.ts";
 import { mountUserIdField } from "./user-id.ts";
 
 const { hasNewUserId } = mountSite();
@@ -18,6 +20,7 @@ const store = createStore({
   isUserIdVisible: false,
   operation: "get_image_attr",
   slots: [{}, {}],
+  mayScale: true,
   detect: true,
   quality: false,
   hasLandmarks: true,
@@ -59,6 +62,10 @@ const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
 };
 mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
 mountRawView(store);
+mountProgressView(store, () => cancelByUser(store));
+mountUrlField((url) => {
+  photoLoader.addUrl(url).catch(reportError);
+});
 mountSampleView(store, runIfCompleteNow);
 
 // The first result, before the user has done anything. It is the service's own only for a user who has just come with

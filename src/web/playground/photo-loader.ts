@@ -4,11 +4,14 @@ import { closePhoto, openPhoto, PhotoError } from "./photos.ts";
 import { cancelRun } from "./run.ts";
 import { giveUpSamples, hasSamples } from "./samples.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
+import { createUrlPhoto } from "./url-photo.ts";
 
 /** Puts photos into the slots and removes them. */
 export interface PhotoLoader {
   /** Puts the files into a slot and the slots after it. */
   add(files: readonly File[], slot: number): Promise<void>;
+  /** Puts a photo that the service fetches into the next slot. */
+  addUrl(url: URL): Promise<void>;
   /** Empties a slot. */
   remove(slot: number): void;
 }
@@ -31,6 +34,16 @@ export function createPhotoLoader(
       if (fitting.length === 0) return;
       removeSamples(store);
       await Promise.all(fitting.map((file, i) => addPhoto(store, limits, file, slot + i)));
+      onAdded();
+    },
+    async addUrl(url) {
+      const photo = await createUrlPhoto(url);
+      cancelRun();
+      const slot = nextSlot(store.state);
+      removeSamples(store);
+      releasePhoto(store, slot);
+      updateSlot(store, slot, { photo });
+      store.update({ outcome: undefined });
       onAdded();
     },
     remove(slot) {
@@ -67,7 +80,7 @@ async function addPhoto(
   cancelRun();
   const name = GENERIC_NAME.test(file.name) ? `photo-${slot + 1}.${extensionOf(file)}` : file.name;
   try {
-    const photo = await openPhoto(file, name, await limits);
+    const photo = await openPhoto(file, name, await limits, store.state.mayScale);
     releasePhoto(store, slot);
     updateSlot(store, slot, { photo });
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Photo } from "./store.ts";
 
 type Limits = Pick<ServiceInfo, "maxImageBytes" | "maxImagePixels" | "imageFormats">;
 
-/** A photo that the service would reject. The message tells the user why. */
+/** A photo that the browser cannot read or the service would reject. The message tells the user why. */
 export class PhotoError extends Error {
   override readonly name = "PhotoError";
 }
@@ -17,26 +17,54 @@ const FORMATS = {
 const SIGNATURE_BYTES = 12;
 const DEFAULT_FORMATS: Limits["imageFormats"] = ["jpeg", "png"];
 
+const HOW_TO_SCALE = "Turn on “Scale down large photos”, or use a smaller one.";
+
 const MIB = 1024 * 1024;
 
-/** Opens a file as a photo. Throws PhotoError if the service would reject it. */
-export async function openPhoto(file: Blob, name: string, limits: Limits | undefined): Promise<Photo> {
-  const formats = (limits?.imageFormats ?? DEFAULT_FORMATS).map((format) => FORMATS[format]);
-  const start = String.fromCharCode(...new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
-  if (!formats.some(({ signature }) => signature.test(start)))
-    throw new PhotoError(`${name} is not a ${formats.map((format) => format.name).join(" or ")} image.`);
-  if (limits && file.size > limits.maxImageBytes)
+/**
+ * Opens a file as a photo. Throws PhotoError if the browser cannot read it, or if the service would reject it. The
+ * latter depends on `mayScale`: a photo that is scaled down does not exceed the limits.
+ */
+export async function openPhoto(
+  file: Blob,
+  name: string,
+  limits: Limits | undefined,
+  mayScale = false,
+): Promise<Photo> {
+  const isAccepted = await hasAcceptedFormat(file, limits);
+  if (limits && !mayScale && file.size > limits.maxImageBytes)
     throw new PhotoError(
-      `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}.`,
+      `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}. ${HOW_TO_SCALE}`,
     );
-  const image = await loadImage(file, name);
+  const image = await loadImage(file).catch(() => {
+    throw unreadable(name, isAccepted, limits);
+  });
   // Browsers report the size after applying the EXIF orientation.
   const { naturalWidth: width, naturalHeight: height } = image;
-  if (limits && width * height > limits.maxImagePixels)
+  if (limits && !mayScale && width * height > limits.maxImagePixels) {
+    URL.revokeObjectURL(image.src);
     throw new PhotoError(
-      `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}.`,
+      `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}. ${HOW_TO_SCALE}`,
     );
-  return { file, name, image, width, height, faces: [] };
+  }
+  return { file, name, image, width, height, isAccepted, faces: [] };
+}
+
+/** Whether the service accepts the format of a file. Others are converted by the browser. */
+export async function hasAcceptedFormat(file: Blob, limits: Limits | undefined): Promise<boolean> {
+  const start = String.fromCharCode(...new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+  return acceptedFormats(limits).some(({ signature }) => signature.test(start));
+}
+
+/** The error of a file that the browser cannot decode. */
+export function unreadable(name: string, isAccepted: boolean, limits: Limits | undefined): PhotoError {
+  if (isAccepted) return new PhotoError(`${name} is damaged and cannot be displayed.`);
+  const names = acceptedFormats(limits).map((format) => format.name);
+  return new PhotoError(`${name} is not a ${names.join(" or ")} image, and this browser cannot convert it.`);
+}
+
+function acceptedFormats(limits: Limits | undefined) {
+  return (limits?.imageFormats ?? DEFAULT_FORMATS).map((format) => FORMATS[format]);
 }
 
 /** Releases the memory of a photo. */
@@ -49,16 +77,18 @@ export function sizeText(bytes: number): string {
   return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1).replace(".0", "")} MiB`;
 }
 
-async function loadImage(file: Blob, name: string): Promise<HTMLImageElement> {
+async function loadImage(file: Blob): Promise<HTMLImageElement> {
   const image = new Image();
   image.src = URL.createObjectURL(file);
   try {
     await image.decode();
-    return image;
+    // A drawing without a size has no pixels.
+    if (image.naturalWidth > 0) return image;
   } catch {
-    URL.revokeObjectURL(image.src);
-    throw new PhotoError(`${name} is damaged and cannot be displayed.`);
+    // Reported below.
   }
+  URL.revokeObjectURL(image.src);
+  throw new Error("The browser cannot decode the image.");
 }
 
 function megapixelText(pixels: number): string {

@@ -8,6 +8,8 @@ export interface FaceRequest {
   readonly images: readonly RequestImage[];
   readonly detect: boolean;
   readonly quality: boolean;
+  /** Whether large photos are scaled down before they are sent. */
+  readonly mayScale: boolean;
 }
 
 /** One image of a request. Its photo is missing until the user adds one. */
@@ -21,19 +23,20 @@ export interface RequestImage {
 }
 
 /** Builds the request that the form describes. */
-export function requestFrom({ operation: name, slots, detect, quality }: State): FaceRequest {
+export function requestFrom({ operation: name, slots, detect, quality, mayScale }: State): FaceRequest {
   const operation = OPERATIONS[name];
   const images = operation.images.map((fields, slot) => {
     const photo = slots[slot]?.photo;
     return { ...fields, slot, photo, box: photo?.selectedBox };
   });
-  return { operation, images, detect, quality: operation.hasQuality && quality };
+  return { operation, images, detect, quality: operation.hasQuality && quality, mayScale };
 }
 
 /** Builds the request that detects every face of one photo. */
-export function detectionRequest(photo: Photo, slot: number): FaceRequest {
+export function detectionRequest(photo: Photo, slot: number, mayScale: boolean): FaceRequest {
   const operation = OPERATIONS.get_image_attr;
-  return { operation, images: [{ ...operation.images[0]!, slot, photo }], detect: true, quality: false };
+  const images = [{ ...operation.images[0]!, slot, photo }];
+  return { operation, images, detect: true, quality: false, mayScale };
 }
 
 /** Writes the path and query of a request, relative to the page. No character of it needs escaping. */

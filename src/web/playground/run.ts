@@ -5,6 +5,7 @@ import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
 import { hasSamples, storedOutcome } from "./samples.ts";
 import { type Outcome, type Success, send } from "./send.ts";
 import { type Store, updateSlot } from "./store.ts";
+import { askForUserId } from "./user-id.ts";
 
 /** The request in flight. */
 let current: AbortController | undefined;
@@ -43,11 +44,17 @@ export function cancelRun(): void {
   current?.abort();
 }
 
+/** Cancels the request in flight, because the user wants it. */
+export function cancelByUser(store: Store): void {
+  cancelRun();
+  showOutcome(store, { isSuccess: false, message: "Cancelled.", kind: "cancelled" });
+}
+
 /** Marks every face of a photo so that the user can select one. */
 export async function findFaces(store: Store, slot: number): Promise<void> {
   const photo = store.state.slots[slot]?.photo;
   if (!photo || !requireUserId(store)) return;
-  const request = detectionRequest(photo, slot);
+  const request = detectionRequest(photo, slot, store.state.mayScale);
   const outcome = await sendWhileBusy(store, request);
   if (!outcome || !hasSamePhotos(store, request)) return;
   if (!outcome.isSuccess) return showOutcome(store, outcome);
@@ -62,9 +69,13 @@ async function sendWhileBusy(store: Store, request: FaceRequest): Promise<Outcom
   current?.abort();
   const controller = new AbortController();
   current = controller;
-  store.update({ isBusy: true });
+  store.update({ isBusy: true, sentShare: undefined });
   try {
-    const outcome = await send(request, store.state.userId, { signal: controller.signal });
+    const { signal } = controller;
+    const onProgress = (sentShare: number) => {
+      if (current === controller) store.update({ sentShare });
+    };
+    const outcome = await send(request, store.state.userId, { signal, onProgress });
     return controller.signal.aborted ? undefined : outcome;
   } finally {
     if (current === controller) {
@@ -95,7 +106,8 @@ function rememberFaces(store: Store, { request, response }: Success): void {
   const images = facesFrom(response.data);
   request.images.forEach(({ slot, box }, i) => {
     const photo = store.state.slots[slot]?.photo;
-    if (!photo) return;
+    // The page does not have the photo of a URL, so it cannot mark faces on it.
+    if (!photo || photo.url) return;
     // Only get_image_attr without a box returns every face, so only it replaces the known ones.
     const hasEveryFace = request.operation.name === "get_image_attr" && !box;
     const faces = mergeFaces(hasEveryFace ? [] : photo.faces, images[i] ?? []);
@@ -122,9 +134,7 @@ function requirePhotos(store: Store, { images }: FaceRequest): boolean {
 /** Asks for the user id and returns false if it is missing. */
 function requireUserId({ state, update }: Store): boolean {
   if (state.userId) return true;
-  const input = byId("user-id", HTMLInputElement);
-  input.setAttribute("aria-invalid", "true");
-  input.focus();
+  askForUserId();
   update({ outcome: { isSuccess: false, message: "Enter a user id.", code: "4001" } });
   return false;
 }

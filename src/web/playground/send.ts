@@ -1,7 +1,10 @@
 import { callService } from "../site/request.ts";
 import { type FailureFacts, RequestError } from "../site/request-error.ts";
+import { PhotoError } from "./photos.ts";
 import { type FaceRequest, requestPath } from "./request.ts";
 import type { Envelope, ResponseData } from "./responses.ts";
+import { toOriginal } from "./scale-response.ts";
+import { createSentRequest } from "./sent-request.ts";
 
 /** The outcome of a request. */
 export type Outcome = Success | Failure;
@@ -39,20 +42,25 @@ export interface SendOptions {
   readonly onProgress?: ((share: number) => void) | undefined;
 }
 
-/** Sends a request as multipart/form-data, like the curl command that the page shows. */
+/**
+ * Sends a request as multipart/form-data, like the curl command that the page shows. Positions in the request and in the
+ * response are pixels of the original photos, also if the photos are scaled down before they are sent.
+ */
 export async function send(
   request: FaceRequest,
   userId: string,
   { signal, onProgress }: SendOptions = {},
 ): Promise<Outcome> {
-  const body = new FormData();
-  for (const { field, photo } of request.images) if (photo) body.append(field, photo.file, photo.name);
   try {
-    const call = { path: requestPath(request), body, key: userId, signal, onProgress };
-    const { body: response, status, roundTripMs } = await callService<Envelope<ResponseData>>(call);
+    const { body, images, scales } = await createSentRequest(request);
+    const path = requestPath({ ...request, images });
+    const call = { path, body, key: userId, signal, onProgress };
+    const { body: sent, status, roundTripMs } = await callService<Envelope<ResponseData>>(call);
+    const response = { ...sent, data: toOriginal(sent.data, scales) };
     return { isSuccess: true, request, response, httpStatus: status, roundTripMs };
   } catch (error) {
     if (error instanceof RequestError) return failureFrom(request, error);
+    if (error instanceof PhotoError) return { isSuccess: false, message: error.message, code: "2004" };
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { drawOverlay, markSelected } from "./overlay.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
 import { sizeText } from "./photos.ts";
 import type { Rectangle } from "./responses.ts";
+import { sentSize } from "./sent-size.ts";
 import type { Photo, Slot, Store } from "./store.ts";
 import { mountZoom } from "./zoom.ts";
 
@@ -54,15 +55,17 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
   const zoom = mountZoom(root);
   highlightOnDrag(root);
 
-  store.subscribe(({ operation, slots, isBusy, hasLandmarks }) => {
+  store.subscribe(({ operation, slots, isBusy, hasLandmarks, mayScale }) => {
+    const photo = slots[index]?.photo;
+    partOf(root, "note", HTMLElement).textContent = photo ? noteText(photo, mayScale) : "";
     const count = OPERATIONS[operation].images.length;
     const name = count > 1 ? `Photo ${index + 1}` : "Photo";
     root.hidden = index >= count;
     partOf(root, "name", HTMLLegendElement).textContent = name;
     const what = count > 1 ? name.toLowerCase() : "a photo";
     partOf(root, "title", HTMLElement).textContent = `Drop or paste ${what} here`;
-    // This operation marks every face itself.
-    button("find").hidden = !slots[index]?.photo || operation === "get_image_attr";
+    // This operation marks every face itself. The page cannot mark faces on the photo of a URL.
+    button("find").hidden = !photo || photo.url !== undefined || operation === "get_image_attr";
     button("find").setAttribute("aria-disabled", String(isBusy));
     button("landmarks").hidden = !slots[index]?.photo?.faces.some(({ attributes }) => attributes);
     button("landmarks").setAttribute("aria-pressed", String(hasLandmarks));
@@ -87,7 +90,6 @@ function draw(
   partOf(root, "invitation", HTMLElement).hidden = photo !== undefined;
   partOf(root, "problem", HTMLElement).textContent = problem ?? "";
   partOf(root, "about", HTMLElement).textContent = photo ? photoText(photo) : "";
-  partOf(root, "note", HTMLElement).textContent = photo ? noteText(photo) : "";
   const isUsers = photo !== undefined && !photo.sample;
   partOf(root, "choose", HTMLButtonElement).textContent = isUsers ? "Replace" : "Choose";
   partOf(root, "camera", HTMLButtonElement).hidden = isUsers || !hasCamera();
@@ -107,15 +109,21 @@ function draw(
   markSelected(stage, photo);
 }
 
-function photoText({ name, width, height, file }: Photo): string {
+function photoText({ name, url, width, height, file }: Photo): string {
+  if (url) return name;
   return `${name} · ${width} × ${height} · ${sizeText(file.size)}`;
 }
 
-function noteText({ width, height, faces, selectedBox, sample }: Photo): string {
+function noteText(photo: Photo, mayScale: boolean): string {
+  const { width, height, faces, selectedBox, sample } = photo;
   if (sample) return "A sample. Drop or paste your own photo here.";
   const selected = faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle));
   if (selected >= 0) return `Face ${selected + 1} is selected.`;
   if (faces.length > 1) return "Click a face to select it.";
+  if (photo.url) return "";
+  const sent = mayScale ? sentSize(photo) : photo;
+  const format = photo.isAccepted ? "" : "a JPEG of ";
+  if (sent.width < width || format) return `Sent as ${format}${sent.width} × ${sent.height} pixels.`;
   if (Math.max(width, height) > RECOMMENDED_SIDE)
     return `Photos above ${RECOMMENDED_SIDE} pixels take longer.`;
   return "";

@@ -6,13 +6,18 @@ import type { Outcome } from "./send.ts";
 
 /** A photo that the user added. */
 export interface Photo {
+  /** Empty if the service fetches the photo from its URL. */
   readonly file: Blob;
+  /** The address of a photo that the service fetches; the page cannot display it. */
+  readonly url?: string;
   readonly name: string;
   /** The element that displays it, loaded. */
   readonly image: HTMLImageElement;
   /** Size of the upright photo in pixels. */
   readonly width: number;
   readonly height: number;
+  /** Whether the service accepts its format; otherwise it is sent as a JPEG. */
+  readonly isAccepted: boolean;
   readonly faces: readonly Face[];
   /** Set if it is a sample and not a photo of the user. */
   readonly sample?: SampleName;
@@ -32,12 +37,16 @@ export interface State {
   readonly isUserIdVisible: boolean;
   readonly operation: OperationName;
   readonly slots: readonly [Slot, Slot];
+  /** Whether large photos are scaled down before they are sent. */
+  readonly mayScale: boolean;
   readonly detect: boolean;
   readonly quality: boolean;
   /** Whether landmarks are drawn on the photos. */
   readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */
   readonly isBusy: boolean;
+  /** The share of the request that is sent, from 0 to 1, while it is in flight. */
+  readonly sentShare?: number | undefined;
   readonly outcome?: Outcome | undefined;
 }
 

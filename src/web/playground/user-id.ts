@@ -7,6 +7,13 @@ export function maskUserId(userId: string): string {
   return userId && "••••••••";
 }
 
+/** Moves the focus to the user id, which is missing. */
+export function askForUserId(): void {
+  const input = byId("user-id", HTMLInputElement);
+  input.setAttribute("aria-invalid", "true");
+  input.focus();
+}
+
 /** Binds the user id field. The id is stored for this tab only and hidden until the user reveals it. */
 export function mountUserIdField(store: Store): void {
   const input = byId("user-id", HTMLInputElement);

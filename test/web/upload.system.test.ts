@@ -1,0 +1,197 @@
+import { randomBytes } from "node:crypto";
+import type { Browser } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { FACES } from "../support/faces.ts";
+import { startFaultyProxy } from "../support/faulty-proxy.ts";
+import { startImageServer } from "../support/image-server.ts";
+import { photograph } from "../support/images.ts";
+import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { openPlayground, type Playground, sampleFile, type UploadFile } from "../support/playground.ts";
+import { startTestService } from "../support/service.ts";
+
+/** Smaller than the photos of the tests about scaling. */
+const MAX_PIXELS = 4_000_000;
+
+describe.runIf(hasBrowser)("photos before they are sent", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    const env = {
+      VISAGE_MAX_IMAGE_PIXELS: String(MAX_PIXELS),
+      VISAGE_MAX_IMAGE_BYTES: "30000000",
+      VISAGE_MAX_REQUEST_BYTES: "60000000",
+      VISAGE_FETCH_ALLOW: "127.0.0.1",
+    };
+    [service, browser] = await Promise.all([startTestService(env), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  test("a large photo is scaled down, and its boxes are those of the original", async () => {
+    const playground = await openPlayground(browser, service);
+    const { page, addPhotos, openOptions, result, slot } = playground;
+    // Twice as large, and turned by its EXIF orientation.
+    const buffer = await sharp(photograph(4))
+      .resize(3840)
+      .rotate(270)
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    const large = { name: "large.jpg", mimeType: "image/jpeg", buffer };
+    await addPhotos(0, large);
+    expect(await slot(0).locator(".about").textContent()).toContain("3840 × 2896");
+    await result.getByText("4 faces").waitFor();
+    await expectBoxes(playground, 2);
+    // The service rejects the original.
+    await openOptions();
+    await page.getByRole("checkbox", { name: /^Scale down/ }).uncheck();
+    await page.locator("#run").click();
+    await result.getByText(/Code\s*2005/).waitFor();
+    await slot(0).locator("input[type=file]").setInputFiles(large);
+    await slot(0).getByText("Turn on “Scale down large photos”").waitFor();
+  });
+
+  test("the box of a selected face is sent in pixels of the scaled photo", async () => {
+    const playground = await openPlayground(browser, service);
+    const { page, addPhotos, selectOperation, result, slot } = playground;
+    const buffer = await sharp(photograph(4)).resize(3840).jpeg().toBuffer();
+    await addPhotos(0, { name: "large.jpg", mimeType: "image/jpeg", buffer });
+    await result.getByText("4 faces").waitFor();
+    await slot(0)
+      .getByRole("button", { name: /^Face 2/ })
+      .click();
+    const sent = page.waitForRequest((request) => request.url().includes("get_face_vec"));
+    await selectOperation("Vector");
+    const box = new URL((await sent).url()).searchParams.get("bboxes")!.split(",").map(Number);
+    const shown = /bboxes=([\d,]+)/
+      .exec((await page.locator("#code").textContent())!)![1]!
+      .split(",")
+      .map(Number);
+    expect(box).toEqual(shown.map((position) => Math.round((position * 2048) / 3840)));
+    await result.getByText("Selected by its box").waitFor();
+  });
+
+  test.each(["webp", "avif"] as const)("%s is converted by the browser", async (format) => {
+    const playground = await openPlayground(browser, service);
+    const buffer = await sharp(photograph(4)).toFormat(format, { effort: 0 }).toBuffer();
+    await playground.addPhotos(0, { name: `photo.${format}`, mimeType: `image/${format}`, buffer });
+    await playground.result.getByText("4 faces").waitFor();
+    expect(await playground.slot(0).locator(".about").textContent()).toContain(`photo.${format}`);
+    expect(await playground.page.locator("#code").textContent()).toContain("photo.jpg");
+    await expectBoxes(playground, 1);
+  });
+
+  test("a format that the browser cannot decode is explained", async () => {
+    const { slot } = await openPlayground(browser, service);
+    // The start of a HEIC file.
+    const buffer = Buffer.from("\0\0\0\u0018ftypheic\0\0\0\0mif1heic", "latin1");
+    await slot(0)
+      .locator("input[type=file]")
+      .setInputFiles({ name: "a.heic", mimeType: "image/heic", buffer });
+    await slot(0)
+      .getByText("a.heic is not a JPEG or PNG image, and this browser cannot convert it.")
+      .waitFor();
+  });
+
+  test("the service fetches the photo of a URL that is typed or pasted", async () => {
+    const { port } = await startImageServer((_, response) => response.end(photograph(3)));
+    const { page, selectOperation, result, slot } = await openPlayground(browser, service);
+    const url = `http://127.0.0.1:${port}/team%20photo.jpg`;
+    const field = page.getByLabel("Or the URL of a photo");
+    await field.fill("photo.jpg");
+    await field.press("Enter");
+    await page.getByText("Enter a URL that begins with http:// or https://.").waitFor();
+    await field.fill(url);
+    await field.press("Enter");
+    await result.getByText("3 faces").waitFor();
+    expect(await slot(0).locator(".about").textContent()).toBe("team photo.jpg");
+    await selectOperation("Vector");
+    await result.getByText("128 numbers").waitFor();
+
+    await slot(0).getByRole("button", { name: "Remove" }).click();
+    await page.evaluate(`document.dispatchEvent(Object.assign(new ClipboardEvent("paste", {
+      clipboardData: (() => { const data = new DataTransfer(); data.setData("text/plain", "${url}"); return data; })(),
+    })))`);
+    await result.getByText("128 numbers").waitFor();
+  });
+
+  test("an address that is not allowed says what to do", async () => {
+    const { page, result } = await openPlayground(browser, service);
+    await page.getByLabel("Or the URL of a photo").fill("http://10.1.2.3/photo.jpg");
+    await page.getByRole("button", { name: "Use URL" }).click();
+    await result.getByText("could not be fetched").waitFor();
+    expect(await result.textContent()).toMatch(/only from public addresses.*VISAGE_FETCH_ALLOW/);
+  });
+
+  test("an upload shows its progress and can be cancelled", async () => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const { page, addPhotos, openOptions, run, result } = await openPlayground(browser, proxy);
+    await openOptions();
+    await page.getByRole("checkbox", { name: /^Scale down/ }).uncheck();
+    proxy.setFault((incoming) => incoming.pause());
+    await addLargeFile(page);
+    await page.getByText(/^Sending… [1-9]\d?%$/).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await result.getByText("Cancelled.").waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("run");
+    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
+    proxy.setFault(undefined);
+    await addPhotos(0, sampleFile(3));
+    await run();
+    await result.getByText("3 faces").waitFor();
+  });
+
+  test("an upload that makes no progress is reported", async () => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const { page, result } = await openPlayground(browser, proxy);
+    await page.clock.install();
+    proxy.setFault((incoming) => incoming.pause());
+    await addLargeFile(page);
+    await page.getByText(/^Sending… [1-9]\d?%$/).waitFor();
+    await page.clock.fastForward(61_000);
+    await result.getByText("The upload made no progress for 60 seconds.").waitFor();
+  });
+
+  test.each(SIZES_AND_THEMES)("the page of a running upload looks right at %s", async (name, options) => {
+    const proxy = await startFaultyProxy(service);
+    onTestFinished(() => proxy.close());
+    const { page, slot } = await openPlayground(browser, proxy, options);
+    proxy.setFault((incoming) => incoming.resume());
+    await slot(0).locator("input[type=file]").setInputFiles(sampleFile(3));
+    await page.getByRole("button", { name: "Cancel" }).waitFor();
+    await checkPage(page, `upload ${name}`);
+  });
+});
+
+/** A photo that does not fit into the buffers of a connection. */
+async function addLargeFile(page: Playground["page"]): Promise<void> {
+  const pixels = new Uint16Array(randomBytes(1900 * 1900 * 6).buffer);
+  const buffer = await sharp(pixels, { raw: { width: 1900, height: 1900, channels: 3 } })
+    .toColourspace("rgb16")
+    .png({ compressionLevel: 0 })
+    .toBuffer();
+  const file: UploadFile = { name: "noise.png", mimeType: "image/png", buffer };
+  await page.locator('[data-slot="0"] input[type=file]').setInputFiles(file);
+}
+
+/** Expects the boxes of photo 4 in the response, in pixels of a photo that is larger by a factor. */
+async function expectBoxes({ page }: Playground, factor: number): Promise<void> {
+  const text = (await page.locator("#response").textContent())!;
+  const boxes = [...text.matchAll(/"face_rectangle": \[([\d, ]+)\]/g)].map((match) =>
+    match[1]!.split(",").map(Number),
+  );
+  for (const { x1, y1, x2, y2 } of FACES[4]) {
+    const [x, y] = [(factor * (x1 + x2)) / 2, (factor * (y1 + y2)) / 2];
+    const distances = boxes.map(([left, top, right, bottom]) =>
+      Math.hypot((left! + right!) / 2 - x, (top! + bottom!) / 2 - y),
+    );
+    expect(Math.min(...distances)).toBeLessThan(0.2 * factor * (x2 - x1));
+  }
+}

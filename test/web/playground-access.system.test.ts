@@ -62,7 +62,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     await page.keyboard.press("Space");
     expect(await focusedName(page)).toMatch(/^Face 2/);
-    expect(await page.locator("#curl").textContent()).toContain("bboxes=");
+    expect(await page.locator("#code").textContent()).toContain("bboxes=");
   });
 
   test("lets the keyboard leave the camera dialog and reach the end of the page", async () => {

@@ -2,6 +2,7 @@ import { fetchServiceInfo } from "../site/service-info.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { mountControls } from "./controls.ts";
+import { mountDownloads } from "./downloads.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
 import { mountProgressView } from "./progress-view.ts";
 import { mountRawView } from "./raw-view.ts";
@@ -62,6 +63,7 @@ const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
 };
 mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
 mountRawView(store);
+mountDownloads(store);
 mountProgressView(store, () => cancelByUser(store));
 mountUrlField((url) => {
   photoLoader.addUrl(url).catch(reportError);

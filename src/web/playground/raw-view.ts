@@ -1,34 +1,14 @@
 import { copyOnClick } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
-import { curlCommand, grpcurlCommand } from "./commands.ts";
+import { mountCodeView } from "./code-view.ts";
 import { drawJson } from "./json-view.ts";
-import { requestFrom } from "./request.ts";
 import type { Outcome } from "./send.ts";
-import type { State, Store } from "./store.ts";
-import { maskUserId } from "./user-id.ts";
+import type { Store } from "./store.ts";
 
-type Command = typeof curlCommand;
-
-/** Shows the request as curl and grpcurl commands, and the response as JSON. */
+/** Shows the request as code, and the response as JSON. */
 export function mountRawView(store: Store): void {
-  mountCommand(store, "curl", curlCommand);
-  mountCommand(store, "grpcurl", grpcurlCommand);
+  mountCodeView(store);
   mountResponse(store);
-}
-
-function mountCommand(store: Store, id: string, command: Command): void {
-  const block = byId(id, HTMLPreElement);
-  store.subscribe((state) => {
-    const text = commandText(command, state, state.isUserIdVisible ? state.userId : maskUserId(state.userId));
-    if (block.textContent !== text) block.textContent = text;
-  });
-  copyOnClick(byId(`copy-${id}`, HTMLButtonElement), () =>
-    commandText(command, store.state, store.state.userId),
-  );
-}
-
-function commandText(command: Command, state: State, userId: string): string {
-  return command(requestFrom(state), { base: new URL(document.baseURI), userId: userId || "YOUR_USER_ID" });
 }
 
 function mountResponse(store: Store): void {

@@ -1,0 +1,83 @@
+import { saveFile, saveText } from "../site/download.ts";
+import { byId, make, visuallyHidden } from "../site/elements.ts";
+import { facesFrom, isSameFace } from "./faces.ts";
+import type { Outcome, Success } from "./send.ts";
+import type { Photo, Store } from "./store.ts";
+
+interface Download {
+  readonly label: string;
+  save(): void;
+}
+
+/** Offers the result of a request as files: the response, the vector, and each photo with its faces. */
+export function mountDownloads(store: Store): void {
+  const bar = byId("downloads", HTMLDivElement);
+  let drawn: Outcome | undefined;
+  store.subscribe(({ outcome }) => {
+    if (outcome === drawn) return;
+    drawn = outcome;
+    bar.hidden = !outcome?.isSuccess;
+    const buttons = (outcome?.isSuccess ? downloadsOf(store, outcome) : []).map(({ label, save }) => {
+      const button = make("button", { type: "button" }, visuallyHidden("Download "), label);
+      button.addEventListener("click", save);
+      return button;
+    });
+    bar.replaceChildren(make("span", { class: "hint" }, "Download"), ...buttons);
+  });
+}
+
+function downloadsOf(store: Store, { request, response }: Success): Download[] {
+  const { vector, detail } = response.data;
+  const name = baseName(request.images[0]?.photo);
+  const saveJson = (value: unknown, file: string) =>
+    saveText(JSON.stringify(value, null, 2), file, "application/json");
+  const json = { label: "JSON", save: () => saveJson(response, `${name}-${request.operation.name}.json`) };
+  const vectorFile = {
+    label: "Vector",
+    save: () => saveJson({ model: detail.model, vector }, `${name}-vector.json`),
+  };
+  const pictures = request.images.flatMap(({ slot, photo }, i) => {
+    const suffix = request.images.length > 1 ? ` ${i + 1}` : "";
+    return facesFrom(response.data)[i]?.length && !photo?.url ? pictureDownloads(store, slot, suffix) : [];
+  });
+  return [json, ...(vector ? [vectorFile] : []), ...pictures];
+}
+
+/** The photo of a slot with its faces as they are marked on the page, and the selected or first face of it. */
+function pictureDownloads(store: Store, slot: number, suffix: string): Download[] {
+  const current = () => store.state.slots[slot]?.photo;
+  const save = (draw: (photo: Photo) => Promise<{ readonly picture: Blob; readonly name: string }>) => () => {
+    const photo = current();
+    if (!photo) return;
+    draw(photo)
+      .then(({ picture, name }) => saveFile(picture, name))
+      .catch(reportError);
+  };
+  return [
+    {
+      label: `Annotated photo${suffix}`,
+      save: save(async (photo) => {
+        const { drawAnnotated } = await import("./annotated-picture.ts");
+        const picture = await drawAnnotated(photo, photo.faces, store.state.hasLandmarks);
+        return { picture, name: `${baseName(photo)}-annotated.jpg` };
+      }),
+    },
+    {
+      label: `Face crop${suffix}`,
+      save: save(async (photo) => {
+        const { cropFace } = await import("./annotated-picture.ts");
+        const { faces, selectedBox } = photo;
+        const index = Math.max(
+          0,
+          faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle)),
+        );
+        const picture = await cropFace(photo, faces[index]!.rectangle);
+        return { picture, name: `${baseName(photo)}-face-${index + 1}.jpg` };
+      }),
+    },
+  ];
+}
+
+function baseName(photo: Photo | undefined): string {
+  return (photo?.name ?? "photo").replace(/\.\w+$/, "");
+}

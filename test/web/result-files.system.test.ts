@@ -1,0 +1,146 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { FACES } from "../support/faces.ts";
+import { openPlayground, sampleFile } from "../support/playground.ts";
+import { SAMPLE_RUNNERS } from "../support/sample-programs.ts";
+import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+describe.runIf(hasBrowser)("the result as files and as code", () => {
+  let service: RunningService;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  test("downloads the response, the annotated photo and the crop of a face", async () => {
+    const { page, addPhotos, result, slot } = await openPlayground(browser, service);
+    await addPhotos(0, sampleFile(4));
+    await result.getByText("4 faces").waitFor();
+    const json = await saved(page, "JSON");
+    expect(json.name).toBe("sample4-get_image_attr.json");
+    expect(JSON.parse(json.bytes.toString()).data.detail.images[0].faces).toHaveLength(4);
+
+    const annotated = await saved(page, "Annotated photo");
+    expect(annotated.name).toBe("sample4-annotated.jpg");
+    expect(await sharp(annotated.bytes).metadata()).toMatchObject({
+      format: "jpeg",
+      width: 1920,
+      height: 1448,
+    });
+    // The box of a face is drawn where the face is.
+    expect(await differenceOf(annotated.bytes, 4)).toBeGreaterThan(0);
+
+    await slot(0)
+      .getByRole("button", { name: /^Face 2/ })
+      .click();
+    const crop = await saved(page, "Face crop");
+    expect(crop.name).toBe("sample4-face-2.jpg");
+    const { width, height } = await sharp(crop.bytes).metadata();
+    const widths = FACES[4].map(({ x1, x2 }) => x2 - x1);
+    expect(width).toBeGreaterThan(Math.min(...widths));
+    expect(Math.max(width, height)).toBeLessThan(2.2 * Math.max(...widths));
+  });
+
+  test("downloads a vector with its model, and the photos of a pair", async () => {
+    const { page, addPhotos, selectOperation, result } = await openPlayground(browser, service);
+    await selectOperation("Vector");
+    await addPhotos(0, sampleFile(3));
+    await result.getByText("128 numbers").waitFor();
+    const { bytes } = await saved(page, "Vector");
+    const { model, vector } = JSON.parse(bytes.toString());
+    expect(model).toMatch(/^sface-/);
+    expect(vector).toHaveLength(128);
+    await selectOperation("Match");
+    await addPhotos(0, sampleFile(3), sampleFile(4));
+    await result.locator(".scale").waitFor();
+    expect((await saved(page, "Annotated photo 2")).name).toBe("sample4-annotated.jpg");
+  });
+
+  describe.each(SAMPLE_RUNNERS.filter(({ wanted }) => wanted))(
+    "the code in $language",
+    ({ language, prepare }) => {
+      test("follows the form and runs", { timeout: SDK_TIMEOUT_MS }, async () => {
+        const permissions = ["clipboard-read", "clipboard-write"];
+        const { page, addPhotos, openOptions, selectOperation, result, slot } = await openPlayground(
+          browser,
+          service,
+          {
+            permissions,
+          },
+        );
+        const name = 'Ada\'s "best", photo; 1.jpg';
+        await addPhotos(0, { ...sampleFile(4), name });
+        await result.getByText("4 faces").waitFor();
+        await slot(0)
+          .getByRole("button", { name: /^Face 2/ })
+          .click();
+        await selectOperation("Vector");
+        await openOptions();
+        await page.getByRole("checkbox", { name: /^Check quality/ }).check();
+        const { name: label } = SAMPLE_LANGUAGES.find(({ id }) => id === language)!;
+        await page.getByRole("tab", { name: label, exact: true }).click();
+        expect(await page.locator("#code").textContent()).not.toContain(USER);
+        const code = await copyCode(page);
+        expect(code).toContain(USER);
+
+        const folder = mkdtempSync(join(tmpdir(), "visage-code-"));
+        onTestFinished(() => rmSync(folder, { recursive: true }));
+        copyFileSync(join(PHOTOS, "sample4.jpg"), join(folder, name));
+        const sources = join(folder, "sources");
+        mkdirSync(sources);
+        const sample = { name: "sample", request: { operation: "getFaceVec" as const }, code };
+        const env = { PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src") };
+        const execute = await prepare(sources, [sample], (program, args) =>
+          runProgram(folder, program, args, env),
+        );
+        expect(await execute(sample)).toMatch(/sface-\w+ 128|"vector"/);
+      });
+    },
+  );
+
+  test("the arrow keys choose a language, which the next page remembers", async () => {
+    const { page } = await openPlayground(browser, service);
+    await page.getByRole("tab", { name: "curl", exact: true }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await page.locator("#code").textContent()).toContain("from visage import");
+    await page.reload();
+    expect(await page.getByRole("tab", { selected: true }).textContent()).toBe("Python");
+  });
+});
+
+async function saved(page: Page, label: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: `Download ${label}`, exact: true }).click(),
+  ]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+async function copyCode(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Copy code" }).click();
+  await page.getByRole("button", { name: "Copied code" }).waitFor();
+  return page.evaluate<string>("navigator.clipboard.readText()");
+}
+
+/** The mean difference between the upper edge of the first face's box and the original photo. */
+async function differenceOf(annotated: Buffer, sample: 4): Promise<number> {
+  const { x1, y1, x2 } = FACES[sample][0]!;
+  const edge = { left: x1 + 20, top: y1 - 30, width: x2 - x1 - 40, height: 60 };
+  const pixels = (image: Buffer) => sharp(image).extract(edge).greyscale().raw().toBuffer();
+  const [one, other] = await Promise.all([pixels(annotated), pixels(sampleFile(sample).buffer)]);
+  return one.filter((value, i) => Math.abs(value - other[i]!) > 60).length;
+}

@@ -1,6 +1,7 @@
 import { fetchServiceInfo } from "../site/service-info.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
+import { createBatchOpener } from "./batch/open-batch.ts";
 import { mountControls } from "./controls.ts";
 import { mountDownloads } from "./downloads.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
@@ -43,7 +44,12 @@ const selectFace = (slot: number, box: Rectangle) => {
   // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
   if (store.state.operation !== "get_image_attr") runIfCompleteNow();
 };
-const photoLoader = createPhotoLoader(store, fetchServiceInfo(), runIfCompleteNow);
+const photoLoader = createPhotoLoader(store, fetchServiceInfo(), {
+  onAdded: runIfCompleteNow,
+  onBatch: createBatchOpener(store, (file) => {
+    photoLoader.add([file], 0).catch(reportError);
+  }),
+});
 const findFacesNow = (slot: number) => {
   findFaces(store, slot).catch(reportError);
 };

@@ -8,7 +8,7 @@ import { createUrlPhoto } from "./url-photo.ts";
 
 /** Puts photos into the slots and removes them. */
 export interface PhotoLoader {
-  /** Puts the files into a slot and the slots after it. */
+  /** Puts the files into a slot and the slots after it. More files than the operation takes become a batch. */
   add(files: readonly File[], slot: number): Promise<void>;
   /** Puts a photo that the service fetches into the next slot. */
   addUrl(url: URL): Promise<void>;
@@ -19,17 +19,23 @@ export interface PhotoLoader {
 /** File names that browsers give to pasted images. */
 const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
 
-/**
- * Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. `onAdded` is called
- * when photos have been added.
- */
+/** What added photos cause. */
+export interface PhotoActions {
+  /** Photos have been added to slots. */
+  onAdded(): void;
+  /** There are more photos than slots. */
+  onBatch(files: readonly File[]): void;
+}
+
+/** Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. */
 export function createPhotoLoader(
   store: Store,
   limits: Promise<ServiceInfo | undefined>,
-  onAdded: () => void,
+  { onAdded, onBatch }: PhotoActions,
 ): PhotoLoader {
   const loader: PhotoLoader = {
     async add(files, slot) {
+      if (files.length > slotCount(store.state)) return onBatch(files);
       const fitting = files.slice(0, slotCount(store.state) - slot);
       if (fitting.length === 0) return;
       removeSamples(store);

@@ -1,0 +1,70 @@
+import { callService } from "../../site/request.ts";
+import { RequestError } from "../../site/request-error.ts";
+import { fetchServiceInfo } from "../../site/service-info.ts";
+import { hasAcceptedFormat, PhotoError, unreadable } from "../photos.ts";
+import { createUpload, type Upload } from "../upload.ts";
+import { type Analysis, scaleAnalysis } from "./analysis.ts";
+import type { BatchItem } from "./batch-item.ts";
+
+/** The settings of the form that a batch follows, at the time of a call. */
+export interface AnalysisSettings {
+  readonly userId: string;
+  /** Whether large photos are scaled down before they are sent. */
+  readonly mayScale: boolean;
+  /** What to return of each face, such as `FEATURE_EMBEDDING`; empty for the default. */
+  readonly features: readonly string[];
+}
+
+/** Longer side of a thumbnail in pixels. */
+const THUMBNAIL_SIDE = 96;
+
+/** Sends a photo of a batch. Positions in the result are pixels of the original photo. */
+export async function analyzePhoto(
+  item: BatchItem,
+  { userId, mayScale, features }: AnalysisSettings,
+  signal: AbortSignal,
+): Promise<Analysis> {
+  if (!userId)
+    throw new RequestError("Enter a user id.", { kind: "service", code: "4001", isRetryable: false });
+  const upload = await prepare(item, mayScale);
+  const body = new FormData();
+  body.append("image", upload.file, "photo");
+  const path = `v1/images:analyze?${features.map((feature) => `features=${feature}`).join("&")}`;
+  const { body: analysis } = await callService<Analysis>({ path, body, key: userId, signal });
+  return scaleAnalysis(analysis, upload, item.size ?? upload);
+}
+
+/**
+ * Decodes a photo, draws its thumbnail and returns what to send. The pixels are released before anything is sent, so
+ * that a batch holds those of the photos in flight at most.
+ */
+async function prepare(item: BatchItem, mayScale: boolean): Promise<Upload> {
+  const { file } = item;
+  const limits = await fetchServiceInfo();
+  const isAccepted = await hasAcceptedFormat(file, limits).catch(() => {
+    throw new PhotoError(`${file.name} cannot be read.`);
+  });
+  const image = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => {
+    throw unreadable(file.name, isAccepted, limits);
+  });
+  try {
+    const { width, height } = image;
+    item.size = { width, height };
+    item.thumbnail ??= drawThumbnail(image);
+    return await createUpload({ file, image, width, height, isAccepted }, mayScale, limits);
+  } finally {
+    image.close();
+  }
+}
+
+/** A data URL needs no release, and takes about 3 kB. */
+function drawThumbnail(image: ImageBitmap): string {
+  const scale = THUMBNAIL_SIDE / Math.max(image.width, image.height);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, Math.round(image.width * scale));
+  canvas.height = Math.max(1, Math.round(image.height * scale));
+  const context = canvas.getContext("2d");
+  if (context) context.imageSmoothingQuality = "high";
+  context?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/jpeg", 0.7);
+}

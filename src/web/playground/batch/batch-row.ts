@@ -1,0 +1,56 @@
+import { make, visuallyHidden } from "../../site/elements.ts";
+import { plural } from "../../site/words.ts";
+import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
+import type { BatchItem } from "./batch-item.ts";
+
+/** The row of a photo in the table of a batch. */
+export interface BatchRow {
+  readonly element: HTMLTableRowElement;
+  /** Shows the current state of the photo. */
+  update(): void;
+}
+
+/** More faces than this are only counted. */
+const MAX_DESCRIBED_FACES = 3;
+
+/** Creates the row of a photo. `onOpen` shows the photo on its own. */
+export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
+  const picture = make("td", { class: "picture" });
+  const result = make("td", { class: "outcome" });
+  const open = make("button", { type: "button" }, "Open", visuallyHidden(` ${item.file.name}`));
+  open.addEventListener("click", onOpen);
+  const name = make("th", { scope: "row", title: item.file.name }, item.file.name);
+  const element = make("tr", {}, picture, name, result, make("td", { class: "action" }, open));
+  const update = () => {
+    const { state, thumbnail } = item;
+    element.dataset.state = state.name;
+    if (thumbnail && !picture.firstChild) picture.append(make("img", { src: thumbnail, alt: "" }));
+    result.replaceChildren(...describe(item));
+  };
+  update();
+  return { element, update };
+}
+
+function describe({ state }: BatchItem): (Node | string)[] {
+  if (state.name === "waiting") return ["Waiting"];
+  if (state.name === "running") return ["Analysing…"];
+  if (state.name === "failed") {
+    const { message, code } = state.error;
+    return [message, ...(code ? [" ", make("code", {}, code)] : [])];
+  }
+  const faces = state.analysis.faces ?? [];
+  if (faces.length === 0) return ["No face found"];
+  return [make("strong", {}, plural(faces.length, "face")), describeFaces(faces)];
+}
+
+function describeFaces(faces: readonly AnalyzedFace[]): string {
+  const vector = faces[0]?.embedding;
+  if (vector) return `, ${vector.values.length} numbers each`;
+  const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) => {
+    const age = ageText(face)?.replace("-", "–");
+    return [genderText(face), age].filter(Boolean).join(" ");
+  });
+  const texts = described.filter(Boolean);
+  if (texts.length === 0) return "";
+  return `: ${texts.join(", ")}${faces.length > MAX_DESCRIBED_FACES ? ", …" : ""}`;
+}

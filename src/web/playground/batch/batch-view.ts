@@ -1,0 +1,168 @@
+import { saveText } from "../../site/download.ts";
+import { byId, make } from "../../site/elements.ts";
+import { plural } from "../../site/words.ts";
+import { adviceFor, waitText } from "../advice.ts";
+import { type AnalysisSettings, analyzePhoto } from "./analyze-photo.ts";
+import { batchCsv, batchJson } from "./batch-export.ts";
+import { type BatchItem, countItems } from "./batch-item.ts";
+import { createBatchRow } from "./batch-row.ts";
+import { createBatchRunner, type RunnerStatus } from "./batch-runner.ts";
+
+/** What a batch needs from the page. */
+export interface BatchActions {
+  /** The settings for the next photo. */
+  settings(): AnalysisSettings;
+  /** Shows one photo on its own. */
+  open(file: File): void;
+  /** Asks for the user id. */
+  requireUserId(): void;
+  onClosed(): void;
+}
+
+/** A batch on the page. */
+export interface Batch {
+  /** Adds photos and starts. */
+  add(files: readonly File[]): void;
+}
+
+/** A table with more rows would be of no use. */
+const MAX_ITEMS = 2000;
+
+/** Creates a batch and shows it before the form. */
+export function createBatch(actions: BatchActions): Batch {
+  const items: BatchItem[] = [];
+  const updates = new Map<BatchItem, () => void>();
+  const view = drawBatch();
+  const runner = createBatchRunner(items, {
+    analyze: (item, signal) => analyzePhoto(item, actions.settings(), signal),
+    onItem: (item) => {
+      updates.get(item)?.();
+      view.showProgress(items);
+    },
+    onStatus: (status) => {
+      view.showStatus(status, items);
+      if (status.name === "stopped" && status.reason?.facts.code === "4001") actions.requireUserId();
+    },
+    onDefect: reportError,
+  });
+  view.toggle.addEventListener("click", () => {
+    if (isActive(runner.status)) return runner.stop();
+    // Every photo is done or failed: the button sends the failed ones again.
+    if (runner.status.name === "finished")
+      for (const item of items)
+        if (item.state.name === "failed") {
+          item.state = { name: "waiting" };
+          updates.get(item)?.();
+        }
+    runner.start();
+  });
+  view.csv.addEventListener("click", () => saveText(batchCsv(items), "faces.csv", "text/csv"));
+  view.json.addEventListener("click", () => saveText(batchJson(items), "faces.json", "application/json"));
+  view.close.addEventListener("click", () => {
+    runner.stop();
+    view.root.remove();
+    actions.onClosed();
+  });
+  const page = document.querySelector("main")!;
+  page.prepend(view.root);
+  return {
+    add(files) {
+      const added = files.slice(0, MAX_ITEMS - items.length);
+      view.note.textContent =
+        added.length < files.length
+          ? `Only ${plural(added.length, "photo")} were added: a batch has at most ${MAX_ITEMS}.`
+          : "";
+      for (const file of added) {
+        const item: BatchItem = { file, state: { name: "waiting" } };
+        const row = createBatchRow(item, () => actions.open(file));
+        items.push(item);
+        updates.set(item, row.update);
+        view.rows.append(row.element);
+      }
+      view.showProgress(items);
+      runner.start();
+      view.root.scrollIntoView({ block: "nearest" });
+    },
+  };
+}
+
+function isActive({ name }: RunnerStatus): boolean {
+  return name === "running" || name === "delayed";
+}
+
+function drawBatch() {
+  const button = (text: string) => make("button", { type: "button" }, text);
+  const [toggle, csv, json, close] = [
+    button("Stop"),
+    button("Download CSV"),
+    button("Download JSON"),
+    button("Close"),
+  ];
+  const summary = make("p", { class: "batch-summary" });
+  const progress = make("progress", { "aria-label": "Progress of the batch" });
+  const note = make("p", { class: "batch-note", role: "alert" });
+  const rows = make("tbody");
+  const header = make(
+    "tr",
+    { class: "visually-hidden" },
+    ...["Picture", "Photo", "Result", "Action"].map((name) => make("th", { scope: "col" }, name)),
+  );
+  const columns = make(
+    "colgroup",
+    {},
+    ...["picture", "name", "result", "action"].map((name) => make("col", { class: `batch-${name}` })),
+  );
+  // The table scrolls, so it must be reachable by keyboard.
+  const region = { class: "batch-table", tabindex: 0, role: "region", "aria-label": "Photos of the batch" };
+  const root = make(
+    "section",
+    { class: "panel batch", "aria-labelledby": "batch-title" },
+    make("div", { class: "batch-top" }, make("h2", { id: "batch-title" }, "Batch"), summary),
+    progress,
+    note,
+    make("div", { class: "actions" }, toggle, csv, json, close),
+    make("div", region, make("table", {}, columns, make("thead", {}, header), rows)),
+  );
+  return {
+    ...{ root, rows, note, toggle, csv, json, close },
+    showProgress(items: readonly BatchItem[]) {
+      const { done, failed } = countItems(items);
+      progress.max = items.length;
+      progress.value = done + failed;
+      summary.textContent = summaryText(items);
+    },
+    showStatus(status: RunnerStatus, items: readonly BatchItem[]) {
+      const { failed } = countItems(items);
+      note.textContent = noteText(status);
+      toggle.hidden = status.name === "finished" && failed === 0;
+      toggle.textContent = isActive(status)
+        ? "Stop"
+        : status.name === "stopped"
+          ? "Continue"
+          : "Retry failed";
+      if (status.name === "finished")
+        byId("status", HTMLParagraphElement).textContent = `Batch finished: ${summaryText(items)}.`;
+    },
+  };
+}
+
+function summaryText(items: readonly BatchItem[]): string {
+  const { done, failed } = countItems(items);
+  const faces = items.reduce(
+    (count, { state }) => count + (state.name === "done" ? (state.analysis.faces?.length ?? 0) : 0),
+    0,
+  );
+  const parts = [`${done + failed} of ${plural(items.length, "photo")}`, plural(faces, "face")];
+  return [...parts, ...(failed > 0 ? [`${failed} failed`] : [])].join(" · ");
+}
+
+function noteText(status: RunnerStatus): string {
+  if (status.name === "delayed") {
+    const seconds = Math.max(1, Math.ceil((status.untilMs - Date.now()) / 1000));
+    return `${status.reason} The batch continues in ${waitText(seconds)}.`;
+  }
+  if (status.name !== "stopped") return "";
+  if (!status.reason) return "Stopped. The results so far are kept.";
+  const { message, facts } = status.reason;
+  return `${message} ${adviceFor({ ...facts, httpStatus: facts.status }).text} Then continue.`;
+}

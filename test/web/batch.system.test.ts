@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import type { Browser, Download, Page } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { RunningService } from "../../src/main.ts";
+import { hasBrowser, startBrowser } from "../support/browser.ts";
+import { FACES } from "../support/faces.ts";
+import { type FaultyProxy, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { photograph } from "../support/images.ts";
+import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const TEXT: UploadFile = { name: "=notes.txt", mimeType: "text/plain", buffer: Buffer.from("no photo") };
+
+describe.runIf(hasBrowser)("a batch of photos", () => {
+  let service: RunningService;
+  let proxy: FaultyProxy;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+    proxy = await startFaultyProxy(service);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await proxy?.close();
+    await service?.close();
+  });
+
+  async function openBatch(...files: UploadFile[]) {
+    const playground = await openPlayground(browser, proxy);
+    onTestFinished(() => proxy.setFault(undefined));
+    const batch = playground.page.getByRole("region", { name: "Batch", exact: true });
+    return { ...playground, batch, addBatch: () => chooseFiles(playground.page, files) };
+  }
+
+  test.each(SIZES_AND_THEMES)("looks right and is accessible at %s", async (name, options) => {
+    const { page, slot } = await openPlayground(browser, service, options);
+    await slot(0)
+      .locator("input[type=file]")
+      .setInputFiles([
+        sampleFile(4),
+        sampleFile(5),
+        TEXT,
+        { ...sampleFile(3), name: `${"long name ".repeat(9)}.jpg` },
+      ]);
+    await page.locator(".batch-summary", { hasText: "4 of 4 photos" }).waitFor();
+    await checkPage(page, `batch ${name}`);
+    // Hundreds of photos scroll inside the table.
+    const table = page.getByRole("region", { name: "Photos of the batch" });
+    expect((await table.boundingBox())!.height).toBeLessThanOrEqual(560);
+  });
+
+  test("analyses several photos, each of which fails alone, and exports them", async () => {
+    const { page, batch, addBatch } = await openBatch(sampleFile(4), sampleFile(5), TEXT);
+    await addBatch();
+    await batch.getByText("3 of 3 photos").waitFor();
+    expect(await batch.locator(".batch-summary").textContent()).toBe(
+      `3 of 3 photos · ${FACES[4].length + FACES[5].length} faces · 1 failed`,
+    );
+    const row = (name: string) => batch.getByRole("row", { name });
+    expect(await row("sample4.jpg").textContent()).toMatch(/4 faces: \w+ \d+–\d+/);
+    expect(await row("=notes.txt").textContent()).toContain("is not a JPEG or PNG image");
+    expect(await row("sample4.jpg").locator("img").count()).toBe(1);
+
+    const csv = await savedBy(page, "Download CSV");
+    const lines = csv.split("\r\n").filter(Boolean);
+    expect(lines).toHaveLength(1 + FACES[4].length + FACES[5].length + 1);
+    expect(lines.at(-1)).toMatch(/^'=notes\.txt,/);
+    const { photos } = JSON.parse(await savedBy(page, "Download JSON"));
+    expect(photos.map(({ file }: { file: string }) => file)).toEqual([
+      "sample4.jpg",
+      "sample5.jpg",
+      "=notes.txt",
+    ]);
+    expect(photos[0].response.faces).toHaveLength(4);
+
+    await row("sample5.jpg").getByRole("button", { name: "Open" }).click();
+    await page.locator(".about", { hasText: "sample5.jpg" }).waitFor();
+    await page.locator("#result .face-rows").waitFor();
+    await batch.getByRole("button", { name: "Close" }).click();
+    expect(await batch.count()).toBe(0);
+  });
+
+  test("returns vectors if the operation does", async () => {
+    const { page, batch, selectOperation, addBatch } = await openBatch(sampleFile(3), sampleFile(3));
+    await selectOperation("Vector");
+    await addBatch();
+    await batch.getByText("2 of 2 photos").waitFor();
+    const { photos } = JSON.parse(await savedBy(page, "Download JSON"));
+    expect(photos[1].response.faces[0].embedding.values).toHaveLength(128);
+  });
+
+  test("waits as Retry-After says, can be stopped, and continues where it was", async () => {
+    const { page, batch, addBatch } = await openBatch(...Array.from({ length: 5 }, () => sampleFile(3)));
+    let rejected = 0;
+    proxy.setFault((_, response) => {
+      rejected++;
+      response.writeHead(503, { "retry-after": "30", "content-type": "application/json" });
+      response.end(JSON.stringify({ code: 14, message: "Busy.", reason: "OVERLOADED", retryable: true }));
+    });
+    await addBatch();
+    await batch.getByText(/^Busy\. The batch continues in \d+ seconds\.$/).waitFor();
+    await batch.getByRole("button", { name: "Stop" }).click();
+    expect(await batch.getByRole("row", { name: /Waiting/ }).count()).toBe(5);
+    expect(rejected).toBe(3);
+    proxy.setFault(undefined);
+    await batch.getByRole("button", { name: "Continue" }).click();
+    await batch.getByText("5 of 5 photos").waitFor();
+    expect(await page.getByRole("status").textContent()).toBe("Batch finished: 5 of 5 photos · 15 faces.");
+  });
+
+  test("asks for a missing user id and goes on with it", async () => {
+    const { page, batch, addBatch } = await openBatch(sampleFile(3), sampleFile(5));
+    await page.getByLabel("User id").fill("");
+    await addBatch();
+    await batch.getByText(/^Enter a user id\./).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("user-id");
+    await page.keyboard.type(USER);
+    await batch.getByRole("button", { name: "Continue" }).click();
+    await batch.getByText("2 of 2 photos").waitFor();
+  });
+
+  test("500 photos leave no pixels behind", async () => {
+    const { page, batch, addBatch } = await openBatch(
+      ...(await Promise.all(Array.from({ length: 500 }, (_, i) => smallPhoto(i)))),
+    );
+    await page.evaluate(COUNT_OBJECT_URLS);
+    await addBatch();
+    await batch.getByText("500 of 500 photos").waitFor({ timeout: 240_000 });
+    expect(await batch.locator("tbody tr").count()).toBe(500);
+    expect(await page.evaluate("openObjectUrls")).toBe(0);
+    expect(
+      await page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.batch img')].map((image) => image.src.length))",
+      ),
+    ).toBeLessThan(8000);
+  }, 300_000);
+});
+
+const COUNT_OBJECT_URLS = `
+  globalThis.openObjectUrls = 0;
+  const { createObjectURL, revokeObjectURL } = URL;
+  URL.createObjectURL = (blob) => (openObjectUrls++, createObjectURL.call(URL, blob));
+  URL.revokeObjectURL = (url) => (openObjectUrls--, revokeObjectURL.call(URL, url));
+`;
+
+async function smallPhoto(number: number): Promise<UploadFile> {
+  const buffer = await sharp(photograph(3)).resize(160).jpeg().toBuffer();
+  return { name: `photo-${number}.jpg`, mimeType: "image/jpeg", buffer };
+}
+
+async function chooseFiles(page: Page, files: readonly UploadFile[]): Promise<void> {
+  await page.locator('[data-slot="0"] input[type=file]').setInputFiles([...files]);
+}
+
+async function savedBy(page: Page, button: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button }).click(),
+  ]);
+  return readFileSync(await (download as Download).path(), "utf8");
+}

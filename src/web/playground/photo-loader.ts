@@ -86,7 +86,7 @@ async function addPhoto(
   cancelRun();
   const name = GENERIC_NAME.test(file.name) ? `photo-${slot + 1}.${extensionOf(file)}` : file.name;
   try {
-    const photo = await openPhoto(file, name, await limits, store.state.mayScale);
+    const photo = await openPhoto(file, name, await limits, { mayScale: store.state.mayScale });
     releasePhoto(store, slot);
     updateSlot(store, slot, { photo });
   } catch (error) {

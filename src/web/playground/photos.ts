@@ -21,20 +21,29 @@ const HOW_TO_SCALE = "Turn on “Scale down large photos”, or use a smaller on
 
 const MIB = 1024 * 1024;
 
+/** What happens to a photo before it is sent. */
+export interface Conversion {
+  /** Large photos are scaled down, so they do not exceed the limits. */
+  readonly mayScale: boolean;
+}
+
 /**
- * Opens a file as a photo. Throws PhotoError if the browser cannot read it, or if the service would reject it. The
- * latter depends on `mayScale`: a photo that is scaled down does not exceed the limits.
+ * Opens a file as a photo. Throws PhotoError if the browser cannot read it, or if the service would reject it. With a
+ * conversion, every format is accepted that the browser can read.
  */
 export async function openPhoto(
   file: Blob,
   name: string,
   limits: Limits | undefined,
-  mayScale = false,
+  conversion?: Conversion,
 ): Promise<Photo> {
   const isAccepted = await hasAcceptedFormat(file, limits);
+  if (!isAccepted && !conversion) throw new PhotoError(`${name} is not a ${formatNames(limits)} image.`);
+  const mayScale = conversion?.mayScale === true;
+  const remedy = conversion ? ` ${HOW_TO_SCALE}` : "";
   if (limits && !mayScale && file.size > limits.maxImageBytes)
     throw new PhotoError(
-      `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}. ${HOW_TO_SCALE}`,
+      `${name} is ${sizeText(file.size)}; the limit is ${sizeText(limits.maxImageBytes)}.${remedy}`,
     );
   const image = await loadImage(file).catch(() => {
     throw unreadable(name, isAccepted, limits);
@@ -44,7 +53,7 @@ export async function openPhoto(
   if (limits && !mayScale && width * height > limits.maxImagePixels) {
     URL.revokeObjectURL(image.src);
     throw new PhotoError(
-      `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}. ${HOW_TO_SCALE}`,
+      `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}.${remedy}`,
     );
   }
   return { file, name, image, width, height, isAccepted, faces: [] };
@@ -59,8 +68,13 @@ export async function hasAcceptedFormat(file: Blob, limits: Limits | undefined):
 /** The error of a file that the browser cannot decode. */
 export function unreadable(name: string, isAccepted: boolean, limits: Limits | undefined): PhotoError {
   if (isAccepted) return new PhotoError(`${name} is damaged and cannot be displayed.`);
-  const names = acceptedFormats(limits).map((format) => format.name);
-  return new PhotoError(`${name} is not a ${names.join(" or ")} image, and this browser cannot convert it.`);
+  return new PhotoError(`${name} is not a ${formatNames(limits)} image, and this browser cannot convert it.`);
+}
+
+function formatNames(limits: Limits | undefined): string {
+  return acceptedFormats(limits)
+    .map((format) => format.name)
+    .join(" or ");
 }
 
 function acceptedFormats(limits: Limits | undefined) {
@@ -77,18 +91,19 @@ export function sizeText(bytes: number): string {
   return bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1).replace(".0", "")} MiB`;
 }
 
+/** Rejects if the browser cannot decode the file. */
 async function loadImage(file: Blob): Promise<HTMLImageElement> {
   const image = new Image();
   image.src = URL.createObjectURL(file);
   try {
     await image.decode();
-    // A drawing without a size has no pixels.
-    if (image.naturalWidth > 0) return image;
-  } catch {
-    // Reported below.
+    // A vector drawing may have no size.
+    if (image.naturalWidth === 0) throw new Error("The image has no pixels.");
+    return image;
+  } catch (error) {
+    URL.revokeObjectURL(image.src);
+    throw error;
   }
-  URL.revokeObjectURL(image.src);
-  throw new Error("The browser cannot decode the image.");
 }
 
 function megapixelText(pixels: number): string {

@@ -6,7 +6,7 @@ import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { readPath, readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import {
   ERRORS,
   type ErrorKind,
@@ -213,13 +213,65 @@ describe("the OpenAPI document", () => {
       expect(withFiles).toEqual(["EnrolFace", "IdentifyFaces"]);
     });
 
-    test.each([...readRoutes(GalleryService)])("lists every error of $verb $path", ({ path, verb }) => {
+    test.each<[string, string, string[], string[]]>([
+      ["GET", "/v1/galleries", [], ["404 GALLERY_NOT_FOUND", "422 NO_FACE"]],
+      ["POST", "/v1/galleries", ["409 GALLERY_EXISTS", "422 TOO_MANY_GALLERIES"], ["404 GALLERY_NOT_FOUND"]],
+      ["GET", "/v1/galleries/{gallery_id}", ["404 GALLERY_NOT_FOUND"], ["404 PERSON_NOT_FOUND"]],
+      [
+        "POST",
+        "/v1/galleries/{gallery_id}/people/{person_id}/faces",
+        ["422 NO_FACE", "422 FACE_TOO_SMALL", "422 TOO_MANY_FACES", "415 UNSUPPORTED_FORMAT"],
+        ["422 GALLERY_TOO_LARGE", "409 GALLERY_EXISTS"],
+      ],
+      [
+        "POST",
+        "/v1/galleries/{gallery_id}:identify",
+        ["422 GALLERY_TOO_LARGE", "422 MODEL_MISMATCH", "422 NO_FACE_IN_BOX"],
+        ["422 NO_FACE", "422 FACE_TOO_SMALL", "422 TOO_MANY_FACES"],
+      ],
+      [
+        "POST",
+        "/v1/galleries/{gallery_id}:import",
+        ["404 GALLERY_NOT_FOUND", "422 MODEL_MISMATCH"],
+        ["422 NO_FACE"],
+      ],
+    ])("lists the errors of %s %s, and no others", (verb, path, included, excluded) => {
       const described = errorsOf(path, verb);
+      const common = ["400 BAD_REQUEST", "401 UNKNOWN_USER", "503 GALLERIES_UNAVAILABLE"];
+      expect(described).toEqual(expect.arrayContaining([...common, ...included]));
+      expect(described.filter((error) => excluded.includes(error))).toEqual([]);
+    });
+
+    test("lists every error of galleries at some operation", () => {
+      const described = GalleryService.methods.flatMap((method) => {
+        const { path, verb } = readStreamRoute(method);
+        return errorsOf(path, verb);
+      });
       const expected = (Object.keys(ERRORS) as ErrorKind[])
         .filter((kind) => kind !== "noSuchPath" && kind !== "wrongMethod" && !isAccountError(kind))
         .map((kind) => `${ERRORS[kind].http} ${reasonFromKind(kind)}`);
       expect(new Set(described)).toEqual(new Set(expected));
-      expect(described).toEqual(expect.arrayContaining(["404 GALLERY_NOT_FOUND", "409 GALLERY_EXISTS"]));
+    });
+
+    test("describes a line of an export and of an import", () => {
+      const lines = (name: string) => ({
+        content: { "application/x-ndjson": { schema: { $ref: `#/components/schemas/${name}` } } },
+      });
+      const exported = operationOf("/v1/galleries/{gallery_id}:export", "GET");
+      expect(exported.requestBody).toBeUndefined();
+      expect(exported.responses[200]).toMatchObject(lines("V1ExportGalleryResponse"));
+      const imported = operationOf("/v1/galleries/{gallery_id}:import", "POST");
+      expect(imported.requestBody).toMatchObject(lines("V1ImportFacesRequest"));
+      // The path has the id of the gallery.
+      expect(propertiesOf({ $ref: "V1ImportFacesRequest" })).toEqual([
+        "personId",
+        "faceId",
+        "displayName",
+        "embedding",
+      ]);
+      expect(imported.responses[200]).toMatchObject({
+        content: { "application/json": { schema: { $ref: "#/components/schemas/V1ImportFacesResponse" } } },
+      });
     });
 
     test("writes revisions as text and times as RFC 3339", () => {

@@ -40,8 +40,10 @@ export interface ServiceMetadata {
   readonly errorSchemaName: string;
   /** Creates the response to a request that failed with this error. */
   readonly errorExample: (error: ErrorDescription) => JsonObject;
-  /** The errors of its operations. */
+  /** The errors of its operations; those of all, if some have more. */
   readonly errors: readonly ErrorDescription[];
+  /** The errors that a method has besides those of all. */
+  readonly moreErrors?: (method: DescMethod) => readonly ErrorDescription[];
   /** The errors in the table of the error schema, which several services may share. */
   readonly errorsOfSchema: readonly ErrorDescription[];
   /** The start of the names of its error responses. */

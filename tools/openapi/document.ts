@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
-import { type Route, readPath, readRoutes } from "../../src/rest/routes.ts";
+import { type Route, readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import type { DocumentMetadata, ServiceMetadata } from "./api-metadata.ts";
 import { firstSentence, readComment, readDescription } from "./comments.ts";
 import { fullName, messageSchemas } from "./messages.ts";
 import {
   bodySchemas,
   hasBody,
+  type MethodRoute,
   pathFieldsOf,
   pathParameters,
   queryParameters,
@@ -50,7 +51,7 @@ export function createDocument(
       securitySchemes: metadata.securitySchemes,
       schemas: merge(...services.map(schemas)),
       headers: merge(...services.map((described) => headerComponents(described.metadata))),
-      responses: merge(...services.map((described) => errorResponses(described.metadata))),
+      responses: merge(...services.map(({ service, metadata: own }) => errorResponses(service, own))),
     },
   };
 }
@@ -69,26 +70,30 @@ function paths({ service, metadata }: DescribedService): JsonObject {
     const operations = sharing.map((route) => [route.verb.toLowerCase(), operation(route, metadata)]);
     return [path, Object.fromEntries(operations)] as const;
   });
-  const streams = service.methods
-    .filter((method) => method.methodKind === "bidi_streaming")
-    .map((method) => [readPath(method), { post: streamOperation(method, metadata) }] as const);
+  const streams = streamRoutes(service).map(
+    (route) => [route.path, { [route.verb.toLowerCase()]: streamOperation(route, metadata) }] as const,
+  );
   return Object.fromEntries([...unary, ...streams]);
+}
+
+/** The routes of methods that stream in one or both directions. */
+function streamRoutes({ methods }: DescService): MethodRoute[] {
+  return methods
+    .filter(({ methodKind }) => methodKind !== "unary")
+    .map((method) => ({ ...readStreamRoute(method), method }));
 }
 
 function schemas({ service, metadata }: DescribedService): JsonObject {
   const routes = readRoutes(service);
+  const streams = streamRoutes(service);
   const unaryRequests = routes.filter(hasBody).map(({ method }) => method.input);
-  const streamRequests = service.methods
-    .filter(({ methodKind }) => methodKind === "bidi_streaming")
-    .map(({ input }) => input);
-  // Exports and imports, which stream in one direction, are not described.
-  const responses = service.methods
-    .filter(({ methodKind }) => methodKind === "unary" || methodKind === "bidi_streaming")
-    .map(({ output }) => output);
+  const streamRequests = streams.filter(hasBody).map(({ method }) => method.input);
+  const responses = service.methods.map(({ output }) => output);
   const jsonRequests = metadata.hasMessageBodies ? [...unaryRequests, ...streamRequests] : [];
+  const inPath = new Set([...routes, ...streams].flatMap(pathFieldsOf));
   return merge(
     bodySchemas(unaryRequests, metadata),
-    messageSchemas([...jsonRequests, ...responses], metadata, new Set(routes.flatMap(pathFieldsOf))),
+    messageSchemas([...jsonRequests, ...responses], metadata, inPath),
     errorSchemas(metadata),
   );
 }
@@ -102,11 +107,17 @@ function operation(route: Route, metadata: ServiceMetadata): JsonObject {
   };
 }
 
-function streamOperation(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+function streamOperation(route: MethodRoute, metadata: ServiceMetadata): JsonObject {
+  const { method } = route;
+  const parameters = pathParameters(route, metadata);
   return {
     ...operationHead(method, metadata),
-    requestBody: streamRequestBody(method, metadata),
-    responses: streamResponses(method, metadata),
+    ...(parameters.length > 0 && { parameters }),
+    ...(hasBody(route) && { requestBody: streamRequestBody(route, metadata) }),
+    responses:
+      method.methodKind === "bidi_streaming"
+        ? streamResponses(method, metadata)
+        : methodResponses(method, metadata),
   };
 }
 

@@ -12,14 +12,9 @@ const KINDS = Object.keys(ERRORS) as ErrorKind[];
 /** Every error, in the order of the codes. */
 export const ERROR_DESCRIPTIONS: readonly ErrorDescription[] = KINDS.map(describeError);
 
-const OPERATION_KINDS = KINDS.filter((kind) => !isAccountError(kind));
-
-/** The errors of operations on galleries. */
-export const GALLERY_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = OPERATION_KINDS.map(describeError);
-
 /** The errors of operations that use no gallery. */
-export const ANALYSIS_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = OPERATION_KINDS.filter(
-  (kind) => !isGalleryError(kind),
+export const ANALYSIS_ERROR_DESCRIPTIONS: readonly ErrorDescription[] = KINDS.filter(
+  (kind) => !isAccountError(kind) && !isGalleryError(kind),
 ).map(describeError);
 
 /** Describes a kind of error. */

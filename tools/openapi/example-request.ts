@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Route } from "../../src/rest/routes.ts";
-import { hasBody, pathFieldsOf } from "./requests.ts";
+import { hasBody, type MethodRoute, pathFieldsOf } from "./requests.ts";
 
 /** A request as `fetch` takes it, with the target instead of the whole URL. */
 export interface ExampleRequest {
@@ -10,7 +9,7 @@ export interface ExampleRequest {
 }
 
 /** Converts a request message to an HTTP request: fields of the path, and the others in a JSON body or the query. */
-export function createExampleRequest(route: Route, message: JsonObject): ExampleRequest {
+export function createExampleRequest(route: MethodRoute, message: JsonObject): ExampleRequest {
   const { path, verb } = route;
   const inPath = pathFieldsOf(route);
   const target = inPath.reduce(

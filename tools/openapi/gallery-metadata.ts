@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ServiceMetadata } from "./api-metadata.ts";
-import { GALLERY_ERROR_DESCRIPTIONS } from "./errors.ts";
+import { describeError } from "./errors.ts";
+import { COMMON_ERRORS, OPERATION_ERRORS } from "./gallery-errors.ts";
 import { typedMetadata } from "./typed-metadata.ts";
 
 /** Creates the metadata of visage.v1.GalleryService, which shares messages and errors with FaceAnalysisService. */
@@ -10,8 +11,9 @@ export function galleryMetadata(): ServiceMetadata {
     ...shared,
     fields: { ...shared.fields, ...FIELDS },
     required: [...shared.required, ...REQUIRED],
-    errors: GALLERY_ERROR_DESCRIPTIONS,
-    // The other service has fewer errors for the same statuses.
+    errors: COMMON_ERRORS.map(describeError),
+    moreErrors: ({ name }) => OPERATION_ERRORS[name]!.map(describeError),
+    // The other service has other errors for the same statuses.
     responsePrefix: "V1Gallery",
     streamErrorStatuses: [],
   };
@@ -27,22 +29,23 @@ const PAGE_SIZE = { minimum: 0, maximum: 1000 };
 
 const FIELDS: Readonly<Record<string, JsonObject>> = {
   ...ofMessages(["CreateGallery", "GetGallery", "UpdateGallery", "DeleteGallery"], { gallery_id: ID }),
-  ...ofMessages(["EnrolFace", "GetPerson", "UpdatePerson", "DeletePerson", "DeleteFace"], {
+  ...ofMessages(["EnrolFace", "GetPerson", "UpdatePerson", "DeletePerson", "DeleteFace", "ImportFaces"], {
     gallery_id: ID,
     person_id: ID,
   }),
-  ...ofMessages(["ListPeople", "IdentifyFaces"], { gallery_id: ID }),
+  ...ofMessages(["ListPeople", "IdentifyFaces", "ExportGallery"], { gallery_id: ID }),
   ...ofMessages(["CreateGallery", "UpdateGallery"], { display_name: NAME, max_distance: DISTANCE }),
-  ...ofMessages(["EnrolFace", "UpdatePerson"], { display_name: NAME }),
+  ...ofMessages(["EnrolFace", "UpdatePerson", "ImportFaces"], { display_name: NAME }),
   ...ofMessages(["ListGalleries", "ListPeople"], { page_size: PAGE_SIZE }),
   // Empty text means that there is no id.
-  "visage.v1.EnrolFaceRequest.face_id": { pattern: "^[A-Za-z0-9_.~-]{0,128}$" },
+  ...ofMessages(["EnrolFace", "ImportFaces"], { face_id: { pattern: "^[A-Za-z0-9_.~-]{0,128}$" } }),
   "visage.v1.DeleteFaceRequest.face_id": ID,
   "visage.v1.IdentifyFacesRequest.max_results": { minimum: 0, maximum: 100 },
   "visage.v1.IdentifyFacesRequest.max_distance": DISTANCE,
   "visage.v1.IdentifyFacesResponse.threshold": DISTANCE,
   "visage.v1.IdentifyFacesResponse.false_positive_rate": SHARE,
   "visage.v1.PersonMatch.distance": DISTANCE,
+  "visage.v1.ImportFacesResponse.face_count": COUNT,
   "visage.v1.Gallery.max_distance": DISTANCE,
   "visage.v1.Gallery.people_count": COUNT,
   "visage.v1.Gallery.face_count": COUNT,
@@ -64,6 +67,8 @@ const REQUIRED: readonly string[] = [
   "visage.v1.Gallery.create_time",
   "visage.v1.Person.create_time",
   "visage.v1.EnrolledFace.create_time",
+  "visage.v1.ExportGalleryResponse.embedding",
+  "visage.v1.ExportGalleryResponse.create_time",
   ...["Create", "Get", "Update"].map((verb) => `visage.v1.${verb}GalleryResponse.gallery`),
   ...["Get", "Update"].map((verb) => `visage.v1.${verb}PersonResponse.person`),
 ];

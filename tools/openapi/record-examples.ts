@@ -8,7 +8,9 @@ import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { createSyntheticFace } from "../../src/core/image/synthetic-face.ts";
-import { readPath, readRoutes } from "../../src/rest/routes.ts";
+import { VECTOR_NORM, VECTOR_SIZE } from "../../src/core/index.ts";
+import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import { startServiceProcess, USER } from "../support/service-process.ts";
 import { recordAccountExamples } from "./account-examples.ts";
 import type { ExampleCall } from "./api-metadata.ts";
@@ -88,19 +90,31 @@ function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
     [method.listPeople, { ...gallery, pageSize: 10 }],
     [method.updatePerson, { ...person, displayName: "Anna" }],
     [method.identifyFaces, { ...gallery, source: { image: secondImage! }, maxResults: 3 }],
+    [method.exportGallery, gallery],
+    [
+      method.importFaces,
+      { ...person, faceId: "photo-1", displayName: "Anna", embedding: exampleEmbedding() },
+    ],
     [method.deleteFace, { ...person, faceId: "photo-1" }],
     [method.deletePerson, person],
     [method.deleteGallery, gallery],
   ];
 }
 
+/** An embedding, as an export has it. */
+function exampleEmbedding(): JsonObject {
+  const values = Array.from(
+    { length: VECTOR_SIZE },
+    (_, i) => (i % 2 ? 1 : -1) * Math.fround(VECTOR_NORM / Math.sqrt(VECTOR_SIZE)),
+  );
+  return { values, model: readFalseMatchCurve().model };
+}
+
 /** Calls a method. A stream gets one line, which is JSON. */
 async function call(method: DescMethod, request: JsonObject): Promise<JsonObject> {
   const isUnary = method.methodKind === "unary";
   const route = readRoutes(method.parent).find((one) => one.method === method);
-  const { target, ...init } = route
-    ? createExampleRequest(route, request)
-    : { target: readPath(method), method: "POST", body: JSON.stringify(request) };
+  const { target, ...init } = createExampleRequest(route ?? { ...readStreamRoute(method), method }, request);
   const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
     ...init,
     headers: { user_id: USER, "content-type": isUnary ? "application/json" : JSON_LINES },

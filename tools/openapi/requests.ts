@@ -18,18 +18,21 @@ const IN_BODY_TOO = "A JSON body may have it instead; the query wins.";
 /** The media type of a stream: a message in each line. */
 export const JSON_LINES = "application/x-ndjson";
 
+/** The HTTP method and path of any method. */
+export type MethodRoute = Pick<Route, "verb" | "path"> & { readonly method: DescMethod };
+
 /** Returns the fields of a request that are in its path. */
-export function pathFieldsOf({ path, method: { input } }: Route): DescField[] {
+export function pathFieldsOf({ path, method: { input } }: MethodRoute): DescField[] {
   return variablesOf(path).map((name) => input.fields.find((field) => field.name === name)!);
 }
 
 /** Whether a request has a body. All fields of other requests are in the path and the query. */
-export function hasBody({ verb }: Route): boolean {
+export function hasBody({ verb }: MethodRoute): boolean {
   return verb !== "GET" && verb !== "DELETE";
 }
 
 /** Describes the parameters in the path. */
-export function pathParameters(route: Route, metadata: ServiceMetadata): JsonObject[] {
+export function pathParameters(route: MethodRoute, metadata: ServiceMetadata): JsonObject[] {
   const { request } = exampleOf(route.method, metadata);
   return pathFieldsOf(route).map((field) => {
     const { description, ...schema } = fieldSchema(field, metadata);
@@ -71,18 +74,23 @@ export function queryParameters(route: Route, metadata: ServiceMetadata): JsonOb
 /** Describes the request body: the images as files, or JSON. */
 export function requestBody(route: Route, metadata: ServiceMetadata): JsonObject {
   const { method } = route;
-  const inPath = new Set(pathFieldsOf(route).map(({ jsonName }) => jsonName));
-  const example = Object.entries(exampleOf(method, metadata).request).filter(([name]) => !inPath.has(name));
   return {
     required: true,
     content: {
       ...(hasFiles(method, metadata) && { "multipart/form-data": filesBody(method, metadata) }),
       "application/json": {
         schema: schemaRef(method.input, metadata),
-        example: Object.fromEntries(example),
+        example: bodyExample(route, metadata),
       },
     },
   };
+}
+
+/** The example of a request without the fields in its path. */
+function bodyExample(route: MethodRoute, metadata: ServiceMetadata): JsonObject {
+  const inPath = new Set(pathFieldsOf(route).map(({ jsonName }) => jsonName));
+  const fields = Object.entries(exampleOf(route.method, metadata).request);
+  return Object.fromEntries(fields.filter(([name]) => !inPath.has(name)));
 }
 
 function filesBody({ input }: DescMethod, metadata: ServiceMetadata): JsonObject {
@@ -97,14 +105,15 @@ function filesBody({ input }: DescMethod, metadata: ServiceMetadata): JsonObject
 }
 
 /** Describes the request body of a stream. Its schema is that of one line, since OpenAPI has no lines. */
-export function streamRequestBody(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+export function streamRequestBody(route: MethodRoute, metadata: ServiceMetadata): JsonObject {
+  const { method } = route;
   return {
     required: true,
     description: "Lines of JSON. Each line has this schema.",
     content: {
       [JSON_LINES]: {
         schema: schemaRef(method.input, metadata),
-        example: exampleOf(method, metadata).request,
+        example: bodyExample(route, metadata),
       },
     },
   };

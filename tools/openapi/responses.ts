@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { reasonFromKind } from "../../src/service/error-table.ts";
 import type { ErrorDescription, ServiceMetadata } from "./api-metadata.ts";
 import { exampleOf } from "./examples.ts";
@@ -12,13 +12,17 @@ const REASONS_WITHOUT_OPERATION: readonly string[] = [
   reasonFromKind("wrongMethod"),
 ];
 
-/** Describes the responses of a method, by status. */
+/** Describes the responses of a method, by status. The response of an export has lines, with the schema of one line. */
 export function methodResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
-  return {
-    200: successResponse(method, metadata, "application/json", "Success."),
-    ...errorRefs(errorStatuses(metadata), metadata),
-  };
+  const success =
+    method.methodKind === "server_streaming"
+      ? successResponse(method, metadata, JSON_LINES, EXPORTED_LINES)
+      : successResponse(method, metadata, "application/json", "Success.");
+  return { 200: success, ...errorRefs(errorStatuses(method, metadata), metadata, method) };
 }
+
+const EXPORTED_LINES =
+  "Lines of JSON. Each line has this schema. If the export fails after the first line, the last line has `error` instead.";
 
 /** Describes the responses of a stream, by status. The schema of success is that of one line. */
 export function streamResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
@@ -48,23 +52,31 @@ function successResponse(
   };
 }
 
-function errorRefs(statuses: readonly number[], metadata: ServiceMetadata): JsonObject {
+function errorRefs(statuses: readonly number[], metadata: ServiceMetadata, method?: DescMethod): JsonObject {
   return Object.fromEntries(
-    statuses.map((status) => [status, { $ref: `#/components/responses/${responseName(status, metadata)}` }]),
+    statuses.map((status) => [
+      status,
+      { $ref: `#/components/responses/${responseName(status, metadata, method)}` },
+    ]),
   );
 }
 
-/** Describes the error responses, which all methods of a service share, by name. */
-export function errorResponses(metadata: ServiceMetadata): JsonObject {
+/** Describes the error responses by name: those that all methods share, and those of methods with more errors. */
+export function errorResponses({ methods }: DescService, metadata: ServiceMetadata): JsonObject {
+  const responses = [undefined, ...methods].map((method) => errorResponsesOf(method, metadata));
+  return Object.assign({}, ...responses);
+}
+
+function errorResponsesOf(method: DescMethod | undefined, metadata: ServiceMetadata): JsonObject {
   return Object.fromEntries(
-    errorStatuses(metadata).map((status) => {
-      const errors = operationErrors(metadata).filter(({ http }) => http === status);
+    errorStatuses(method, metadata).map((status) => {
+      const errors = operationErrors(method, metadata).filter(({ http }) => http === status);
       const examples = errors.map((error) => [
         error.reason,
         { summary: error.text, value: metadata.errorExample(error) },
       ]);
       return [
-        responseName(status, metadata),
+        responseName(status, metadata, method),
         {
           description: `${STATUS_CODES[status]}.\n\n${errorTable(errors)}`,
           headers: headerRefs(metadata, status),
@@ -113,18 +125,27 @@ function headerRefs({ headers }: ServiceMetadata, status: number, method?: DescM
   );
 }
 
-function errorStatuses(metadata: ServiceMetadata): number[] {
-  const statuses = operationErrors(metadata).map(({ http }) => http);
+function errorStatuses(method: DescMethod | undefined, metadata: ServiceMetadata): number[] {
+  const statuses = operationErrors(method, metadata).map(({ http }) => http);
   return [...new Set(statuses)].toSorted((a, b) => a - b);
 }
 
-function operationErrors({ errors }: ServiceMetadata): readonly ErrorDescription[] {
-  return errors.filter(({ reason }) => !REASONS_WITHOUT_OPERATION.includes(reason));
+/** The errors of a method, in the order of their codes; without a method, those that all methods share. */
+function operationErrors(
+  method: DescMethod | undefined,
+  { errors, moreErrors = () => [] }: ServiceMetadata,
+): readonly ErrorDescription[] {
+  return [...errors, ...(method ? moreErrors(method) : [])]
+    .filter(({ reason }) => !REASONS_WITHOUT_OPERATION.includes(reason))
+    .toSorted((one, other) => Number(one.code) - Number(other.code));
 }
 
-/** Names the response of a status, such as `TooManyRequests` for 429. */
-function responseName(status: number, { responsePrefix }: ServiceMetadata): string {
-  return responsePrefix + STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
+/** Names the response of a status, such as `TooManyRequests` for 429, or `V1EnrolFaceNotFound` of one method. */
+function responseName(status: number, metadata: ServiceMetadata, method?: DescMethod): string {
+  const { prefix, responsePrefix, moreErrors } = metadata;
+  const hasMore = method && moreErrors?.(method).some(({ http }) => http === status);
+  const name = STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
+  return (hasMore ? prefix + method.name : responsePrefix) + name;
 }
 
 function errorTable(errors: readonly ErrorDescription[]): string {

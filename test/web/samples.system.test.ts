@@ -55,6 +55,9 @@ const EXPECTED: Readonly<Partial<Record<OperationId, RegExp>>> = {
   v1AnalyzeImages: /(one|two|it's).*[13]/s,
   v1CompareFaces: /true/i,
   v1IdentifyFaces: /ann/,
+  v1DeleteFace: /^/,
+  v1DeletePerson: /^/,
+  v1DeleteGallery: /^/,
   // The lines are in a file.
   v1ExportGallery: /^/,
 };

@@ -1,22 +1,24 @@
-import type { OperationId, SampleBox, SampleDestination, SampleRequest } from "./sample-request.ts";
+import { goGalleryStatements } from "./go-galleries.ts";
 import {
-  boxesOf,
-  boxOf,
-  featuresOf,
-  filesOf,
-  isOn,
-  numberOf,
-  present,
-  quote,
-  skipsDetection,
-} from "./sdk-arguments.ts";
+  analysisMembers,
+  CHECK,
+  call,
+  detection,
+  face,
+  list,
+  member,
+  options,
+  photos,
+  pixelBox,
+  typedBox,
+} from "./go-syntax.ts";
+import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
+import { boxesOf, boxOf, filesOf, isOn, numberOf, present, quote } from "./sdk-arguments.ts";
 
 const MODULE = "github.com/visage-face/visage/sdks/go";
 
 /** The statements of a sample, in which `client` is the client and `ctx` a context. */
 type Statements = (request: SampleRequest) => readonly string[];
-
-const CHECK = ["if err != nil {", "\tlog.Fatal(err)", "}"];
 
 const STATEMENTS: Partial<Record<OperationId, Statements>> = {
   matchFaces: (request) => [
@@ -114,6 +116,7 @@ const STATEMENTS: Partial<Record<OperationId, Statements>> = {
     "\tfmt.Println(match.GetMatched(), match.GetDistance())",
     "}",
   ],
+  ...goGalleryStatements,
 };
 
 /** Writes a request as a program that uses the Go module. Undefined if the module lacks the operation. */
@@ -124,7 +127,7 @@ export function goSample(request: SampleRequest, { address, key }: SampleDestina
   const apiKey = key === undefined ? 'os.Getenv("VISAGE_KEY")' : quote(key);
   const standard = present([
     '"context"',
-    '"fmt"',
+    code.includes("fmt.") && '"fmt"',
     '"log"',
     (key === undefined || code.includes("os.")) && '"os"',
   ]);
@@ -151,70 +154,4 @@ export function goSample(request: SampleRequest, { address, key }: SampleDestina
     "}",
     "",
   ].join("\n");
-}
-
-function call(method: string, ...args: readonly (string | undefined)[]): string {
-  return `client.${method}(${["ctx", ...args.map((argument) => argument ?? "nil")].join(", ")})`;
-}
-
-/** A pointer to options; undefined without members. */
-function options(type: string, ...members: readonly (string | undefined | false)[]): string | undefined {
-  const given = present(members);
-  return given.length > 0 ? `&visage.${type}{${given.join(", ")}}` : undefined;
-}
-
-function member(name: string, value: string | number | undefined): string | undefined {
-  return value === undefined ? undefined : `${name}: ${value}`;
-}
-
-function list<Item>(
-  type: string,
-  items: readonly Item[] | undefined,
-  write: (item: Item) => string,
-): string | undefined {
-  return items && `[]${type}{${items.map(write).join(", ")}}`;
-}
-
-function detection(request: SampleRequest): string | false {
-  return skipsDetection(request) && "SkipDetection: true";
-}
-
-/** A box of the original API, in whole pixels. In a list its type is left out. */
-function pixelBox(corners: SampleBox | undefined, type: string): string | undefined {
-  return (
-    corners &&
-    `${type}{${corners
-      .map(Math.round)
-      .map((value, i) => `${CORNERS[i]}: ${value}`)
-      .join(", ")}}`
-  );
-}
-
-/** A box of the typed API. In a list its type is left out. */
-function typedBox(corners: SampleBox | undefined, type = "&visagev1.BoundingBox"): string | undefined {
-  return corners && `${type}{${corners.map((value, i) => `${CORNERS[i]}: ${value}`).join(", ")}}`;
-}
-
-const CORNERS = ["X1", "Y1", "X2", "Y2"];
-
-function analysisMembers(request: SampleRequest): (string | undefined)[] {
-  return [
-    member(
-      "Features",
-      list("visagev1.Feature", featuresOf(request), (name) => `visagev1.Feature_FEATURE_${name}`),
-    ),
-    member("MaxFaces", numberOf(request, "maxFaces")),
-  ];
-}
-
-function face(request: SampleRequest, image: number): string {
-  const members = present([
-    member("Image", photos(request)[image]),
-    member("Box", typedBox(boxOf(request, image))),
-  ]);
-  return `visage.Face{${members.join(", ")}}`;
-}
-
-function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `visage.File(${quote(file)})`);
 }

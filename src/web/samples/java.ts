@@ -1,21 +1,23 @@
+import { javaGalleryStatements } from "./java-galleries.ts";
+import {
+  analysisSetters,
+  call,
+  detection,
+  face,
+  float,
+  options,
+  photos,
+  pixelBox,
+  setter,
+  typedBox,
+} from "./java-syntax.ts";
 import {
   type OperationId,
-  type SampleBox,
   type SampleDestination,
   type SampleRequest,
   sampleOperation,
 } from "./sample-request.ts";
-import {
-  boxesOf,
-  boxOf,
-  featuresOf,
-  filesOf,
-  isOn,
-  numberOf,
-  present,
-  quote,
-  skipsDetection,
-} from "./sdk-arguments.ts";
+import { boxesOf, boxOf, filesOf, isOn, numberOf, quote } from "./sdk-arguments.ts";
 import { indent } from "./shell.ts";
 
 /** The statements of a sample, in which `visage` is the client. */
@@ -96,6 +98,7 @@ const STATEMENTS: Partial<Record<OperationId, Statements>> = {
     '  System.out.println(match.getMatched() + " " + match.getDistance());',
     "}",
   ],
+  ...javaGalleryStatements,
 };
 
 /** Imports by the text in the code that needs them. */
@@ -134,56 +137,4 @@ export function javaSample(request: SampleRequest, { address, key }: SampleDesti
     .flatMap(([pattern, name]) => (pattern.test(code) ? [`import ${name};`] : []))
     .sort();
   return [...imports, "", code].join("\n");
-}
-
-function call(method: string, ...args: readonly (string | undefined)[]): string {
-  return `${method}(${present(args).join(", ")})`;
-}
-
-/** A function that sets the optional fields; undefined without setters. */
-function options(...setters: readonly (string | undefined | false)[]): string | undefined {
-  const given = present(setters);
-  return given.length > 0 ? `request -> request.${given.join(".")}` : undefined;
-}
-
-function setter(name: string, value: string | number | undefined): string | undefined {
-  return value === undefined ? undefined : `${name}(${value})`;
-}
-
-function detection(request: SampleRequest): string | false {
-  return skipsDetection(request) && "setFaceDet(false)";
-}
-
-function float(value: number | undefined): string | undefined {
-  return value === undefined ? undefined : `${value}f`;
-}
-
-/** A box of the original API, in whole pixels. */
-function pixelBox(corners: SampleBox | undefined): string | undefined {
-  return corners && boxBuilder(corners.map((value) => String(Math.round(value))));
-}
-
-/** A box of the typed API. */
-function typedBox(corners: SampleBox | undefined): string | undefined {
-  return corners && boxBuilder(corners.map((value) => `${value}f`));
-}
-
-function boxBuilder([x1, y1, x2, y2]: readonly string[]): string {
-  return `BoundingBox.newBuilder().setX1(${x1}).setY1(${y1}).setX2(${x2}).setY2(${y2})`;
-}
-
-function analysisSetters(request: SampleRequest): (string | undefined)[] {
-  return [
-    ...(featuresOf(request) ?? []).map((name) => `addFeatures(Feature.FEATURE_${name})`),
-    setter("setMaxFaces", numberOf(request, "maxFaces")),
-  ];
-}
-
-function face(request: SampleRequest, image: number): string {
-  const box = typedBox(boxOf(request, image));
-  return call("FaceInput.of", photos(request)[image], box && `${box}.build()`);
-}
-
-function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `ImageInput.ofFile(Path.of(${quote(file)}))`);
 }

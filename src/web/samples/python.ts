@@ -1,15 +1,7 @@
-import type { OperationId, SampleBox, SampleDestination, SampleRequest } from "./sample-request.ts";
-import {
-  boxesOf,
-  boxOf,
-  featuresOf,
-  filesOf,
-  isOn,
-  numberOf,
-  present,
-  quote,
-  skipsDetection,
-} from "./sdk-arguments.ts";
+import { pythonGalleryStatements } from "./python-galleries.ts";
+import { analysisOptions, box, boxes, call, detection, named, photos } from "./python-syntax.ts";
+import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
+import { boxOf, isOn, numberOf, present, quote } from "./sdk-arguments.ts";
 import { indent } from "./shell.ts";
 
 /** The statements of a sample, in which `client` is the client. */
@@ -63,6 +55,7 @@ const STATEMENTS: Partial<Record<OperationId, Statements>> = {
     "for match in comparison.matches:",
     "    print(match.matched, match.distance)",
   ],
+  ...pythonGalleryStatements,
 };
 
 /** Writes a request as a Python program that uses `visage-client`. Undefined if the client lacks the operation. */
@@ -87,37 +80,4 @@ export function pythonSample(
     indent(statements, 4),
     "",
   ].join("\n");
-}
-
-function call(method: string, ...args: readonly (string | undefined | false)[]): string {
-  return `${method}(${present(args).join(", ")})`;
-}
-
-function named(name: string, value: string | number | undefined): string | undefined {
-  return value === undefined ? undefined : `${name}=${value}`;
-}
-
-function detection(request: SampleRequest): string | false {
-  return skipsDetection(request) && "detect=False";
-}
-
-function boxes(request: SampleRequest): string | undefined {
-  const chosen = boxesOf(request)?.map(box);
-  return named("boxes", chosen && `[${chosen.join(", ")}]`);
-}
-
-function box(corners: SampleBox | undefined): string | undefined {
-  return corners && `Box(${corners.join(", ")})`;
-}
-
-function analysisOptions(request: SampleRequest): (string | undefined)[] {
-  const features = featuresOf(request)?.map((name) => quote(name.toLowerCase()));
-  return [
-    named("features", features && `[${features.join(", ")}]`),
-    named("max_faces", numberOf(request, "maxFaces")),
-  ];
-}
-
-function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `Path(${quote(file)})`);
 }

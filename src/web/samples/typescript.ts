@@ -1,15 +1,16 @@
-import type { OperationId, SampleBox, SampleDestination, SampleRequest } from "./sample-request.ts";
+import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
+import { boxOf, filesOf, isOn, numberOf, quote } from "./sdk-arguments.ts";
+import { typescriptGalleryStatements } from "./typescript-galleries.ts";
 import {
-  boxesOf,
-  boxOf,
-  featuresOf,
-  filesOf,
-  isOn,
-  numberOf,
-  present,
-  quote,
-  skipsDetection,
-} from "./sdk-arguments.ts";
+  analysisOptions,
+  box,
+  boxes,
+  call,
+  detection,
+  member,
+  options,
+  photos,
+} from "./typescript-syntax.ts";
 
 /** The statements of a sample, in which `visage` is the client. */
 type Statements = (request: SampleRequest) => readonly string[];
@@ -69,6 +70,7 @@ const STATEMENTS: Partial<Record<OperationId, Statements>> = {
     )};`,
     "for (const { isMatch, distance } of matches) console.log(isMatch, distance);",
   ],
+  ...typescriptGalleryStatements,
 };
 
 /** Writes a request as a program that uses `@visage/client`. Undefined if the client lacks the operation. */
@@ -87,45 +89,4 @@ export function typescriptSample(
     "visage.close();",
     "",
   ].join("\n");
-}
-
-function call(method: string, ...args: readonly (string | undefined)[]): string {
-  return `${method}(${present(args).join(", ")})`;
-}
-
-/** An object literal; undefined without members. */
-function options(...members: readonly (string | undefined | false)[]): string | undefined {
-  const given = present(members);
-  return given.length > 0 ? `{ ${given.join(", ")} }` : undefined;
-}
-
-function member(name: string, value: string | number | undefined): string | undefined {
-  return value === undefined ? undefined : `${name}: ${value}`;
-}
-
-function detection(request: SampleRequest): string | false {
-  return skipsDetection(request) && "detect: false";
-}
-
-function boxes(request: SampleRequest): string | undefined {
-  const chosen = boxesOf(request)?.map(box);
-  return member("boxes", chosen && `[${chosen.join(", ")}]`);
-}
-
-function box(corners: SampleBox | undefined): string | undefined {
-  if (!corners) return undefined;
-  const [x1, y1, x2, y2] = corners;
-  return `{ x1: ${x1}, y1: ${y1}, x2: ${x2}, y2: ${y2} }`;
-}
-
-function analysisOptions(request: SampleRequest): (string | undefined)[] {
-  const features = featuresOf(request)?.map((name) => quote(name.toLowerCase()));
-  return [
-    member("features", features && `[${features.join(", ")}]`),
-    member("maxFaces", numberOf(request, "maxFaces")),
-  ];
-}
-
-function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `{ path: ${quote(file)} }`);
 }

@@ -1,0 +1,35 @@
+import type { SampleBox, SampleRequest } from "./sample-request.ts";
+import { boxesOf, featuresOf, filesOf, numberOf, present, quote, skipsDetection } from "./sdk-arguments.ts";
+
+export function call(method: string, ...args: readonly (string | undefined | false)[]): string {
+  return `${method}(${present(args).join(", ")})`;
+}
+
+export function named(name: string, value: string | number | undefined): string | undefined {
+  return value === undefined ? undefined : `${name}=${value}`;
+}
+
+export function detection(request: SampleRequest): string | false {
+  return skipsDetection(request) && "detect=False";
+}
+
+export function boxes(request: SampleRequest): string | undefined {
+  const chosen = boxesOf(request)?.map(box);
+  return named("boxes", chosen && `[${chosen.join(", ")}]`);
+}
+
+export function box(corners: SampleBox | undefined): string | undefined {
+  return corners && `Box(${corners.join(", ")})`;
+}
+
+export function analysisOptions(request: SampleRequest): (string | undefined)[] {
+  const features = featuresOf(request)?.map((name) => quote(name.toLowerCase()));
+  return [
+    named("features", features && `[${features.join(", ")}]`),
+    named("max_faces", numberOf(request, "maxFaces")),
+  ];
+}
+
+export function photos(request: SampleRequest): string[] {
+  return filesOf(request).map((file) => `Path(${quote(file)})`);
+}

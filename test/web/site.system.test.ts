@@ -7,9 +7,8 @@ import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 
-/** The pages with the header and the footer of the site. */
-const SITE_PAGES = PAGES.filter(({ name }) => name !== "docs").map(({ path }) => path);
-const LISTED_PAGES = PAGES.filter(({ name, label }) => name !== "docs" && label).map(({ path }) => path);
+const PATHS = PAGES.map(({ path }) => path);
+const LISTED_PATHS = PAGES.filter(({ label }) => label).map(({ path }) => path);
 
 describe.runIf(hasBrowser)("the site", () => {
   let service: RunningService;
@@ -26,7 +25,7 @@ describe.runIf(hasBrowser)("the site", () => {
   });
   const address = (path: string) => `http://127.0.0.1:${service.port}${path}`;
 
-  test.each(SITE_PAGES)("%s takes the user id from the fragment, which nobody else sees", async (path) => {
+  test.each(PATHS)("%s takes the user id from the fragment, which nobody else sees", async (path) => {
     const { page } = await openTab(browser, "about:blank");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url() + JSON.stringify(request.headers())));
@@ -40,7 +39,7 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(await page.evaluate("location.hash")).toBe("");
   });
 
-  test.each(LISTED_PAGES)("%s marks itself in the navigation and shows version and health", async (path) => {
+  test.each(LISTED_PATHS)("%s marks itself in the navigation and shows version and health", async (path) => {
     const { page } = await openTab(browser, address(path));
     const current = page.locator(".site-header [aria-current=page]");
     expect(await current.evaluate((link) => (link as unknown as { pathname: string }).pathname)).toBe(path);
@@ -48,7 +47,7 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(await page.locator(".site-footer").textContent()).toMatch(/Visage \d+\.\d+\.\d+/);
   });
 
-  test.each(PAGES.map(({ path }) => path))("%s says that it needs JavaScript", async (path) => {
+  test.each(PATHS)("%s says that it needs JavaScript", async (path) => {
     const { page } = await openTab(browser, address(path), { javaScriptEnabled: false });
     expect(await page.textContent("body")).toMatch(/needs JavaScript/);
   });

@@ -1,10 +1,8 @@
+import { WRITTEN_URL } from "../../src/web/docs/sample-address.ts";
 import { EXAMPLES } from "../../src/web/samples/examples.ts";
 import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 import { codeBlock, element } from "./html.ts";
-
-/** The address in the samples. The page's script replaces it with that of the service. */
-export const ADDRESS = "http://localhost:8080";
 
 /** Whether an operation has samples. */
 export function hasSamples(id: string): id is OperationId {
@@ -22,7 +20,7 @@ export function exampleRequest(operation: OperationId): SampleRequest {
  */
 export function sampleTabs(request: SampleRequest): string {
   const samples = SAMPLE_LANGUAGES.flatMap(({ id: language, name, write }) => {
-    const text = write(request, { address: ADDRESS });
+    const text = write(request, { address: WRITTEN_URL });
     if (text === undefined) return [];
     const block = codeBlock(text.trimEnd(), `${name} sample`);
     const attributes = { class: "sample", "data-language": language, open: language === "curl" };

@@ -22,6 +22,7 @@ export function guideSections(document: Document): GuideSection[] {
     section("requests", "Requests and images", markdownToHtml(REQUESTS)),
     section("headers", "Response headers", headers(document)),
     section("errors", "Errors", `${markdownToHtml(ERRORS_INTRODUCTION)}${errorList()}`),
+    section("streams", "Streams", markdownToHtml(STREAMS)),
     section("limits", "Limits", limits()),
   ];
 }
@@ -84,6 +85,15 @@ const REQUESTS = `One port serves gRPC, gRPC-Web, Connect and plain HTTP. All re
 - Images are not stored. Embeddings are stored only in galleries.
 - Age and gender are how a face appears to annotators of photographs, not facts about a person.
 - All operations can be repeated safely, except CreateGallery, which then says that the gallery exists.`;
+
+const STREAMS = `[AnalyzeImages](#v1AnalyzeImages) measures any number of images on one stream: over gRPC, over Connect with HTTP/2, and over plain HTTP as lines of JSON (\`application/x-ndjson\`). Exports and imports of galleries are lines of JSON, too.
+
+- Send and read at the same time. The service takes the next image when earlier ones are done and their responses were read.
+- Responses come as they are ready. Each has the \`key\` of its request.
+- An image that fails has an \`error\`, and the stream goes on. Every image counts like a request.
+- A stream without an image in progress ends after 30 seconds with [REQUEST_TOO_SLOW](#error-REQUEST_TOO_SLOW).
+- A stream may end early with [DRAINING](#error-DRAINING). Open a new one and send the images that have no response. The clients do this.
+- curl needs \`-T .\`, as \`-d\` waits for the end of the input.`;
 
 const ERRORS_INTRODUCTION = `Decide by \`reason\`. Reasons and codes never change their meaning; the message is for people and may change.
 

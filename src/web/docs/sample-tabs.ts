@@ -38,19 +38,21 @@ function createTabs(group: HTMLElement, index: number): (language: string) => vo
       },
       sample.querySelector("summary")!.textContent,
     );
-    const copy = make("button", { type: "button", class: "copy" }, "Copy");
-    copyOnClick(copy, () => code.textContent);
     const panel = make(
       "div",
       { class: "sample", role: "tabpanel", id: `panel-${index}-${i}`, "aria-labelledby": tab.id },
       code,
-      copy,
     );
     return { language, tab, panel };
   });
   const list = make("div", { role: "tablist", "aria-label": "Language" }, ...panels.map(({ tab }) => tab));
   list.addEventListener("keydown", moveByArrow);
-  group.replaceChildren(list, ...panels.map(({ panel }) => panel));
+  const copy = make("button", { type: "button", class: "copy" }, "Copy");
+  copyOnClick(copy, () => panels.find(({ panel }) => !panel.hidden)?.panel.textContent ?? "");
+  group.replaceChildren(
+    make("div", { class: "sample-bar" }, list, copy),
+    ...panels.map(({ panel }) => panel),
+  );
   return (language) => {
     const shown = panels.find((panel) => panel.language === language) ?? panels[0];
     for (const { tab, panel } of panels) {

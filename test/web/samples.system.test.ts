@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
+import { EXAMPLE_FINGERPRINT, EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
 import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 import { SAMPLE_RUNNERS, type WrittenSample } from "../support/sample-programs.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
+
+const ADMIN_KEY = "admin-key-of-the-code-samples-0123";
 
 /** A name with everything that is special in a shell, in curl, in printf, in JSON or in a string of a language. */
 const HOSTILE_NAME = `a "b" it's;,%s%n $HOME \`x\` \\u0041\\.jpg`;
@@ -66,7 +68,7 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
   let service: RunningService;
   let folder: string;
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY });
     folder = mkdtempSync(join(tmpdir(), "visage-samples-"));
     for (const name of ["one.jpg", "two.jpg", "photo.jpg", HOSTILE_NAME])
       copyFileSync(join(PHOTOS, "sample3.jpg"), join(folder, name));
@@ -92,12 +94,21 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
       await fetch(`${address}/v1/galleries/staff`, { method: "DELETE", headers });
       const sources = join(folder, language);
       mkdirSync(sources);
-      const env = { VISAGE_KEY: USER, PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src") };
+      const env = {
+        VISAGE_KEY: USER,
+        VISAGE_ADMIN_KEY: ADMIN_KEY,
+        PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src"),
+      };
       const execute = await prepare(sources, samples, (program, args) =>
         runProgram(folder, program, args, env),
       );
+      let fingerprint = EXAMPLE_FINGERPRINT;
       for (const sample of samples) {
-        const output = await execute(sample);
+        const output = await execute({
+          ...sample,
+          code: sample.code.replaceAll(EXAMPLE_FINGERPRINT, fingerprint),
+        });
+        fingerprint = newestFingerprint(output) ?? fingerprint;
         const { operation, linesFile } = sample.request;
         expect(output, sample.code).toMatch(EXPECTED[operation] ?? /./);
         if (operation === "v1ExportGallery")
@@ -107,3 +118,10 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
     });
   });
 });
+
+/** The fingerprint of the key that a response contains: those of a list are in the order of creation. */
+function newestFingerprint(output: string): string | undefined {
+  return output.includes('"keys"')
+    ? [...output.matchAll(/"fingerprint":\s*"(\w+)"/g)].map(([, found]) => found).at(-1)
+    : undefined;
+}

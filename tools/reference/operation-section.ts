@@ -9,7 +9,7 @@ import {
   type PlacedOperation,
   resolveResponse,
 } from "./openapi.ts";
-import { exampleRequest, hasSamples, sampleTabs } from "./sample-tabs.ts";
+import { exampleRequest, hasClientSamples, hasSamples, sampleTabs } from "./sample-tabs.ts";
 import { parameterFields, requestFields, responseFields } from "./schema-fields.ts";
 import { canBeTried } from "./try-forms.ts";
 
@@ -38,7 +38,9 @@ export function operationSection(document: Document, placed: PlacedOperation): s
   ];
   const samples = [
     hasSamples(id) ? sampleTabs(exampleRequest(id)) : "",
-    deprecated ? `<p class="hint">The clients do not offer this deprecated operation.</p>` : "",
+    hasSamples(id) && !hasClientSamples(id)
+      ? '<p class="hint">The clients do not offer this operation.</p>'
+      : "",
     canBeTried(operation) ? element("div", { class: "try", "data-operation": id }) : "",
     responseExample(document, placed),
   ];

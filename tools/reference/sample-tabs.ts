@@ -9,6 +9,13 @@ export function hasSamples(id: string): id is OperationId {
   return id in EXAMPLES;
 }
 
+/** Whether the clients of all languages have an operation. */
+export function hasClientSamples(id: OperationId): boolean {
+  return SAMPLE_LANGUAGES.every(
+    ({ write }) => write(exampleRequest(id), { address: WRITTEN_URL }) !== undefined,
+  );
+}
+
 /** The example request of an operation. */
 export function exampleRequest(operation: OperationId): SampleRequest {
   return { operation, ...EXAMPLES[operation] };

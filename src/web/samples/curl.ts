@@ -18,7 +18,7 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
   const operation = sampleOperation(request.operation);
   const { path, rest } = splitFields(request);
   const url = (query = "") => shellQuote(`${destination.address}${path}${query}`);
-  const curl = `curl -H ${authorizationHeader(destination)}`;
+  const curl = `curl -H ${authorizationHeader(request.operation, destination)}`;
   const method = isDefaultMethod(operation) ? undefined : `-X ${operation.method}`;
   if (operation.body === "lines") return linesSample(request, operation, curl, url());
   if (operation.body === "form" && needsJson(request, operation)) {

@@ -6,10 +6,14 @@ const PAIR = (one: string, other: string) => [
 ];
 const STAFF = { galleryId: "staff" };
 const ANN = { ...STAFF, personId: "ann" };
+const ACME = { user: "acme" };
+/** Stands for the fingerprint of a key, which a response contains. */
+export const EXAMPLE_FINGERPRINT = "0123456789";
 
 /**
  * An example request of each operation. Sent in this order, all succeed: the examples of galleries create a gallery,
- * use it and delete it.
+ * use it and delete it, and those of
+ * the operator do the same with a plan and a user.
  */
 export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operation">>> = {
   matchFaces: { images: PAIR("img_1", "img_2") },
@@ -42,6 +46,22 @@ export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operati
   v1DeleteFace: { fields: { ...ANN, faceId: "front" } },
   v1DeletePerson: { fields: ANN },
   v1DeleteGallery: { fields: STAFF },
+  v1GetAccount: {},
+  v1GetUsage: { fields: { firstMonth: "2026-01", lastMonth: "2026-12" } },
+  v1CreateKey: { fields: { graceDays: 14 } },
+  v1DeleteKey: { fields: { fingerprint: EXAMPLE_FINGERPRINT } },
+  v1CreatePlan: { fields: { name: "gold", requestsPerSecond: 20, requestsPerMonth: 100000 } },
+  v1ListPlans: {},
+  v1UpdatePlan: { fields: { name: "gold", maxGalleries: 50 } },
+  v1CreateUser: { fields: { name: "acme", plan: "gold" } },
+  v1ListUsers: { fields: { query: "ac", pageSize: 50 } },
+  v1GetUser: { fields: ACME },
+  v1UpdateUser: { fields: { ...ACME, extendDays: 30 } },
+  v1CreateUserKey: { fields: { ...ACME, graceDays: 7 } },
+  v1DeleteUserKey: { fields: { ...ACME, fingerprint: EXAMPLE_FINGERPRINT } },
+  v1SumUsage: { fields: ACME },
+  v1DeleteUser: { fields: ACME },
+  v1DeletePlan: { fields: { name: "gold" } },
 };
 
 /** The example requests, in the order in which all succeed. */

@@ -4,9 +4,9 @@ import { authorizationHeader, commandLines, indent, printMessage, shellQuote } f
 
 /** Writes a request as a grpcurl command. It needs no proto file, because the service supports reflection. */
 export function grpcurlSample(request: SampleRequest, destination: SampleDestination): string {
-  const { rpc, body, method } = sampleOperation(request.operation);
+  const { body, method } = sampleOperation(request.operation);
   const { images, fields = {} } = request;
-  const call = (data: string) => grpcurl(destination, data, rpc);
+  const call = (data: string) => grpcurl(request, destination, data);
   if (body === "lines" && method === "GET")
     return `${call(`-d ${shellQuote(JSON.stringify(fields))}`)} > ${linesFile(request)}`;
   if (body === "lines" && !images) {
@@ -22,14 +22,14 @@ export function grpcurlSample(request: SampleRequest, destination: SampleDestina
   return call(`-d ${shellQuote(JSON.stringify(fields))}`);
 }
 
-function grpcurl(destination: SampleDestination, data: string, rpc: string): string {
+function grpcurl({ operation }: SampleRequest, destination: SampleDestination, data: string): string {
   const { protocol, host, port } = new URL(destination.address);
   const isTls = protocol === "https:";
   const target = port ? host : `${host}:${isTls ? 443 : 80}`;
   return commandLines(
-    `grpcurl ${isTls ? "" : "-plaintext "}-H ${authorizationHeader(destination)}`,
+    `grpcurl ${isTls ? "" : "-plaintext "}-H ${authorizationHeader(operation, destination)}`,
     data,
-    `${target} ${rpc}`,
+    `${target} ${sampleOperation(operation).rpc}`,
   );
 }
 

@@ -29,7 +29,7 @@ export interface SampleRequest {
 export interface SampleDestination {
   /** URL of the service without a slash at its end. */
   readonly address: string;
-  /** The key, written into the sample. Without it, the sample reads the environment variable VISAGE_KEY. */
+  /** The key, written into the sample. Without it, the sample reads an environment variable: VISAGE_KEY. */
   readonly key?: string;
 }
 
@@ -53,12 +53,15 @@ export interface SampleOperation {
 const FACE = "face.v1.FaceService";
 const ANALYSIS = "visage.v1.FaceAnalysisService";
 const GALLERY = "visage.v1.GalleryService";
+const ACCOUNT = "visage.v1.AccountService";
+const ADMIN = "visage.v1.AdminService";
 const PAIR_BOXES = {
   img_1: { name: "bboxes_1", isList: false },
   img_2: { name: "bboxes_2", isList: false },
 };
 const GALLERY_PATH = "/v1/galleries/{galleryId}";
 const PERSON_PATH = `${GALLERY_PATH}/people/{personId}`;
+const USER_PATH = "/v1/admin/users/{user}";
 
 function form(path: string, rpc: string, rest: Partial<SampleOperation> = {}): SampleOperation {
   return { method: "POST", path, rpc, body: "form", imageKind: "image", ...rest };
@@ -66,7 +69,7 @@ function form(path: string, rpc: string, rest: Partial<SampleOperation> = {}): S
 
 function plain(method: SampleOperation["method"], path: string, rpc: string): SampleOperation {
   const hasBody = method === "POST" || method === "PATCH";
-  return { method, path, rpc: `${GALLERY}/${rpc}`, body: hasBody ? "json" : "none" };
+  return { method, path, rpc, body: hasBody ? "json" : "none" };
 }
 
 /** All operations that have samples, by their ids in the OpenAPI document. */
@@ -90,20 +93,36 @@ export const SAMPLE_OPERATIONS = {
     body: "lines",
     imageKind: "image",
   },
-  v1CreateGallery: plain("POST", "/v1/galleries", "CreateGallery"),
-  v1ListGalleries: plain("GET", "/v1/galleries", "ListGalleries"),
-  v1GetGallery: plain("GET", GALLERY_PATH, "GetGallery"),
-  v1UpdateGallery: plain("PATCH", GALLERY_PATH, "UpdateGallery"),
-  v1DeleteGallery: plain("DELETE", GALLERY_PATH, "DeleteGallery"),
+  v1CreateGallery: plain("POST", "/v1/galleries", `${GALLERY}/CreateGallery`),
+  v1ListGalleries: plain("GET", "/v1/galleries", `${GALLERY}/ListGalleries`),
+  v1GetGallery: plain("GET", GALLERY_PATH, `${GALLERY}/GetGallery`),
+  v1UpdateGallery: plain("PATCH", GALLERY_PATH, `${GALLERY}/UpdateGallery`),
+  v1DeleteGallery: plain("DELETE", GALLERY_PATH, `${GALLERY}/DeleteGallery`),
   v1EnrolFace: form(`${PERSON_PATH}/faces`, `${GALLERY}/EnrolFace`, { imageKind: "source" }),
-  v1GetPerson: plain("GET", PERSON_PATH, "GetPerson"),
-  v1ListPeople: plain("GET", `${GALLERY_PATH}/people`, "ListPeople"),
-  v1UpdatePerson: plain("PATCH", PERSON_PATH, "UpdatePerson"),
-  v1DeletePerson: plain("DELETE", PERSON_PATH, "DeletePerson"),
-  v1DeleteFace: plain("DELETE", `${PERSON_PATH}/faces/{faceId}`, "DeleteFace"),
+  v1GetPerson: plain("GET", PERSON_PATH, `${GALLERY}/GetPerson`),
+  v1ListPeople: plain("GET", `${GALLERY_PATH}/people`, `${GALLERY}/ListPeople`),
+  v1UpdatePerson: plain("PATCH", PERSON_PATH, `${GALLERY}/UpdatePerson`),
+  v1DeletePerson: plain("DELETE", PERSON_PATH, `${GALLERY}/DeletePerson`),
+  v1DeleteFace: plain("DELETE", `${PERSON_PATH}/faces/{faceId}`, `${GALLERY}/DeleteFace`),
   v1IdentifyFaces: form(`${GALLERY_PATH}:identify`, `${GALLERY}/IdentifyFaces`, { imageKind: "source" }),
-  v1ExportGallery: { ...plain("GET", `${GALLERY_PATH}:export`, "ExportGallery"), body: "lines" },
-  v1ImportFaces: { ...plain("POST", `${GALLERY_PATH}:import`, "ImportFaces"), body: "lines" },
+  v1ExportGallery: { ...plain("GET", `${GALLERY_PATH}:export`, `${GALLERY}/ExportGallery`), body: "lines" },
+  v1ImportFaces: { ...plain("POST", `${GALLERY_PATH}:import`, `${GALLERY}/ImportFaces`), body: "lines" },
+  v1GetAccount: plain("GET", "/v1/account", `${ACCOUNT}/GetAccount`),
+  v1GetUsage: plain("GET", "/v1/account/usage", `${ACCOUNT}/GetUsage`),
+  v1CreateKey: plain("POST", "/v1/account/keys", `${ACCOUNT}/CreateKey`),
+  v1DeleteKey: plain("DELETE", "/v1/account/keys/{fingerprint}", `${ACCOUNT}/DeleteKey`),
+  v1ListPlans: plain("GET", "/v1/admin/plans", `${ADMIN}/ListPlans`),
+  v1CreatePlan: plain("POST", "/v1/admin/plans", `${ADMIN}/CreatePlan`),
+  v1UpdatePlan: plain("PATCH", "/v1/admin/plans/{name}", `${ADMIN}/UpdatePlan`),
+  v1DeletePlan: plain("DELETE", "/v1/admin/plans/{name}", `${ADMIN}/DeletePlan`),
+  v1CreateUser: plain("POST", "/v1/admin/users", `${ADMIN}/CreateUser`),
+  v1ListUsers: plain("GET", "/v1/admin/users", `${ADMIN}/ListUsers`),
+  v1GetUser: plain("GET", USER_PATH, `${ADMIN}/GetUser`),
+  v1UpdateUser: plain("PATCH", USER_PATH, `${ADMIN}/UpdateUser`),
+  v1DeleteUser: plain("DELETE", USER_PATH, `${ADMIN}/DeleteUser`),
+  v1CreateUserKey: plain("POST", `${USER_PATH}/keys`, `${ADMIN}/CreateUserKey`),
+  v1DeleteUserKey: plain("DELETE", `${USER_PATH}/keys/{fingerprint}`, `${ADMIN}/DeleteUserKey`),
+  v1SumUsage: plain("GET", "/v1/admin/usage", `${ADMIN}/SumUsage`),
 } as const satisfies Readonly<Record<string, SampleOperation>>;
 
 /** The id of an operation in the OpenAPI document. */
@@ -112,6 +131,11 @@ export type OperationId = keyof typeof SAMPLE_OPERATIONS;
 /** Looks an operation up. */
 export function sampleOperation(id: OperationId): SampleOperation {
   return SAMPLE_OPERATIONS[id];
+}
+
+/** The environment variable with the key of an operation. */
+export function keyVariable(id: OperationId): string {
+  return sampleOperation(id).rpc.startsWith(ADMIN) ? "VISAGE_ADMIN_KEY" : "VISAGE_KEY";
 }
 
 /** Splits the fields of a request into those of the path and the others. */

@@ -1,5 +1,5 @@
 import { type MessageJson, printfFormat } from "./message-json.ts";
-import type { SampleDestination } from "./sample-request.ts";
+import { keyVariable, type OperationId, type SampleDestination } from "./sample-request.ts";
 
 /** Quotes a text as one word of a POSIX shell. */
 export function shellQuote(text: string): string {
@@ -7,9 +7,9 @@ export function shellQuote(text: string): string {
 }
 
 /** The header with the key, as one word of a shell. */
-export function authorizationHeader({ key }: SampleDestination): string {
+export function authorizationHeader(operation: OperationId, { key }: SampleDestination): string {
   return key === undefined
-    ? '"Authorization: Bearer $VISAGE_KEY"'
+    ? `"Authorization: Bearer $${keyVariable(operation)}"`
     : shellQuote(`Authorization: Bearer ${key}`);
 }
 

@@ -27,6 +27,9 @@ const INTERNAL = "INTERNAL";
 /** Rejections without any work. The service asks for patience, so the call is retried until its deadline. */
 const REJECTIONS: readonly string[] = ["OVERLOADED", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT"];
 
+/** Other errors of a call that the service has not processed. */
+const UNPROCESSED: readonly string[] = ["DRAINING", "ACCOUNTS_UNAVAILABLE"];
+
 /**
  * Calls, and retries while the error is retryable, with exponential backoff or after the delay that the service asks
  * for. Fails at once if the next delay would exceed the deadline. Rejects with VisageError.
@@ -52,7 +55,7 @@ export async function callWithRetries<T>(
       const isInternal = error.reason === INTERNAL;
       const delayMs = delayAfter(error, attempt);
       const isLast = (isRejected ? retries : retriesLeft) === 0 || performance.now() + delayMs >= deadline;
-      const mayRepeat = isIdempotent || isRejected;
+      const mayRepeat = isIdempotent || isRejected || UNPROCESSED.includes(error.reason);
       if (!error.retryable || !mayRepeat || isLast || (isInternal && hadInternalError)) throw error;
       hadInternalError ||= isInternal;
       if (!isRejected) retriesLeft--;

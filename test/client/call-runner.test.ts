@@ -214,3 +214,21 @@ test("a closed runner cancels the calls that wait, are in flight or follow", asy
     expect(result).toMatchObject({ reason: { reason: "CANCELLED", message: "The client is closed." } });
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test.each([
+  ["OVERLOADED", 2],
+  ["DRAINING", 2],
+  ["INTERNAL", 1],
+  ["GALLERIES_UNAVAILABLE", 1],
+])("a call that may not run twice is sent again only if it was not processed: %s", async (reason, times) => {
+  let sent = 0;
+  const send = async () => {
+    if (++sent === 1) throw serviceError(reason, true);
+  };
+  const settled = createRunner()
+    .run(undefined, callThat({ send, isIdempotent: false }))
+    .catch(() => {});
+  await vi.advanceTimersByTimeAsync(900);
+  await settled;
+  expect(sent).toBe(times);
+});

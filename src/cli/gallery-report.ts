@@ -8,6 +8,7 @@ const DECIMALS = 4;
 
 /** Formats galleries as a table. */
 export function formatGalleries(galleries: readonly Gallery[]): string {
+  if (galleries.length === 0) return "There are no galleries.";
   const rows = galleries.map((gallery) => [
     gallery.galleryId,
     replaceControlCharacters(gallery.displayName),
@@ -36,6 +37,7 @@ export function formatGallery(gallery: Gallery): string {
 
 /** Formats people as a table. */
 export function formatPeople(people: readonly Person[]): string {
+  if (people.length === 0) return "The gallery is empty.";
   const rows = people.map(({ personId, displayName, faces, createTime }) => [
     personId,
     replaceControlCharacters(displayName),

@@ -49,6 +49,16 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     // Hundreds of photos scroll inside the table.
     const table = page.getByRole("region", { name: "Photos of the batch" });
     expect((await table.boundingBox())!.height).toBeLessThanOrEqual(560);
+    // Every row is as high as its text, and its button is in view.
+    const { x, width } = (await table.boundingBox())!;
+    for (const row of await table
+      .getByRole("row")
+      .filter({ has: page.getByRole("button") })
+      .all()) {
+      expect((await row.boundingBox())!.height).toBeLessThan(180);
+      const button = (await row.getByRole("button").boundingBox())!;
+      expect(button.x + button.width).toBeLessThanOrEqual(x + width);
+    }
   });
 
   test("analyses several photos, each of which fails alone, and exports them", async () => {
@@ -122,9 +132,13 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
   });
 
   test("500 photos leave no pixels behind", async () => {
-    const { page, batch, addBatch } = await openBatch(
-      ...(await Promise.all(Array.from({ length: 500 }, (_, i) => smallPhoto(i)))),
-    );
+    const buffer = await sharp(photograph(3)).resize(64).jpeg().toBuffer();
+    const files = Array.from({ length: 500 }, (_, i) => ({
+      name: `photo-${i}.jpg`,
+      mimeType: "image/jpeg",
+      buffer,
+    }));
+    const { page, batch, addBatch } = await openBatch(...files);
     await page.evaluate(COUNT_OBJECT_URLS);
     await addBatch();
     await batch.getByText("500 of 500 photos").waitFor({ timeout: 240_000 });
@@ -145,11 +159,6 @@ const COUNT_OBJECT_URLS = `
   URL.revokeObjectURL = (url) => (openObjectUrls--, revokeObjectURL.call(URL, url));
 `;
 
-async function smallPhoto(number: number): Promise<UploadFile> {
-  const buffer = await sharp(photograph(3)).resize(160).jpeg().toBuffer();
-  return { name: `photo-${number}.jpg`, mimeType: "image/jpeg", buffer };
-}
-
 async function chooseFiles(page: Page, files: readonly UploadFile[]): Promise<void> {
   await page.locator('[data-slot="0"] input[type=file]').setInputFiles([...files]);
 }
@@ -157,7 +166,7 @@ async function chooseFiles(page: Page, files: readonly UploadFile[]): Promise<vo
 async function savedBy(page: Page, button: string): Promise<string> {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("button", { name: button }).click(),
+    page.locator(".batch").getByRole("button", { name: button }).click(),
   ]);
   return readFileSync(await (download as Download).path(), "utf8");
 }

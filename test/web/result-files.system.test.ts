@@ -6,13 +6,17 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import type { SampleBox, SampleRequest } from "../../src/web/samples/sample-request.ts";
+import { SAMPLE_LANGUAGES, type SampleLanguage } from "../../src/web/samples/samples.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { SAMPLE_RUNNERS } from "../support/sample-programs.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
+
+/** A name with characters that are special in a shell, in curl or in a string. */
+const HOSTILE_NAME = 'Ada\'s "best", photo; 1.jpg';
 
 describe.runIf(hasBrowser)("the result as files and as code", () => {
   let service: RunningService;
@@ -69,36 +73,38 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
     expect((await saved(page, "Annotated photo 2")).name).toBe("sample4-annotated.jpg");
   });
 
-  describe.each(SAMPLE_RUNNERS.filter(({ wanted }) => wanted))(
+  /** Opens the form with everything that code can contain, and returns the code in a language. */
+  async function codeIn(language: string): Promise<{ readonly code: string; readonly box: SampleBox }> {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const playground = await openPlayground(browser, service, { permissions });
+    const { page, addPhotos, openOptions, selectOperation, result, slot } = playground;
+    await addPhotos(0, { ...sampleFile(4), name: HOSTILE_NAME });
+    await result.getByText("4 faces").waitFor();
+    await slot(0)
+      .getByRole("button", { name: /^Face 2/ })
+      .click();
+    await selectOperation("Vector");
+    await openOptions();
+    await page.getByRole("checkbox", { name: /^Check quality/ }).check();
+    const curl = (await page.locator("#code").textContent())!;
+    const box = /bboxes=([\d,]+)/.exec(curl)![1]!.split(",").map(Number);
+    await page.getByRole("tab", { name: languageOf(language).name, exact: true }).click();
+    expect(await page.locator("#code").textContent()).not.toContain(USER);
+    return { code: await copyCode(page), box: box as unknown as SampleBox };
+  }
+
+  // The tests of the samples compile those in Go and Java, which takes long.
+  const isScript = ({ language }: { readonly language: string }) => !["go", "java"].includes(language);
+
+  describe.each(SAMPLE_RUNNERS.filter((runner) => runner.wanted && isScript(runner)))(
     "the code in $language",
     ({ language, prepare }) => {
       test("follows the form and runs", { timeout: SDK_TIMEOUT_MS }, async () => {
-        const permissions = ["clipboard-read", "clipboard-write"];
-        const { page, addPhotos, openOptions, selectOperation, result, slot } = await openPlayground(
-          browser,
-          service,
-          {
-            permissions,
-          },
-        );
-        const name = 'Ada\'s "best", photo; 1.jpg';
-        await addPhotos(0, { ...sampleFile(4), name });
-        await result.getByText("4 faces").waitFor();
-        await slot(0)
-          .getByRole("button", { name: /^Face 2/ })
-          .click();
-        await selectOperation("Vector");
-        await openOptions();
-        await page.getByRole("checkbox", { name: /^Check quality/ }).check();
-        const { name: label } = SAMPLE_LANGUAGES.find(({ id }) => id === language)!;
-        await page.getByRole("tab", { name: label, exact: true }).click();
-        expect(await page.locator("#code").textContent()).not.toContain(USER);
-        const code = await copyCode(page);
+        const { code } = await codeIn(language);
         expect(code).toContain(USER);
-
         const folder = mkdtempSync(join(tmpdir(), "visage-code-"));
         onTestFinished(() => rmSync(folder, { recursive: true }));
-        copyFileSync(join(PHOTOS, "sample4.jpg"), join(folder, name));
+        copyFileSync(join(PHOTOS, "sample4.jpg"), join(folder, HOSTILE_NAME));
         const sources = join(folder, "sources");
         mkdirSync(sources);
         const sample = { name: "sample", request: { operation: "getFaceVec" as const }, code };
@@ -111,6 +117,17 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
     },
   );
 
+  test.each(["go", "java"])("the code in %s follows the form", async (language) => {
+    const { code, box } = await codeIn(language);
+    const request: SampleRequest = {
+      operation: "getFaceVec",
+      images: [{ field: "img", file: HOSTILE_NAME, boxes: [box] }],
+      fields: { quality: true },
+    };
+    const address = `http://127.0.0.1:${service.port}`;
+    expect(code).toBe(languageOf(language).write(request, { address, key: USER })!.trimEnd());
+  });
+
   test("the arrow keys choose a language, which the next page remembers", async () => {
     const { page } = await openPlayground(browser, service);
     await page.getByRole("tab", { name: "curl", exact: true }).focus();
@@ -121,6 +138,10 @@ describe.runIf(hasBrowser)("the result as files and as code", () => {
     expect(await page.getByRole("tab", { selected: true }).textContent()).toBe("Python");
   });
 });
+
+function languageOf(id: string): SampleLanguage {
+  return SAMPLE_LANGUAGES.find((language) => language.id === id)!;
+}
 
 async function saved(page: Page, label: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
   const [download] = await Promise.all([

@@ -100,7 +100,7 @@ describe.runIf(hasBrowser)("a match in the playground", () => {
     await other.click();
     await chosen.first().getByText("the face that you selected").waitFor();
     expect(await result.locator(".headline").textContent()).not.toBe(before);
-    expect(await page.locator("#curl").textContent()).toContain("bboxes_1=");
+    expect(await page.locator("#code").textContent()).toContain("bboxes_1=");
   });
 
   test("compares every face with every face, as the service does", async () => {

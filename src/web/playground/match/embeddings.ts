@@ -2,7 +2,8 @@ import { callService } from "../../site/request.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
 import { type Analysis, type AnalyzedFace, scaleAnalysis } from "../batch/analysis.ts";
 import type { Face } from "../faces.ts";
-import type { Photo } from "../store.ts";
+import { PhotoError } from "../photos.ts";
+import type { Photo, State } from "../store.ts";
 import { createUpload } from "../upload.ts";
 
 /** A face with its vector. */
@@ -11,13 +12,15 @@ export interface EmbeddedFace {
   readonly vector: readonly number[];
 }
 
-/** Returns every face of a photo with its vector, the most prominent first. Throws RequestError. */
+/** Returns every face of a photo with its vector, the most prominent first. Throws RequestError or PhotoError. */
 export async function embedFaces(
   photo: Photo,
-  userId: string,
+  { userId, mayScale }: Pick<State, "userId" | "mayScale">,
   signal: AbortSignal,
 ): Promise<readonly EmbeddedFace[]> {
-  const upload = await createUpload({ ...photo, isAccepted: true }, true, await fetchServiceInfo());
+  const upload = await createUpload(photo, mayScale, await fetchServiceInfo()).catch(() => {
+    throw new PhotoError(`${photo.name} is too large for this browser to convert.`);
+  });
   const body = new FormData();
   body.append("image", upload.file, photo.name);
   const path = "v1/images:analyze?features=FEATURE_EMBEDDING&features=FEATURE_QUALITY";

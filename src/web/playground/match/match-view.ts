@@ -66,7 +66,7 @@ function describeChoice(
   known: Photo["faces"],
   onFind: () => void,
 ): (Node | string)[] {
-  const { slot, box } = request.images[image]!;
+  const { slot, box, photo } = request.images[image]!;
   const { faces_found: found, faces } = data.detail.images[image]!;
   const used = faces[0]?.face_rectangle;
   const count = Math.max(found, known.length);
@@ -75,6 +75,7 @@ function describeChoice(
   const number = used ? known.findIndex(({ rectangle }) => isSameFace(rectangle, used)) + 1 : 0;
   const which = box ? "the face that you selected" : `the most prominent of ${count} faces`;
   const text = `${name}${number > 0 ? `face ${number}, ` : ""}${which}. `;
+  if (photo?.url) return [text];
   if (known.length >= count) return [text, "Click another one in the photo to compare it."];
   const button = make("button", { type: "button" }, "Choose another face");
   button.addEventListener("click", onFind);

@@ -1,6 +1,7 @@
 import { make } from "../../site/elements.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { isSameFace, mergeFaces } from "../faces.ts";
+import { PhotoError } from "../photos.ts";
 import type { Rectangle } from "../responses.ts";
 import type { Success } from "../send.ts";
 import { type Photo, type Store, updateSlot } from "../store.ts";
@@ -70,8 +71,9 @@ export class MatrixPanel {
     return faces?.[0] && faces[1] && [faces[0], faces[1]];
   }
 
-  /** A photo with several faces makes a matrix worth while. */
+  /** A photo with several faces makes a matrix worth while. The page does not have the photo of a URL. */
   #isGroup(): boolean {
+    if (this.#photos()?.some(({ url }) => url)) return false;
     const found = this.#outcome?.response.data.detail.images.map(({ faces_found }) => faces_found) ?? [];
     const known = this.#photos()?.map(({ faces }) => faces.length) ?? [];
     return Math.max(...found, ...known) > 1;
@@ -101,9 +103,8 @@ export class MatrixPanel {
       await Promise.all(photos.map((photo) => this.#embed(photo, loading.signal)));
     } catch (error) {
       loading.abort();
-      if (!(error instanceof RequestError)) throw error;
       // A newer result may have been drawn meanwhile.
-      if (this.#loading === loading) this.#offer(error.facts.kind === "cancelled" ? "" : error.message);
+      if (this.#loading === loading) this.#offer(problemOf(error));
       return;
     }
     if (this.#loading !== loading || loading.signal.aborted) return;
@@ -114,7 +115,7 @@ export class MatrixPanel {
 
   async #embed(photo: Photo, signal: AbortSignal): Promise<void> {
     if (this.#faces.has(photo.image)) return;
-    this.#faces.set(photo.image, await embedFaces(photo, this.#store.state.userId, signal));
+    this.#faces.set(photo.image, await embedFaces(photo, this.#store.state, signal));
   }
 
   #show(): void {
@@ -172,6 +173,13 @@ export class MatrixPanel {
       faces: embedded.map(({ face }, i) => ({ face, number: numberOf(face.rectangle) || i + 1 })),
     };
   }
+}
+
+/** Writes an error for the user; empty if the user cancelled. Throws errors that are defects. */
+function problemOf(error: unknown): string {
+  if (error instanceof PhotoError) return error.message;
+  if (!(error instanceof RequestError)) throw error;
+  return error.facts.kind === "cancelled" ? "" : error.message;
 }
 
 function leftOut(sides: readonly MatrixSide[]): string[] {

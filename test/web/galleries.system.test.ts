@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
@@ -75,7 +76,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       expect.stringContaining("Enrolled"),
       expect.stringContaining("Face too Small. Use a photo with a larger face."),
       expect.stringContaining("No face was found"),
-      expect.stringContaining("notes.txt is not a JPEG or PNG image."),
+      expect.stringContaining("notes.txt is not a JPEG or PNG image"),
     ]);
     await page.getByRole("button", { name: "Enrol anyway" }).click();
     await page.getByText("2 photos enrolled, 2 not.").waitFor();
@@ -144,11 +145,19 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     expect(candidates[0]).toContain(nearest.faces[1]!.matches[0]!.distance.toFixed(3));
     expect(await result.locator(".who").allTextContents()).toEqual(verdicts);
 
+    // Large photos and other formats are converted by the browser, and the boxes fit the original.
+    const left = await leftOfFirstBox(page);
+    const webp = await sharp(sampleFile(3).buffer).resize(3000).webp().toBuffer();
+    await identify({ name: "large.webp", mimeType: "image/webp", buffer: webp });
+    expect(await result.locator(".who.known").textContent()).toContain("Ann <b>");
+    const scaledLeft = await leftOfFirstBox(page);
+    expect(Math.abs(scaledLeft - left)).toBeLessThan(5);
+
     const wall = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
     await identify(wall);
     expect(await result.textContent()).toBe("No face was found in this photo.");
     await dropFiles(page.locator("#identify-zone .drop-zone"), [TEXT_FILE]);
-    await page.getByText("notes.txt is not a JPEG or PNG image.").waitFor();
+    await page.getByText("notes.txt is not a JPEG or PNG image").waitFor();
   });
 
   test("a large gallery gives candidates and not a verdict", async () => {
@@ -322,4 +331,12 @@ function sourceOf({ buffer }: UploadFile) {
   return {
     source: { case: "image", value: { source: { case: "content", value: buffer } } },
   } as const;
+}
+
+/** The position of the first box on the photo, in pixels. */
+function leftOfFirstBox(page: Page): Promise<number> {
+  return page
+    .locator(".face-box")
+    .first()
+    .evaluate((box) => (box as unknown as { offsetLeft: number }).offsetLeft);
 }

@@ -13,7 +13,7 @@ export interface DropZoneOptions {
 export function createDropZone({ title, button, isMultiple, onFiles }: DropZoneOptions): HTMLElement {
   const input = make("input", {
     type: "file",
-    accept: "image/jpeg,image/png,image/webp",
+    accept: "image/*",
     multiple: isMultiple,
     hidden: true,
   });

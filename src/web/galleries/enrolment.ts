@@ -1,8 +1,7 @@
-import { closePhoto, openPhoto } from "../playground/photos.ts";
 import { RequestError } from "../site/request-error.ts";
-import { fetchServiceInfo } from "../site/service-info.ts";
 import { cropFace } from "./face-crop.ts";
 import { type CallOptions, type Enrolment, enrolFace } from "./gallery-api.ts";
+import { openSentPhoto } from "./sent-photo.ts";
 
 /** How often a photo is sent again when the service is busy. */
 const MAX_RETRIES = 5;
@@ -27,12 +26,15 @@ export async function enrolPhoto(
   enrolment: Enrolment,
   options: CallOptions,
 ): Promise<EnrolledCrop> {
-  const photo = await openPhoto(file, file.name, await fetchServiceInfo());
+  const photo = await openSentPhoto(file);
   try {
-    const { faceId, box } = await retryWhileBusy(() => enrolFace(enrolment, file, options), options.signal);
-    return { faceId, crop: cropFace(photo.image, box, `Enrolled face of ${file.name}`) };
+    const { faceId, box } = await retryWhileBusy(
+      () => enrolFace(enrolment, photo.file, options),
+      options.signal,
+    );
+    return { faceId, crop: cropFace(photo.image, photo.toPhoto(box), `Enrolled face of ${file.name}`) };
   } finally {
-    closePhoto(photo);
+    photo.close();
   }
 }
 

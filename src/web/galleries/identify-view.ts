@@ -1,11 +1,9 @@
-import { closePhoto, openPhoto } from "../playground/photos.ts";
-import type { Photo } from "../playground/store.ts";
 import { byId, make } from "../site/elements.ts";
-import { fetchServiceInfo } from "../site/service-info.ts";
 import { createDropZone } from "./drop-zone.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { type Identification, identifyFaces, MAX_DISTANCE } from "./gallery-api.ts";
 import { drawFaceBoxes, drawIdentification } from "./identified-faces.ts";
+import { openSentPhoto, type SentPhoto } from "./sent-photo.ts";
 
 /** How many people to show for each face. */
 const MAX_RESULTS = 3;
@@ -23,13 +21,16 @@ export function mountIdentifyView(): IdentifyView {
   const status = byId("identify-status", HTMLParagraphElement);
   const cancel = byId("cancel-identify", HTMLButtonElement);
   let galleryId = "";
-  let shown: Photo | undefined;
+  let shown: SentPhoto | undefined;
   let running: AbortController | undefined;
+  /** Counts what the view has shown, so that a photo that opens slowly does not replace a newer one. */
+  let version = 0;
 
   const clear = () => {
+    version++;
     running?.abort();
     running = undefined;
-    if (shown) closePhoto(shown);
+    shown?.close();
     shown = undefined;
     cancel.hidden = true;
     status.textContent = "";
@@ -37,7 +38,7 @@ export function mountIdentifyView(): IdentifyView {
     result.replaceChildren();
   };
   /** Runs one call of which the page shows the progress. Returns undefined if it fails or is cancelled. */
-  const identify = async (photo: Photo, maxDistance?: number): Promise<Identification | undefined> => {
+  const identify = async (photo: SentPhoto, maxDistance?: number): Promise<Identification | undefined> => {
     running?.abort();
     const controller = new AbortController();
     running = controller;
@@ -50,7 +51,9 @@ export function mountIdentifyView(): IdentifyView {
     const limits = { maxResults: MAX_RESULTS, ...(maxDistance !== undefined && { maxDistance }) };
     let problem = "";
     try {
-      return await identifyFaces(galleryId, photo.file, limits, { signal: controller.signal, onProgress });
+      const options = { signal: controller.signal, onProgress };
+      const { faces, ...rest } = await identifyFaces(galleryId, photo.file, limits, options);
+      return { ...rest, faces: faces.map((face) => ({ ...face, box: photo.toPhoto(face.box) })) };
     } catch (error) {
       problem = isCancelled(error) ? "Cancelled." : failureText(error);
       return undefined;
@@ -63,7 +66,7 @@ export function mountIdentifyView(): IdentifyView {
       }
     }
   };
-  const draw = (photo: Photo, found: Identification, nearest?: Identification) => {
+  const draw = (photo: SentPhoto, found: Identification, nearest?: Identification) => {
     const showNearest = async () => {
       const more = await identify(photo, MAX_DISTANCE);
       if (more && shown === photo) draw(photo, found, more);
@@ -82,13 +85,15 @@ export function mountIdentifyView(): IdentifyView {
   };
   const open = async (file: File) => {
     clear();
-    let photo: Photo;
+    const opened = version;
+    let photo: SentPhoto;
     try {
-      photo = await openPhoto(file, file.name || "photo", await fetchServiceInfo());
+      photo = await openSentPhoto(file);
     } catch (error) {
-      status.textContent = failureText(error);
+      if (opened === version) status.textContent = failureText(error);
       return;
     }
+    if (opened !== version) return photo.close();
     shown = photo;
     photo.image.alt = `Photo ${photo.name}`;
     const stage = make("div", { class: "stage" }, photo.image);

@@ -124,7 +124,8 @@ function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, min: 0 | 1):
   const changes: { -readonly [Name in keyof PlanChanges]: PlanChanges[Name] } = {};
   if (rate !== undefined) {
     const isValid = rate > 0 || (min === 0 && rate === 0);
-    requireValid("requests_per_second", isValid && rate <= Number.MAX_SAFE_INTEGER, "must be above 0");
+    const { MAX_SAFE_INTEGER: max } = Number;
+    requireValid("requests_per_second", isValid && rate <= max, `must be above 0 and at most ${max}`);
     changes.requestsPerSecond = rate || undefined;
   }
   if (burst !== undefined) changes.burst = countFrom("burst", burst, 1);

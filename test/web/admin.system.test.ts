@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await dialog.getByRole("button", { name: "Change plan" }).click();
     await dialog.locator("dd").getByText("pro", { exact: true }).waitFor();
     await dialog.getByLabel("Renew the subscription").selectOption("until a date");
-    await dialog.getByLabel("Last day is the day before").fill("2031-05-06");
+    await dialog.getByLabel("End of the subscription").fill("2031-05-06");
     await dialog.getByRole("button", { name: "Renew" }).click();
     await dialog.getByText("Active until 6 May 2031.").waitFor();
     await dialog.getByLabel("Renew the subscription").selectOption("by 30 days");

@@ -15,7 +15,7 @@ export function drawRenewal(renew: (button: HTMLButtonElement, changes: UserChan
   const options = CHOICES.map(([value, label]) => make("option", { value }, label));
   const choice = make("select", { id: "renew-by" }, ...options);
   const date = make("input", { id: "renew-until", type: "date" });
-  const dateField = labelled("Last day is the day before", date);
+  const dateField = labelled("End of the subscription", date);
   dateField.hidden = true;
   choice.addEventListener("change", () => {
     dateField.hidden = choice.value !== "date";

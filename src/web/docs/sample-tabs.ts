@@ -1,5 +1,6 @@
 import { copyOnClick } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
+import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 
 const LANGUAGE = "sample_language";
 
@@ -16,9 +17,9 @@ export function mountSamples(): void {
     const before = tab.getBoundingClientRect().top;
     select(tab.dataset.tab!);
     scrollBy(0, tab.getBoundingClientRect().top - before);
-    sessionStorage.setItem(LANGUAGE, tab.dataset.tab!);
+    storeInTab(LANGUAGE, tab.dataset.tab!);
   });
-  select(sessionStorage.getItem(LANGUAGE) ?? "curl");
+  select(readFromTab(LANGUAGE) ?? "curl");
 }
 
 /** Replaces the summaries of samples with tabs. Returns a function that shows a language, or the first without it. */

@@ -1,6 +1,7 @@
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
 import { copyOnClick } from "../site/copy.ts";
 import { byId, make } from "../site/elements.ts";
+import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { codeRequest } from "./code-request.ts";
 import { requestFrom } from "./request.ts";
 import type { State, Store } from "./store.ts";
@@ -15,7 +16,7 @@ export function mountCodeView(store: Store): void {
   block.setAttribute("role", "tabpanel");
   // The block scrolls, so it must be reachable by keyboard.
   block.tabIndex = 0;
-  let language = languageOf(sessionStorage.getItem(LANGUAGE));
+  let language = languageOf(readFromTab(LANGUAGE));
   const tabs = SAMPLE_LANGUAGES.map(({ id, name }) =>
     make(
       "button",
@@ -38,7 +39,7 @@ export function mountCodeView(store: Store): void {
   list.addEventListener("click", ({ target }) => {
     const id = target instanceof HTMLElement ? target.dataset.tab : undefined;
     if (id === undefined) return;
-    sessionStorage.setItem(LANGUAGE, id);
+    storeInTab(LANGUAGE, id);
     language = languageOf(id);
     show(store.state);
   });
@@ -47,7 +48,7 @@ export function mountCodeView(store: Store): void {
   store.subscribe(show);
 }
 
-function languageOf(id: string | null): SampleLanguage {
+function languageOf(id: string | undefined): SampleLanguage {
   return SAMPLE_LANGUAGES.find((language) => language.id === id) ?? SAMPLE_LANGUAGES[0]!;
 }
 

@@ -1,7 +1,8 @@
 import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import { busyLabel } from "./progress-view.ts";
-import type { Store } from "./store.ts";
+import { cancelRun } from "./run.ts";
+import type { State, Store } from "./store.ts";
 
 /** What the controls cause. */
 export interface ControlActions {
@@ -25,9 +26,14 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
       store.update({ operation: radio.value as OperationName, outcome: undefined });
       onOperation();
     });
-  detect.addEventListener("change", () => store.update({ detect: detect.checked, outcome: undefined }));
-  quality.addEventListener("change", () => store.update({ quality: quality.checked, outcome: undefined }));
-  mayScale.addEventListener("change", () => store.update({ mayScale: mayScale.checked, outcome: undefined }));
+  // A result would be that of other options.
+  const changeOptions = (changes: Partial<State>) => {
+    cancelRun();
+    store.update({ ...changes, outcome: undefined });
+  };
+  detect.addEventListener("change", () => changeOptions({ detect: detect.checked }));
+  quality.addEventListener("change", () => changeOptions({ quality: quality.checked }));
+  mayScale.addEventListener("change", () => changeOptions({ mayScale: mayScale.checked }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onRun();

@@ -36,7 +36,8 @@ export async function runIfComplete(store: Store, options?: RunOptions): Promise
 /** Shows the stored result of the samples, if there is one. */
 export async function showStored(store: Store, options?: RunOptions): Promise<void> {
   const outcome = await storedOutcome(store);
-  if (outcome && hasSamePhotos(store, outcome.request)) showOutcome(store, outcome, options);
+  if (!outcome || outcome.request.operation.name !== store.state.operation) return;
+  if (hasSamePhotos(store, outcome.request)) showOutcome(store, outcome, options);
 }
 
 /** Cancels the request in flight, because its input has changed. */

@@ -1,3 +1,4 @@
+import { cancelRun } from "./run.ts";
 import { hasSamples, type SampleName, samplesFor, showSamples } from "./samples.ts";
 import type { Store } from "./store.ts";
 
@@ -6,6 +7,7 @@ export function mountSampleView(store: Store, onShown: () => void): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>("[data-samples]")) {
     const names = button.dataset.samples!.split(" ") as SampleName[];
     button.addEventListener("click", () => {
+      cancelRun();
       showSamples(store, names).then(onShown).catch(reportError);
     });
   }

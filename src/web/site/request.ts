@@ -39,6 +39,9 @@ export interface ServiceResponse<Body> extends ResponseHead {
 
 const TIMEOUT_MS = 60_000;
 
+/** The code of the service for a key that it does not know. */
+const UNKNOWN_USER = "4002";
+
 /**
  * Calls the service. Throws RequestError if there is no successful response, with a message for the user.
  * The key is sent as `x-api-key`: proxies drop headers with an underscore, and may use `authorization` themselves.
@@ -48,6 +51,7 @@ export function callService<Body>(call: ServiceCall): Promise<ServiceResponse<Bo
   const body = call.json === undefined ? call.body : JSON.stringify(call.json);
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(cancelled());
+    const headers = headersOf(call);
     // Unlike fetch, this reports the progress of an upload.
     const http = new XMLHttpRequest();
     const startMs = performance.now();
@@ -84,13 +88,22 @@ export function callService<Body>(call: ServiceCall): Promise<ServiceResponse<Bo
     http.onerror = () => end(() => reject(unreachable()));
     signal?.addEventListener("abort", onAbort);
     http.open(call.method ?? (body === undefined ? "GET" : "POST"), new URL(call.path, document.baseURI));
-    for (const [name, value] of Object.entries(headersOf(call))) http.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(headers)) http.setRequestHeader(name, value);
     watch();
     http.send(body);
   });
 }
 
+/** What a header can carry. Browsers throw for other characters. */
+const SENDABLE_KEY = /^[\x21-\x7e]*$/;
+
 function headersOf({ headers, json, key = readUserId() }: ServiceCall): Record<string, string> {
+  if (!SENDABLE_KEY.test(key))
+    throw new RequestError("The user id has spaces or characters other than ASCII.", {
+      kind: "service",
+      code: UNKNOWN_USER,
+      isRetryable: false,
+    });
   return {
     ...(json !== undefined && { "content-type": "application/json" }),
     ...(key && { "x-api-key": key }),

@@ -1,3 +1,5 @@
+import { readFromTab, storeInTab } from "./tab-storage.ts";
+
 const USER_ID = "user_id";
 
 /**
@@ -18,11 +20,10 @@ export function adoptUserIdFromAddress(): boolean {
 
 /** Reads the user id of this browser tab; empty if there is none. */
 export function readUserId(): string {
-  return sessionStorage.getItem(USER_ID) ?? "";
+  return readFromTab(USER_ID) ?? "";
 }
 
 /** Stores the user id for this browser tab; an empty one is removed. */
 export function storeUserId(userId: string): void {
-  if (userId) sessionStorage.setItem(USER_ID, userId);
-  else sessionStorage.removeItem(USER_ID);
+  storeInTab(USER_ID, userId);
 }

@@ -8,7 +8,7 @@
 //                                  |
 //   body       body.ts             readBody   deadline, size, byte budget, backpressure
 //                                  |
-//   service    rest/ or rpc.ts     rest.call or serveUnary, then sendResponse; a stream: serveItems
+//   service    rest/ or rpc.ts     rest.call or serveUnary, then sendResponse; a stream: stream-server.ts
 //                                  |    `---> thrown by any stage -> fail -> sendError, in the caller's protocol
 //   end        request-context.ts  onEnd      exactly once, also after a cancellation: frees the quota slot
 //                                             and the budget; then log line, metrics, trace
@@ -20,14 +20,12 @@ import type { Route as RestRoute } from "../rest/routes.ts";
 import { reasonFromKind } from "../service/error-table.ts";
 import { isFirstGeneration } from "../service/first-generation.ts";
 import { contextValuesWith } from "../service/request-record.ts";
-import { ServiceError } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
 import { type Body, readBody } from "./body.ts";
-import type { BodyLease, ByteBudget } from "./byte-budget.ts";
-import { onLeaving } from "./connections.ts";
+import type { ByteBudget } from "./byte-budget.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { requestErrorFrom, sendError } from "./errors.ts";
 import { destroy, type RequestListener, sendContinue } from "./exchange.ts";
@@ -35,11 +33,10 @@ import { allowedMethods, readHead, type Target } from "./head.ts";
 import type { JsonLines } from "./json-lines.ts";
 import { LIMITS } from "./limits.ts";
 import { RequestContext } from "./request-context.ts";
-import { RequestItems } from "./request-items.ts";
 import { createRouter } from "./router.ts";
-import { clientTimeoutMs, createRpcHandlers, serveOpen, serveStream, serveUnary } from "./rpc.ts";
+import { clientTimeoutMs, createRpcHandlers, serveOpen, serveUnary } from "./rpc.ts";
 import { sendResponse } from "./send-response.ts";
-import { StreamBody } from "./stream-body.ts";
+import { createStreamServer, type Listener } from "./stream-server.ts";
 import type { WatchLimiter } from "./watch-limiter.ts";
 
 /** What the edge serves, and its limits. */
@@ -79,12 +76,6 @@ export interface ListenerOptions {
   readonly observers: readonly RequestObserver[];
 }
 
-/** What a listener needs for each request. */
-interface Listener {
-  readonly admission: Admission;
-  readonly observe: RequestObserver;
-}
-
 /** Serves requests from head to end. */
 export interface Lifecycle {
   /** Creates a listener for requests. It never throws: it owns every error, synchronous or not. */
@@ -109,6 +100,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     typedRestRoutes: typedRest.flatMap(({ routes }) => routes),
     lines: options.lines,
   });
+  const streams = createStreamServer(options);
   let inFlight = 0;
 
   async function serve(context: RequestContext, listener: Listener): Promise<void> {
@@ -122,93 +114,11 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       return sendResponse(context, pages!.respond(route.path, context.request.headers));
     if (route.access === "open") return serveOpenRpc(context, openHandlers.get(route.path)!);
     await listener.admission.admit(context);
-    if (route.lines) return serveLines(context, listener, route.lines, target);
+    if (route.lines) return streams.serveLines(context, listener, route.lines, target);
     if (route.rest) return serveRest(context, route.rest, target);
     const handler = handlers.get(route.path)!;
     if (handler.method.methodKind === "unary") return serveRpc(context, handler);
-    await serveStreamRpc(context, listener, handler);
-  }
-
-  async function serveLines(
-    context: RequestContext,
-    listener: Listener,
-    lines: JsonLines,
-    { variables, query }: Target,
-  ): Promise<void> {
-    requireIdentityEncoding(context.request.headers);
-    if ("serveItems" in lines)
-      return serveItems(context, listener, (body, items) => lines.serveItems(context, body, items));
-    await withStreamBody(
-      context,
-      () => false,
-      (body) => lines.serve(context, { body, variables, query }),
-    );
-  }
-
-  async function serveStreamRpc(
-    context: RequestContext,
-    listener: Listener,
-    handler: UniversalHandler,
-  ): Promise<void> {
-    const { maxRequestBytes: maxBytes } = options;
-    if (handler.method.methodKind === "bidi_streaming")
-      return serveItems(context, listener, (body, items) =>
-        serveStream(context, handler, body, { maxBytes, items, onMessage: (lease) => items.add(lease) }),
-      );
-    // A message in one direction is no longer needed when the next one is read.
-    let last: BodyLease | undefined;
-    const onMessage = (next?: BodyLease) => {
-      last?.release();
-      last = next;
-    };
-    await withStreamBody(
-      context,
-      () => false,
-      (body) => serveStream(context, handler, body, { maxBytes, onMessage }),
-    ).finally(() => onMessage());
-  }
-
-  /** Serves a stream. Its items are admitted and counted, not the stream itself. */
-  async function serveItems(
-    context: RequestContext,
-    { admission, observe }: Listener,
-    serveMessages: (body: StreamBody, items: RequestItems) => Promise<void>,
-  ): Promise<void> {
-    context.releaseQuota();
-    let items: RequestItems | undefined;
-    const isBusy = () => items?.isBusy ?? false;
-    await withStreamBody(context, isBusy, async (body) => {
-      items = new RequestItems(context, {
-        window: options.streamWindow,
-        admitItem: admission.admitItem,
-        onForbidden: (error) => body.stop(error),
-        observe,
-      });
-      await serveMessages(body, items);
-    }).finally(() => items?.close());
-  }
-
-  /** Opens the body of a stream. It is stopped at the client's deadline and when the service or connection ends. */
-  async function withStreamBody(
-    context: RequestContext,
-    isBusy: () => boolean,
-    work: (body: StreamBody) => Promise<void>,
-  ): Promise<void> {
-    sendContinue(context.request, context.response);
-    const { maxRequestBytes: maxBytes, timeoutMs: messageMs } = options;
-    const body = new StreamBody(context, { budget, maxBytes, timeoutMs: messageMs, isBusy });
-    const leave = onLeaving(context.request, options.draining, () => body.stop(new ServiceError("draining")));
-    const timeoutMs = clientTimeoutMs(context.request.headers) ?? Number.POSITIVE_INFINITY;
-    const deadline = setTimeout(
-      () => body.stop(new ServiceError("deadlinePassed")),
-      Math.min(timeoutMs, LIMITS.clientDeadlineMs),
-    );
-    try {
-      await work(body);
-    } finally {
-      leave.cancel();
-      clearTimeout(deadline);
-    }
+    await streams.serveRpc(context, listener, handler);
   }
 
   function serveProbe(context: RequestContext, path: string): void {

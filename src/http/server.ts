@@ -11,7 +11,7 @@ import type { Authenticator } from "../accounts/authenticator.ts";
 import type { AccountServiceOptions } from "../service/account-service.ts";
 import type { FaceAnalysisOptions } from "../service/face-analysis-service.ts";
 import type { FaceServiceOptions } from "../service/face-service.ts";
-import type { GalleryServiceOptions } from "../service/gallery-service.ts";
+import type { GalleryServiceOptions } from "../service/gallery-call.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";

@@ -27,7 +27,8 @@ import {
   createFirstGenerationWriter,
   FIRST_GENERATION_CONFIDENCE_DECIMALS,
 } from "../service/first-generation.ts";
-import { createGalleryService, type GalleryServiceOptions } from "../service/gallery-service.ts";
+import type { GalleryServiceOptions } from "../service/gallery-call.ts";
+import { createGalleryService } from "../service/gallery-service.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
 import { createReflection } from "../service/reflection.ts";
 import { ServiceError } from "../service/service-error.ts";

@@ -1,0 +1,61 @@
+// What the operations on galleries share.
+import { createHash } from "node:crypto";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import type { Box, Vector } from "../core/index.ts";
+import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
+import type { GallerySearcher } from "../galleries/search-process.ts";
+import { type AuditEntry, auditEntryFrom } from "./audit.ts";
+import type { FaceCallOptions } from "./face-call.ts";
+import { missingError, requireValid } from "./request-checks.ts";
+import { ServiceError } from "./service-error.ts";
+
+/** What the operations on galleries need. */
+export interface GalleryServiceOptions extends FaceCallOptions {
+  readonly galleries: GalleryStore;
+  readonly searcher: GallerySearcher;
+  readonly audit: (entry: AuditEntry) => void;
+}
+
+/** Characters of a face id that is made from the template. */
+const FACE_ID_LENGTH = 16;
+
+/** Logs a change; with the number of faces added, or removed if it is negative. */
+export function auditChange(
+  { audit }: Pick<GalleryServiceOptions, "audit">,
+  context: HandlerContext,
+  resource: string,
+  count?: number,
+): void {
+  audit(auditEntryFrom(context, resource, count));
+}
+
+/** A face of an image, or one that was given as an embedding. */
+export interface SourceFace {
+  readonly box?: Box;
+  readonly vector: Vector;
+}
+
+/** Returns the source of a face. Throws ServiceError `badRequest` if there is none, or a box without an image. */
+export function requireSource(from: FaceSource | undefined): FaceSource {
+  if (from?.source.case === undefined) throw missingError("source");
+  const isBoxAlone = from.source.case === "embedding" && from.box !== undefined;
+  requireValid("source.box", !isBoxAlone, "needs an image");
+  return from;
+}
+
+/** The same photo has the same template, so enrolling it again replaces the face. */
+export function faceIdFrom(vector: Vector): string {
+  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+  return createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
+}
+
+/** Runs work on the store. An error that is not a GalleryError means that the store cannot be reached. */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof GalleryError || error instanceof DOMException) throw error;
+    throw new ServiceError("galleriesUnavailable", undefined, { cause: error });
+  }
+}

@@ -8,7 +8,7 @@ import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
 import { overflowOf, SIZES_AND_THEMES, violationsOf } from "../support/page-checks.ts";
 import { sampleFile } from "../support/playground.ts";
-import { startTestService, USER } from "../support/service.ts";
+import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
 
 interface Document {
   readonly paths: Record<string, Record<string, { readonly operationId: string; readonly tags: string[] }>>;
@@ -26,7 +26,10 @@ describe.runIf(hasBrowser)("the API reference", () => {
   let service: RunningService;
   let browser: Browser;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
+    [service, browser] = await Promise.all([
+      startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
+      startBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -103,6 +106,8 @@ describe.runIf(hasBrowser)("the API reference", () => {
     const page = await open({}, "");
     const form = await openForm(page, "v1AnalyzeImage");
     expect(await send(form)).toContain("401 Error");
+    await form.getByLabel("Key").fill("Schlüssel");
+    expect(await send(form)).toBe("The key contains characters that no key has.");
     await form.getByLabel("Key").fill(USER);
     await form.getByLabel("image", { exact: true }).setInputFiles(sampleFile(3));
     await form.getByLabel("maxFaces").fill("2");
@@ -123,9 +128,41 @@ describe.runIf(hasBrowser)("the API reference", () => {
     await form.getByLabel("gallery_id").fill("no-such-gallery");
     expect(await send(form)).toContain("404 Error");
     expect(await form.locator("pre").textContent()).toContain("GALLERY_NOT_FOUND");
+    for (const [id, problem] of [
+      ["", "Enter gallery_id."],
+      ["..", 'A browser cannot send gallery_id "..".'],
+    ] as const) {
+      await form.getByLabel("gallery_id").fill(id);
+      expect(await send(form)).toBe(problem);
+    }
+    await form.getByLabel("gallery_id").fill("staff");
     await page.route("**/v1/galleries/**", (route) => route.abort());
     await form.getByRole("button", { name: "Send request" }).click();
     await form.getByText("The service could not be reached.").waitFor();
+  });
+
+  test("cancels a request", async () => {
+    const page = await open();
+    const form = await openForm(page, "v1GetPerson");
+    await page.route("**/v1/galleries", () => {});
+    await form.getByRole("button", { name: "Send request" }).click();
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await form.getByText("Cancelled.").waitFor();
+  });
+
+  test("shows why the example gallery cannot be created", async () => {
+    const post = async (path: string, key: string, body: object) => {
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      const response = await fetch(`http://127.0.0.1:${service.port}/v1/${path}`, init);
+      return (await response.json()) as { readonly key: string };
+    };
+    await post("admin/plans", ADMIN_KEY, { name: "single", maxGalleries: 1 });
+    const { key } = await post("admin/users", ADMIN_KEY, { name: "collector", plan: "single" });
+    await post("galleries", key, { galleryId: "only" });
+    const form = await openForm(await open({}, `#user_id=${key}`), "v1GetPerson");
+    expect(await send(form)).toContain("422 Error");
+    expect(await form.locator("pre").textContent()).toContain("TOO_MANY_GALLERIES");
   });
 
   test("remembers the language of the samples for all operations", async () => {
@@ -150,7 +187,9 @@ describe.runIf(hasBrowser)("the API reference", () => {
     expect(await page.locator(".contents li li a[href^='#v1']:visible").count()).toBe(1);
     await page.getByLabel("Filter").fill("2005");
     expect(await page.locator(".error:visible dt").allTextContents()).toEqual(["IMAGE_TOO_LARGE"]);
-    await page.getByLabel("Filter").fill("");
+    // A link shows what the filter hides.
+    await page.evaluate("location.hash = 'error-NO_FACE'");
+    await page.locator("#error-NO_FACE").waitFor({ state: "visible" });
     expect(await page.locator(".operation:visible").count()).toBe(OPERATIONS.length);
   });
 

@@ -45,6 +45,7 @@ function tryForm(document: Document, method: string, path: string, operation: Op
     ...(files && { files: Object.keys(resolveSchema(document, files.schema).schema.properties ?? {}) }),
     ...(!files && content["application/json"] && { json: bodyDefault(path, defaults) }),
     ...(content["application/x-ndjson"] && { lines: content["application/x-ndjson"].example ?? {} }),
+    ...(operationId === "v1AnalyzeImages" && { isImageStream: true }),
   };
 }
 

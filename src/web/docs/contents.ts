@@ -64,6 +64,14 @@ function mountFilter(contents: HTMLElement): void {
   const input = byId("filter", HTMLInputElement);
   input.parentElement!.hidden = false;
   const searched = [...document.querySelectorAll<HTMLElement>("[data-search]")];
+  // A link may lead to what the filter hides.
+  addEventListener("hashchange", () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target?.closest("[hidden]")) return;
+    input.value = "";
+    input.dispatchEvent(new Event("input"));
+    target.scrollIntoView();
+  });
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const isShown = (text: string) => words.every((word) => text.includes(word));

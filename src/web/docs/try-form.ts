@@ -22,4 +22,6 @@ export interface TryForm {
   readonly json?: object;
   /** An example line of a body of JSON lines. */
   readonly lines?: unknown;
+  /** Whether the lines contain a photo each. */
+  readonly isImageStream?: boolean;
 }

@@ -1,8 +1,22 @@
 import type { TryForm } from "./try-form.ts";
-import { requestPath, sendTry, type TryRequest } from "./try-request.ts";
+import { requestPath, type SendOptions, sendTry, type TryRequest, type TryResponse } from "./try-request.ts";
+
+type Content = Pick<TryRequest, "body" | "contentType">;
+type Query = readonly (readonly [name: string, value: string])[];
 
 /** The gallery of the forms. Each visit has its own, so nothing of the user's is changed. */
 export const EXAMPLE_GALLERY = `example-${Math.random().toString(36).slice(2, 8)}`;
+
+const EXAMPLE_IDS = new Map([
+  ["gallery_id", EXAMPLE_GALLERY],
+  ["person_id", "ann"],
+]);
+const ENROL_QUERY: Query = [
+  ["faceId", "front"],
+  ["displayName", "Ann"],
+];
+const NOT_FOUND = 404;
+const EXISTS = 409;
 
 /** What must be there before an operation on the example gallery can succeed. */
 const NEEDS: Readonly<Record<string, "nothing" | "gallery" | "face">> = {
@@ -28,45 +42,30 @@ export function preparesGallery(operation: string): boolean {
 
 /**
  * Creates the example gallery and a face in it if an operation needs them, or removes the gallery before it is created.
- * Does nothing for a gallery of the user.
+ * Does nothing for a gallery of the user. Returns the response of what failed, for instance because the plan allows no
+ * more galleries.
  */
 export async function prepareGallery(
   operation: string,
-  request: TryRequest,
+  { path, body }: TryRequest,
   forms: Readonly<Record<string, TryForm>>,
-  {
-    key,
-    signal,
-    photo,
-  }: { readonly key: string; readonly signal: AbortSignal; readonly photo: () => Promise<Blob> },
-): Promise<void> {
+  options: SendOptions,
+  photo: () => Promise<Blob>,
+): Promise<TryResponse | undefined> {
   const need = NEEDS[operation];
-  const target = `${request.path}${typeof request.body === "string" ? request.body : ""}`;
-  if (need === undefined || !target.includes(EXAMPLE_GALLERY)) return;
-  const ids = new Map([
-    ["gallery_id", EXAMPLE_GALLERY],
-    ["person_id", "ann"],
-  ]);
-  const send = (
-    name: string,
-    rest: Pick<TryRequest, "body" | "contentType"> = {},
-    query: [string, string][] = [],
-  ) => {
-    const { method, path } = forms[name]!;
-    return sendTry({ method, path: requestPath(path, ids, query), ...rest }, key, signal);
+  const usesExample = path.includes(EXAMPLE_GALLERY) || String(body).includes(EXAMPLE_GALLERY);
+  if (need === undefined || !usesExample) return undefined;
+  const send = async (name: string, expected: number, content: Content = {}, query: Query = []) => {
+    const form = forms[name]!;
+    const request = { method: form.method, path: requestPath(form.path, EXAMPLE_IDS, query), ...content };
+    const response = await sendTry(request, options);
+    return [200, expected].includes(response.status) ? undefined : response;
   };
-  // Answers that the gallery exists already, or does not, are expected. Others are repeated by the request itself.
-  if (need === "nothing") {
-    await send("v1DeleteGallery");
-    return;
-  }
-  const body = JSON.stringify({ galleryId: EXAMPLE_GALLERY, displayName: "Example" });
-  await send("v1CreateGallery", { body, contentType: "application/json" });
-  if (need !== "face") return;
+  if (need === "nothing") return send("v1DeleteGallery", NOT_FOUND);
+  const gallery = JSON.stringify({ galleryId: EXAMPLE_GALLERY, displayName: "Example" });
+  const failure = await send("v1CreateGallery", EXISTS, { body: gallery, contentType: "application/json" });
+  if (failure || need === "gallery") return failure;
   const form = new FormData();
   form.append("source", await photo(), "sample.jpg");
-  await send("v1EnrolFace", { body: form }, [
-    ["faceId", "front"],
-    ["displayName", "Ann"],
-  ]);
+  return send("v1EnrolFace", 200, { body: form }, ENROL_QUERY);
 }

@@ -34,9 +34,17 @@ export function requestPath(
   return `./${path}${query && `?${query}`}`;
 }
 
+/** How a request is sent. */
+export interface SendOptions {
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
 /** Sends a request with the key. Throws only if there is no response. */
-export async function sendTry(request: TryRequest, key: string, signal: AbortSignal): Promise<TryResponse> {
-  const { method, path, contentType, body } = request;
+export async function sendTry(
+  { method, path, contentType, body }: TryRequest,
+  { key, signal }: SendOptions,
+): Promise<TryResponse> {
   const startMs = performance.now();
   const response = await fetch(new URL(path, document.baseURI), {
     method,

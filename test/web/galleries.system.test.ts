@@ -54,6 +54,10 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.reload();
     await page.getByRole("heading", { name: "Café Staff" }).waitFor();
     expect(await page.locator(".gallery-list [aria-current]").textContent()).toContain("0 people · 0 faces");
+    for (const id of ["missing", "cafe-staff", "missing", "cafe-staff"])
+      await page.evaluate(`location.hash = "#gallery=${id}"`);
+    await expect.poll(() => page.locator("#gallery").isVisible()).toBe(true);
+    expect(await page.locator("#gallery-id").textContent()).toBe("cafe-staff");
     await page.getByText("New gallery").click();
     await page.locator("#new-id").fill("cafe-staff");
     await page.getByRole("button", { name: "Create gallery" }).click();

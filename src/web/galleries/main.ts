@@ -14,6 +14,7 @@ ignoreStrayDrops();
 const userId = byId("user", HTMLDetailsElement);
 const create = byId("create", HTMLDetailsElement);
 let selectedId: string | undefined;
+let last = Promise.resolve();
 
 const list = mountGalleryList((galleries) => {
   create.hidden = readUserId() === "";
@@ -34,9 +35,7 @@ mountCreateForm(({ galleryId }) => {
   location.hash = `#${new URLSearchParams({ gallery: galleryId })}`;
   refreshList();
 });
-mountUserIdForm(() => {
-  start().catch(reportError);
-});
+mountUserIdForm(() => inTurn(start));
 
 /** Shows the gallery that the fragment of the address names, as in `#gallery=staff`. */
 async function followAddress(): Promise<void> {
@@ -57,7 +56,10 @@ async function start(): Promise<void> {
   else await followAddress();
 }
 
-addEventListener("hashchange", () => {
-  followAddress().catch(reportError);
-});
-start().catch(reportError);
+/** Runs what changes the selected gallery one after the other, so that the last address wins. */
+function inTurn(action: () => Promise<void>): void {
+  last = last.then(action).catch(reportError);
+}
+
+addEventListener("hashchange", () => inTurn(followAddress));
+inTurn(start);

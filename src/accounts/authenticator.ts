@@ -6,6 +6,13 @@ import {
   SUCCESS_OUTCOME,
   type UserSelector,
 } from "./account-store.ts";
+import {
+  type AdmissionResult,
+  type Caller,
+  createRejection,
+  type LimitStatus,
+  type Rejection,
+} from "./admission-result.ts";
 import { FailedAuthLimiter } from "./failed-auth-limiter.ts";
 import { type CredentialLookups, type IdentificationFault, identifyUser } from "./identify-user.ts";
 import { hashKey } from "./key.ts";
@@ -23,63 +30,6 @@ export interface AuthRequest {
   /** Client address. May be computed lazily: it is not read for users whose account is cached and valid. */
   readonly address: string;
 }
-
-/** State of a rate limit or quota. */
-export interface LimitStatus {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Seconds until the full limit is available again. */
-  readonly resetSeconds: number;
-}
-
-/** The user of an admitted request. */
-export interface Caller {
-  /** The id of the user. */
-  readonly userId: string;
-  readonly fingerprint: string;
-  readonly maxImageBytes: number | undefined;
-  readonly maxGalleries: number | undefined;
-  readonly maxGalleryFaces: number | undefined;
-  /** SHA-256 of the keys that the request carries. */
-  readonly keyHashes: readonly string[];
-  /** State of the monthly quota; undefined if the plan has none. */
-  readonly limits: LimitStatus | undefined;
-  /**
-   * Ends the request, counts it and releases its reserved quota. Every admitted request must call it; only the first
-   * call has an effect. The outcome is `ok` or the reason of an error.
-   */
-  finish(operation: string, outcome: string): void;
-  /** Ends the request without counting it: the items of a stream are counted instead. */
-  release(): void;
-}
-
-/** Why a request is not admitted. A disabled user gets the same kind as an unknown one. */
-export type RejectionKind =
-  | "noUserId"
-  | "unknownUser"
-  | "noSubscription"
-  | "quotaSpent"
-  | "tooManyRequests"
-  | "accountsUnavailable";
-
-/** The result for a request that is not admitted. */
-export interface Rejection {
-  readonly admitted: false;
-  readonly kind: RejectionKind;
-  /** A more precise message than the one of the kind, if there is one. */
-  readonly message: string | undefined;
-  /** A positive integer; undefined if a retry cannot succeed. */
-  readonly retryAfterSeconds: number | undefined;
-  /**
-   * How long a caller that can wait should wait: until the next token of the rate limit, or until a request in flight may
-   * have released its quota. Undefined for other rejections.
-   */
-  readonly waitMs?: number;
-  /** State of the limit that was exceeded: the monthly quota or the rate limit. */
-  readonly limits: LimitStatus | undefined;
-}
-
-export type AdmissionResult = { readonly admitted: true; readonly caller: Caller } | Rejection;
 
 /**
  * What a request is for: an operation, which needs an active subscription and counts against the quota, or the user's
@@ -107,12 +57,6 @@ export interface AuthenticatorOptions {
 }
 
 type AddressSource = Pick<AuthRequest, "address">;
-
-interface RejectionDetails {
-  readonly message?: string | undefined;
-  readonly retrySeconds?: number | undefined;
-  readonly limits?: LimitStatus | undefined;
-}
 
 /** Requests of a user about its own account. The rate of its plan may be used up by programs. */
 const ACCOUNT_RATE = { perSecond: 5, burst: 20 };
@@ -307,12 +251,4 @@ function selectorFrom(credential: string): UserSelector {
 function messageFrom(found: Account | IdentificationFault, keyHashes: readonly string[]): string | undefined {
   if (found === "contradictory") return CONTRADICTION;
   return keyHashes.length === 0 ? UNKNOWN_CERTIFICATE : undefined;
-}
-
-function createRejection(
-  kind: RejectionKind,
-  { message, retrySeconds, limits }: RejectionDetails = {},
-): Rejection {
-  const retryAfterSeconds = retrySeconds && Math.max(1, Math.ceil(retrySeconds));
-  return { admitted: false, kind, message, retryAfterSeconds, limits };
 }

@@ -1,13 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AdminAuthenticator } from "../accounts/admin-authenticator.ts";
-import type {
-  Authenticator,
-  AuthRequest,
-  Caller,
-  LimitStatus,
-  Rejection,
-  RejectionKind,
-} from "../accounts/authenticator.ts";
+import type { Caller, LimitStatus, Rejection, RejectionKind } from "../accounts/admission-result.ts";
+import type { Authenticator, AuthRequest } from "../accounts/authenticator.ts";
 import { TokenBuckets } from "../accounts/token-buckets.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { ByteBudget } from "./byte-budget.ts";

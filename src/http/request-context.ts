@@ -1,4 +1,4 @@
-import type { Caller as AdmittedCaller } from "../accounts/authenticator.ts";
+import type { Caller as AdmittedCaller } from "../accounts/admission-result.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { CANCELED, RequestRecord } from "../service/request-record.ts";
 import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../accounts/authenticator.ts";
+import type { Caller } from "../accounts/admission-result.ts";
 import type { ErrorKind } from "../service/error-table.ts";
 import { CANCELED, RequestRecord } from "../service/request-record.ts";
 import { ServiceError } from "../service/service-error.ts";

@@ -1,11 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
-import {
-  type AdmissionResult,
-  type Authenticator,
-  type Caller,
-  createAuthenticator,
-} from "../../src/accounts/authenticator.ts";
+import type { AdmissionResult, Caller } from "../../src/accounts/admission-result.ts";
+import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { hashKey } from "../../src/accounts/key.ts";
 import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts";
 

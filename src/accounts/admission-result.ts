@@ -1,0 +1,72 @@
+/** State of a rate limit or quota. */
+export interface LimitStatus {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the full limit is available again. */
+  readonly resetSeconds: number;
+}
+
+/** The user of an admitted request. */
+export interface Caller {
+  /** The id of the user. */
+  readonly userId: string;
+  readonly fingerprint: string;
+  readonly maxImageBytes: number | undefined;
+  readonly maxGalleries: number | undefined;
+  readonly maxGalleryFaces: number | undefined;
+  /** SHA-256 of the keys that the request carries. */
+  readonly keyHashes: readonly string[];
+  /** State of the monthly quota; undefined if the plan has none. */
+  readonly limits: LimitStatus | undefined;
+  /**
+   * Ends the request, counts it and releases its reserved quota. Every admitted request must call it; only the first
+   * call has an effect. The outcome is `ok` or the reason of an error.
+   */
+  finish(operation: string, outcome: string): void;
+  /** Ends the request without counting it: the items of a stream are counted instead. */
+  release(): void;
+}
+
+/** Why a request is not admitted. A disabled user gets the same kind as an unknown one. */
+export type RejectionKind =
+  | "noUserId"
+  | "unknownUser"
+  | "noSubscription"
+  | "quotaSpent"
+  | "tooManyRequests"
+  | "accountsUnavailable";
+
+/** The result for a request that is not admitted. */
+export interface Rejection {
+  readonly admitted: false;
+  readonly kind: RejectionKind;
+  /** A more precise message than the one of the kind, if there is one. */
+  readonly message: string | undefined;
+  /** A positive integer; undefined if a retry cannot succeed. */
+  readonly retryAfterSeconds: number | undefined;
+  /**
+   * How long a caller that can wait should wait: until the next token of the rate limit, or until a request in flight may
+   * have released its quota. Undefined for other rejections.
+   */
+  readonly waitMs?: number;
+  /** State of the limit that was exceeded: the monthly quota or the rate limit. */
+  readonly limits: LimitStatus | undefined;
+}
+
+/** Whether a request is admitted, and for whom. */
+export type AdmissionResult = { readonly admitted: true; readonly caller: Caller } | Rejection;
+
+interface RejectionDetails {
+  readonly message?: string | undefined;
+  readonly retrySeconds?: number | undefined;
+  readonly limits?: LimitStatus | undefined;
+}
+
+/** Creates a rejection. Its delay is rounded up to whole seconds. */
+export function createRejection(
+  kind: RejectionKind,
+  { message, retrySeconds, limits }: RejectionDetails = {},
+): Rejection {
+  const retryAfterSeconds = retrySeconds && Math.max(1, Math.ceil(retrySeconds));
+  return { admitted: false, kind, message, retryAfterSeconds, limits };
+}

@@ -118,8 +118,8 @@ export interface GalleryStore {
   /** Lists galleries by id. */
   listGalleries(userId: string, page: Page): Promise<Gallery[]>;
   updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
-  /** Deletes a gallery with all its templates. Resolves when they are erased. */
-  deleteGallery(userId: string, galleryId: string): Promise<void>;
+  /** Deletes a gallery with all its templates. Resolves when they are erased, to their number. */
+  deleteGallery(userId: string, galleryId: string): Promise<number>;
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
@@ -136,8 +136,8 @@ export interface GalleryStore {
   /** Lists people by id. */
   listPeople(userId: string, galleryId: string, page: Page): Promise<Person[]>;
   renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
-  /** Deletes a person with all templates. Resolves when they are erased. */
-  deletePerson(userId: string, galleryId: string, personId: string): Promise<void>;
+  /** Deletes a person with all templates. Resolves when they are erased, to their number. */
+  deletePerson(userId: string, galleryId: string, personId: string): Promise<number>;
   /** Deletes a face. Resolves when its template is erased. */
   deleteFace(userId: string, galleryId: string, personId: string, faceId: string): Promise<void>;
 

@@ -94,8 +94,12 @@ export function* updatePerson(
   if (!row) throw personNotFound(personId);
 }
 
-/** Removes a person with all faces. */
-export function* removePerson(userId: string, galleryId: string, personId: string): TransactionScript<void> {
+/** Removes a person with all faces. Returns the number of faces. */
+export function* removePerson(
+  userId: string,
+  galleryId: string,
+  personId: string,
+): TransactionScript<number> {
   const gallery = yield* startChange(userId, galleryId);
   const faces = yield {
     sql: "delete from gallery_faces where gallery_key = $1 and person_id = $2 returning id",
@@ -108,6 +112,7 @@ export function* removePerson(userId: string, galleryId: string, personId: strin
   if (!person) throw personNotFound(personId);
   yield* logRemoval(gallery, personId, null);
   yield* endChange(gallery, -1, -faces.length);
+  return faces.length;
 }
 
 /** Removes a face. */

@@ -83,7 +83,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 
     async deleteGallery(userId, galleryId) {
       const [row] = await database.runTransaction(
-        runOne("update galleries set id = null where user_id = $1 and id = $2 returning key", [
+        runOne("update galleries set id = null where user_id = $1 and id = $2 returning key, faces", [
           userId,
           galleryId,
         ]),
@@ -91,6 +91,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       if (!row) throw galleryNotFound(galleryId);
       await deleteRows(String(row.key));
       await database.eraseDeleted();
+      return Number(row.faces);
     },
 
     async enrolFaces(userId, galleryId, model, faces, limits) {
@@ -116,8 +117,9 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     },
 
     async deletePerson(userId, galleryId, personId) {
-      await database.runTransaction(removePerson(userId, galleryId, personId));
+      const faces = await database.runTransaction(removePerson(userId, galleryId, personId));
       await database.eraseDeleted();
+      return faces;
     },
 
     async deleteFace(userId, galleryId, personId, faceId) {

@@ -10,7 +10,7 @@ export interface AuditEntry {
   readonly operation: string;
   /** Such as `galleries/staff/people/17`. */
   readonly resource: string;
-  /** Number of faces added or removed, if it is known. */
+  /** Number of faces enrolled, or removed if it is negative; undefined for a change of anything else. */
   readonly count?: number;
 }
 

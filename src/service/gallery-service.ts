@@ -76,8 +76,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
     async deleteGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
       const { userId } = callerFrom(context.values);
-      await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
-      auditChange(options, context, `galleries/${galleryId}`);
+      const faces = await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
+      auditChange(options, context, `galleries/${galleryId}`, -faces);
       return {};
     },
 
@@ -132,8 +132,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
       const { userId } = callerFrom(context.values);
-      await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
-      auditChange(options, context, `galleries/${galleryId}/people/${personId}`);
+      const faces = await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
+      auditChange(options, context, `galleries/${galleryId}/people/${personId}`, -faces);
       return {};
     },
 

@@ -14,6 +14,7 @@ import { openDatabase } from "../../src/database/open-database.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { addTestUser } from "../support/accounts.ts";
+import { createGalleryClient, MODEL, testPeople } from "../support/galleries.ts";
 import { photograph, plainImage } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -332,14 +333,39 @@ test("every change is logged, without vectors or results", async () => {
     source: fromImage(3, WOMAN_IN_3),
   });
   await galleries.identifyFaces({ galleryId, source: fromImage(3, WOMAN_IN_3) });
+  const exported = [];
+  for await (const face of galleries.exportGallery({ galleryId })) exported.push(face);
+  await galleries.importFaces(
+    (async function* () {
+      for (const { personId, embedding } of exported)
+        yield { galleryId, personId, faceId: "2", embedding: embedding! };
+    })(),
+  );
+  await galleries.updateGallery({ galleryId, displayName: "G" });
+  await galleries.updatePerson({ galleryId, personId: "p", displayName: "P" });
+  await galleries.deleteFace({ galleryId, personId: "p", faceId: "2" });
   await galleries.deletePerson({ galleryId, personId: "p" });
+  await galleries.deleteGallery({ galleryId });
   const changes = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === "gallery changed");
-  expect(changes).toMatchObject([
-    { operation: "CreateGallery", resource: `galleries/${galleryId}`, user: expect.any(String) },
-    { operation: "EnrolFace", resource: `galleries/${galleryId}/people/p/faces/${faceId}`, count: 1 },
-    { operation: "DeletePerson", resource: `galleries/${galleryId}/people/p` },
+  const gallery = `galleries/${galleryId}`;
+  expect(changes.map(({ operation, resource, count }) => [operation, resource, count])).toEqual([
+    ["CreateGallery", gallery, undefined],
+    ["EnrolFace", `${gallery}/people/p/faces/${faceId}`, 1],
+    ["ImportFaces", gallery, 1],
+    ["UpdateGallery", gallery, undefined],
+    ["UpdatePerson", `${gallery}/people/p`, undefined],
+    ["DeleteFace", `${gallery}/people/p/faces/2`, -1],
+    ["DeletePerson", `${gallery}/people/p`, -1],
+    ["DeleteGallery", gallery, 0],
   ]);
-  for (const change of changes) expect(JSON.stringify(change)).not.toMatch(/vector|distance|\[/);
+  for (const change of changes) {
+    expect(change).toMatchObject({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      user: expect.stringMatching(/^[\da-f]{10}$/),
+      requestId: expect.any(String),
+    });
+    expect(JSON.stringify(change)).not.toMatch(/vector|distance|\[/);
+  }
 });
 
 describe("export and import", () => {
@@ -417,6 +443,24 @@ describe("export and import", () => {
       "FailedPrecondition",
       "MODEL_MISMATCH",
     ]);
+  });
+
+  test("of a gallery that is deleted meanwhile fails", async () => {
+    const client = createGalleryClient(service, USER);
+    await client.createGallery({ galleryId });
+    await client.importFaces(
+      (async function* () {
+        for (const { values, ...ids } of testPeople(3_000, 1))
+          yield { galleryId, ...ids, embedding: { values, model: MODEL } };
+      })(),
+    );
+    const exported = client.exportGallery({ galleryId })[Symbol.asyncIterator]();
+    expect(await exported.next()).toMatchObject({ value: { personId: "p0" } });
+    await client.deleteGallery({ galleryId });
+    const readAll = async () => {
+      while (!(await exported.next()).done);
+    };
+    expect(await errorOf(readAll())).toEqual(["NotFound", "GALLERY_NOT_FOUND"]);
   });
 
   test("of another user's gallery find nothing", async () => {

@@ -39,7 +39,7 @@ function tryForm(document: Document, method: string, path: string, operation: Op
       tryField(document, name, schema, {
         place: place === "path" ? "path" : "query",
         isRequired: required ?? false,
-        value: defaults[camelCase(name)],
+        value: defaults[jsonName(name)],
       }),
     ),
     ...(files && { files: Object.keys(resolveSchema(document, files.schema).schema.properties ?? {}) }),
@@ -51,7 +51,7 @@ function tryForm(document: Document, method: string, path: string, operation: Op
 
 /** The fields of an example that are not in the path. */
 function bodyDefault(path: string, fields: Readonly<Record<string, SampleValue>>): object {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => camelCase(name!));
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => jsonName(name!));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !inPath.includes(name)));
 }
 
@@ -86,7 +86,8 @@ function numberKind({ type }: Schema): TryField["kind"] {
   return type === "integer" || type === "number" ? "number" : "text";
 }
 
-function camelCase(name: string): string {
+/** The name of a field in JSON. Only the ids in a path are written differently. */
+function jsonName(name: string): string {
   return name.includes("_id")
     ? name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
     : name;

@@ -4,6 +4,7 @@ import { boxOf, featuresOf, filesOf, numberOf, present, quote, skipsDetection } 
 /** Ends the program if there is an error. */
 export const CHECK = ["if err != nil {", "\tlog.Fatal(err)", "}"];
 
+/** Writes a call of the client. An argument that is undefined is nil. */
 export function call(method: string, ...args: readonly (string | undefined)[]): string {
   return `client.${method}(${["ctx", ...args.map((argument) => argument ?? "nil")].join(", ")})`;
 }
@@ -17,10 +18,12 @@ export function options(
   return given.length > 0 ? `&visage.${type}{${given.join(", ")}}` : undefined;
 }
 
+/** Writes a field of a struct; undefined without a value. */
 export function member(name: string, value: string | number | undefined): string | undefined {
   return value === undefined ? undefined : `${name}: ${value}`;
 }
 
+/** Writes a slice; undefined without items. */
 export function list<Item>(
   type: string,
   items: readonly Item[] | undefined,
@@ -29,6 +32,7 @@ export function list<Item>(
   return items && `[]${type}{${items.map(write).join(", ")}}`;
 }
 
+/** Turns detection off, if the request does. */
 export function detection(request: SampleRequest): string | false {
   return skipsDetection(request) && "SkipDetection: true";
 }
@@ -51,6 +55,7 @@ export function typedBox(corners: SampleBox | undefined, type = "&visagev1.Bound
 
 const CORNERS = ["X1", "Y1", "X2", "Y2"];
 
+/** The options of an analysis. */
 export function analysisMembers(request: SampleRequest): (string | undefined)[] {
   return [
     member(
@@ -61,6 +66,7 @@ export function analysisMembers(request: SampleRequest): (string | undefined)[] 
   ];
 }
 
+/** Writes the face in an image of the request. */
 export function face(request: SampleRequest, image: number): string {
   const members = present([
     member("Image", photos(request)[image]),
@@ -69,6 +75,7 @@ export function face(request: SampleRequest, image: number): string {
   return `visage.Face{${members.join(", ")}}`;
 }
 
+/** The photos of the request. */
 export function photos(request: SampleRequest): string[] {
   return filesOf(request).map((file) => `visage.File(${quote(file)})`);
 }

@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(await focusedName(page)).toBe("Camera");
-    await tabTo(page, /^Copy grpcurl command/);
+    await tabTo(page, /^Copy response/);
   });
 
   test("asks for missing input and moves the focus there", async () => {

@@ -6,6 +6,7 @@ import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./s
 import { insertUsage, sumUsage, usageFromRow, usageSumsFromRows } from "./sql-usage.ts";
 import {
   countFoundUsers,
+  deleteGalleries,
   deleteUser,
   insertUser,
   searchUsers,
@@ -72,6 +73,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       database.runTransaction(updateUser(userId, changes, database.rowLockClause)),
 
     async removeUser(userId) {
+      await deleteGalleries(database, userId);
       if (await database.runTransaction(deleteUser(userId))) await database.eraseDeleted();
     },
 

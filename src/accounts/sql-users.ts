@@ -1,7 +1,9 @@
+import { DELETION_BATCH, deleteInBatches, runOne } from "../database/delete-in-batches.ts";
 import {
   dateFromColumn,
   optionalDateFromColumn,
   type Row,
+  type SqlDatabase,
   type Statement,
   type TransactionScript,
 } from "../database/sql-database.ts";
@@ -73,6 +75,23 @@ export function* deleteUser(userId: string): TransactionScript<boolean> {
   const [gallery] = yield { sql: "select key from galleries where user_id = $1 limit 1", values: [userId] };
   yield { sql: "delete from users where id_hash = $1", values: [userId] };
   return gallery !== undefined;
+}
+
+/**
+ * Deletes what a user has in galleries in small transactions, because one that deletes many templates with the user
+ * would take too long. The galleries are hidden first, so that nobody is found or enrolled any more.
+ */
+export async function deleteGalleries(database: SqlDatabase, userId: string): Promise<void> {
+  await database.runTransaction(runOne("update galleries set id = null where user_id = $1", [userId]));
+  const batches = [
+    `delete from gallery_faces where (gallery_key, person_id, id) in
+      (select gallery_key, person_id, gallery_faces.id from galleries join gallery_faces on gallery_key = key
+        where user_id = $1 limit ${DELETION_BATCH}) returning 1 as one`,
+    `delete from gallery_people where (gallery_key, id) in
+      (select gallery_key, gallery_people.id from galleries join gallery_people on gallery_key = key
+        where user_id = $1 limit ${DELETION_BATCH}) returning 1 as one`,
+  ];
+  for (const sql of batches) await deleteInBatches(database, sql, [userId]);
 }
 
 /** Users whose name contains $1, or whose fingerprint or plan equals $2. $1 is a pattern of LIKE. */

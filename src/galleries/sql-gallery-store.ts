@@ -1,4 +1,5 @@
-import type { Row, SqlDatabase, SqlValue, TransactionScript } from "../database/sql-database.ts";
+import { DELETION_BATCH, deleteInBatches, runOne } from "../database/delete-in-batches.ts";
+import type { SqlDatabase, SqlValue } from "../database/sql-database.ts";
 import { type Gallery, type GalleryStore, MAX_ENROLMENT_BATCH, type Person } from "./gallery-store.ts";
 import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
 import {
@@ -15,8 +16,6 @@ import { exportedFaceFromRow, galleryFromRow, peopleFromRows, templateFromRow } 
 
 /** Templates in one page of changes. More than one enrolment has, so that a page ends between two enrolments. */
 const CHANGES_PAGE = 10 * MAX_ENROLMENT_BATCH;
-/** Rows that one transaction deletes: it must not keep others from writing for long. */
-const DELETION_BATCH = 1_000;
 
 /** Creates a gallery store on a database whose schema is up to date. */
 export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
@@ -37,8 +36,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
         (select id from gallery_people where gallery_key = $1 limit ${DELETION_BATCH}) returning 1 as one`,
       "delete from galleries where key = $1 and id is null returning 1 as one",
     ];
-    for (const sql of batches)
-      while ((await database.runTransaction(runOne(sql, [galleryKey]))).length === DELETION_BATCH);
+    for (const sql of batches) await deleteInBatches(database, sql, [galleryKey]);
   }
 
   async function listPeople(userId: string, galleryId: string, ids: Statement): Promise<Person[]> {
@@ -184,8 +182,4 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 interface Statement {
   readonly sql: string;
   readonly values: readonly SqlValue[];
-}
-
-function* runOne(sql: string, values: readonly SqlValue[]): TransactionScript<readonly Row[]> {
-  return yield { sql, values };
 }

@@ -289,8 +289,14 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       await createGallery("g");
       await enrol([newFace("a")]);
       await store.deleteFace(ANN.id, "g", "a", "1");
+      // More than one transaction removes.
+      for (let batch = 0; batch < 3; batch++)
+        await enrol(Array.from({ length: 450 }, (_, i) => newFace(`p${batch}-${i}`, "1", { vector: ZERO })));
+      await createGallery("kept", BOB.id);
       const accounts = await openAccountStore(location);
       await accounts.removeUser(ANN.id);
+      expect(await store.getGallery(BOB.id, "kept")).toMatchObject({ id: "kept" });
+      await accounts.removeUser(BOB.id);
       await accounts.close();
       for (const table of ["galleries", "gallery_people", "gallery_faces", "gallery_removals"])
         expect(await executeAt(location, `select * from ${table}`)).toEqual([]);

@@ -7,6 +7,8 @@ import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { EXAMPLE_FINGERPRINT, EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
 import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { startImageServer } from "../support/image-server.ts";
+import { photograph } from "../support/images.ts";
 import { SAMPLE_RUNNERS, type WrittenSample } from "../support/sample-programs.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -68,7 +70,7 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
   let service: RunningService;
   let folder: string;
   beforeAll(async () => {
-    service = await startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY });
+    service = await startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY, VISAGE_FETCH_ALLOW: "127.0.0.1" });
     folder = mkdtempSync(join(tmpdir(), "visage-samples-"));
     for (const name of ["one.jpg", "two.jpg", "photo.jpg", HOSTILE_NAME])
       copyFileSync(join(PHOTOS, "sample3.jpg"), join(folder, name));
@@ -81,11 +83,20 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
   describe.each(SAMPLE_RUNNERS.filter(({ wanted }) => wanted))("in $language", ({ language, prepare }) => {
     test("run against the service", async () => {
       const address = `http://127.0.0.1:${service.port}`;
+      const { port } = await startImageServer((_, response) => response.end(photograph(3)));
+      const url = `http://127.0.0.1:${port}/it's%20one;.jpg?size=%25`;
+      const variantWithUrl: SampleRequest = {
+        operation: "getImageAttr",
+        images: [{ field: "image_attr", file: "photo.jpg", url }],
+      };
       const { write } = SAMPLE_LANGUAGES.find(({ id }) => id === language)!;
       const samples = [
         ...EXAMPLE_REQUESTS.map((request) => ({ request, code: write(request, { address }) })),
         // A key in the code instead of the environment.
-        ...VARIANTS.map((request) => ({ request, code: write(request, { address, key: USER }) })),
+        ...[...VARIANTS, variantWithUrl].map((request) => ({
+          request,
+          code: write(request, { address, key: USER }),
+        })),
       ].flatMap(({ request, code }, i): WrittenSample[] =>
         code === undefined ? [] : [{ name: `sample${i}`, request, code }],
       );

@@ -16,6 +16,7 @@ export function codeRequest({ operation, images, detect, quality }: FaceRequest)
     images: images.map((image) => ({
       field: image.field,
       file: fileName(image),
+      url: image.photo?.url,
       ...(image.box && { boxes: [image.box] }),
     })),
     fields: { ...(detect ? {} : { face_det: false }), ...(quality && { quality: true }), detail: true },

@@ -26,7 +26,11 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
     return `${printMessage(messageOf(request, rest))} \\\n  | ${send}`;
   }
   if (operation.body === "form") {
-    const files = (request.images ?? []).map(({ field, file }) => `-F ${formField(field, file)}`);
+    const files = (request.images ?? []).map(({ field, file, url: source }) =>
+      source === undefined
+        ? `-F ${formField(field, file)}`
+        : `--form-string ${shellQuote(`${field}=${source}`)}`,
+    );
     return commandLines(curl, ...files, url(queryOf(operation, request.images ?? [], rest)));
   }
   if (operation.body === "json")

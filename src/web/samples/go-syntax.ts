@@ -1,5 +1,5 @@
 import type { SampleBox, SampleRequest } from "./sample-request.ts";
-import { boxOf, featuresOf, filesOf, numberOf, present, quote, skipsDetection } from "./sdk-arguments.ts";
+import { boxOf, featuresOf, numberOf, photosOf, present, skipsDetection } from "./sdk-arguments.ts";
 
 /** Ends the program if there is an error. */
 export const CHECK = ["if err != nil {", "\tlog.Fatal(err)", "}"];
@@ -77,5 +77,5 @@ export function face(request: SampleRequest, image: number): string {
 
 /** The photos of the request. */
 export function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `visage.File(${quote(file)})`);
+  return photosOf(request, { file: (path) => `visage.File(${path})`, url: (url) => `visage.URL(${url})` });
 }

@@ -1,5 +1,5 @@
 import type { SampleBox, SampleRequest } from "./sample-request.ts";
-import { boxOf, featuresOf, filesOf, numberOf, present, quote, skipsDetection } from "./sdk-arguments.ts";
+import { boxOf, featuresOf, numberOf, photosOf, present, skipsDetection } from "./sdk-arguments.ts";
 
 /** Writes a call. Arguments that are undefined are left out. */
 export function call(method: string, ...args: readonly (string | undefined)[]): string {
@@ -57,5 +57,8 @@ export function face(request: SampleRequest, image: number): string {
 
 /** The photos of the request. */
 export function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `ImageInput.ofFile(Path.of(${quote(file)}))`);
+  return photosOf(request, {
+    file: (path) => `ImageInput.ofFile(Path.of(${path}))`,
+    url: (url) => `ImageInput.ofUrl(URI.create(${url}))`,
+  });
 }

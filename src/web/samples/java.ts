@@ -104,6 +104,7 @@ const STATEMENTS: Partial<Record<OperationId, Statements>> = {
 /** Imports by the text in the code that needs them. */
 const IMPORTS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bFeature\./, "dev.visage.v1.Feature"],
+  [/\bURI\./, "java.net.URI"],
   [/\bPath\./, "java.nio.file.Path"],
   [/\bStream\./, "java.util.stream.Stream"],
   [/\bFaceInput\./, "visage.FaceInput"],

@@ -26,7 +26,7 @@ export function messageOf(
   const { imageKind, boxFields = {} } = sampleOperation(operation);
   const message: Record<string, MessageJson> = {};
   for (const image of images) {
-    const content = { content: new PhotoContent(image.file) };
+    const content = image.url === undefined ? { content: new PhotoContent(image.file) } : { url: image.url };
     message[image.field] = imageKind === "source" ? sourceOf(image, content) : content;
     const boxField = boxFields[image.field];
     const [first, ...others] = (image.boxes ?? []).map(boxMessage);

@@ -1,5 +1,5 @@
 import type { SampleBox, SampleRequest } from "./sample-request.ts";
-import { boxesOf, featuresOf, filesOf, numberOf, present, quote, skipsDetection } from "./sdk-arguments.ts";
+import { boxesOf, featuresOf, numberOf, photosOf, present, quote, skipsDetection } from "./sdk-arguments.ts";
 
 /** Writes a call. Arguments that are undefined or false are left out. */
 export function call(method: string, ...args: readonly (string | undefined | false)[]): string {
@@ -38,5 +38,5 @@ export function analysisOptions(request: SampleRequest): (string | undefined)[] 
 
 /** The photos of the request. */
 export function photos(request: SampleRequest): string[] {
-  return filesOf(request).map((file) => `Path(${quote(file)})`);
+  return photosOf(request, { file: (path) => `Path(${path})`, url: (url) => `Url(${url})` });
 }

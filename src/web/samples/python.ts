@@ -69,7 +69,11 @@ export function pythonSample(
     key === undefined && "import os",
     statements.includes("Path(") && "from pathlib import Path",
   ]);
-  const names = present([statements.includes("Box(") && "Box", "VisageClient"]);
+  const names = present([
+    statements.includes("Box(") && "Box",
+    statements.includes("Url(") && "Url",
+    "VisageClient",
+  ]);
   const apiKey = key === undefined ? 'os.environ["VISAGE_KEY"]' : quote(key);
   return [
     ...standard,

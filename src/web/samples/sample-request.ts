@@ -1,12 +1,14 @@
 /** A bounding box: x1, y1, x2, y2 in pixels of the upright image. */
 export type SampleBox = readonly [x1: number, y1: number, x2: number, y2: number];
 
-/** A photo of a request: a file of the caller. */
+/** A photo of a request: a file of the caller, or a URL from which the service fetches it. */
 export interface SampleImage {
   /** The request's field, such as `img_1` or `source`. In a stream it has no meaning. */
   readonly field: string;
   /** Path of the file. */
   readonly file: string;
+  /** The URL, instead of the file. Streams send files only. */
+  readonly url?: string | undefined;
   /** Boxes that select faces. Only operations with a list of boxes use more than the first. */
   readonly boxes?: readonly SampleBox[];
 }

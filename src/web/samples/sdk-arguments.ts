@@ -5,6 +5,14 @@ export function filesOf({ images = [] }: SampleRequest): string[] {
   return images.map(({ file }) => file);
 }
 
+/** The photos of a request as arguments, by functions that write a quoted path and a quoted URL. */
+export function photosOf(
+  { images = [] }: SampleRequest,
+  write: { readonly file: (path: string) => string; readonly url: (url: string) => string },
+): string[] {
+  return images.map(({ file, url }) => (url === undefined ? write.file(quote(file)) : write.url(quote(url))));
+}
+
 /** The box that selects the face of an image. */
 export function boxOf({ images }: SampleRequest, image = 0): SampleBox | undefined {
   return images?.[image]?.boxes?.[0];

@@ -131,6 +131,16 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await batch.getByText("2 of 2 photos").waitFor();
   });
 
+  test("more photos than a batch may have are not added", async () => {
+    const files = Array.from({ length: 2001 }, (_, i) => ({ ...TEXT, name: `${i}.txt` }));
+    const { batch, addBatch } = await openBatch(...files);
+    await addBatch();
+    await batch.getByText("A batch has at most 2000 photos; the others were not added.").waitFor();
+    await batch.getByRole("button", { name: "Stop" }).click();
+    await batch.getByText("Stopped. The results so far are kept.").waitFor();
+    expect(await batch.locator("tbody tr").count()).toBe(2000);
+  });
+
   test("500 photos leave no pixels behind", async () => {
     const buffer = await sharp(photograph(3)).resize(64).jpeg().toBuffer();
     const files = Array.from({ length: 500 }, (_, i) => ({

@@ -37,7 +37,7 @@ export async function openPhoto(
   limits: Limits | undefined,
   conversion?: Conversion,
 ): Promise<Photo> {
-  const isAccepted = await hasAcceptedFormat(file, limits);
+  const isAccepted = await hasAcceptedFormat(file, name, limits);
   if (!isAccepted && !conversion) throw new PhotoError(`${name} is not a ${formatNames(limits)} image.`);
   const mayScale = conversion?.mayScale === true;
   const remedy = conversion ? ` ${HOW_TO_SCALE}` : "";
@@ -59,9 +59,19 @@ export async function openPhoto(
   return { file, name, image, width, height, isAccepted, faces: [] };
 }
 
-/** Whether the service accepts the format of a file. Others are converted by the browser. */
-export async function hasAcceptedFormat(file: Blob, limits: Limits | undefined): Promise<boolean> {
-  const start = String.fromCharCode(...new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer()));
+/** Whether the service accepts the format of a file. Throws PhotoError if it cannot be read, such as a folder. */
+export async function hasAcceptedFormat(
+  file: Blob,
+  name: string,
+  limits: Limits | undefined,
+): Promise<boolean> {
+  const bytes = await file
+    .slice(0, SIGNATURE_BYTES)
+    .arrayBuffer()
+    .catch(() => {
+      throw new PhotoError(`${name} cannot be read.`);
+    });
+  const start = String.fromCharCode(...new Uint8Array(bytes));
   return acceptedFormats(limits).some(({ signature }) => signature.test(start));
 }
 

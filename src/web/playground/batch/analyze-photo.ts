@@ -1,7 +1,7 @@
 import { callService } from "../../site/request.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
-import { hasAcceptedFormat, PhotoError, unreadable } from "../photos.ts";
+import { hasAcceptedFormat, unreadable } from "../photos.ts";
 import { createUpload, type Upload } from "../upload.ts";
 import { type Analysis, scaleAnalysis } from "./analysis.ts";
 import type { BatchItem } from "./batch-item.ts";
@@ -41,9 +41,7 @@ export async function analyzePhoto(
 async function prepare(item: BatchItem, mayScale: boolean): Promise<Upload> {
   const { file } = item;
   const limits = await fetchServiceInfo();
-  const isAccepted = await hasAcceptedFormat(file, limits).catch(() => {
-    throw new PhotoError(`${file.name} cannot be read.`);
-  });
+  const isAccepted = await hasAcceptedFormat(file, file.name, limits);
   const image = await createImageBitmap(file, { imageOrientation: "from-image" }).catch(() => {
     throw unreadable(file.name, isAccepted, limits);
   });

@@ -10,6 +10,8 @@ import { createBatchRunner, type RunnerStatus } from "./batch-runner.ts";
 
 /** What a batch needs from the page. */
 export interface BatchActions {
+  /** What the batch finds, in one sentence. */
+  readonly description: string;
   /** The settings for the next photo. */
   settings(): AnalysisSettings;
   /** Shows one photo on its own. */
@@ -32,12 +34,13 @@ const MAX_ITEMS = 2000;
 export function createBatch(actions: BatchActions): Batch {
   const items: BatchItem[] = [];
   const updates = new Map<BatchItem, () => void>();
-  const view = drawBatch();
+  const view = drawBatch(actions.description);
+  const showProgress = oncePerFrame(() => view.showProgress(items));
   const runner = createBatchRunner(items, {
     analyze: (item, signal) => analyzePhoto(item, actions.settings(), signal),
     onItem: (item) => {
       updates.get(item)?.();
-      view.showProgress(items);
+      showProgress();
     },
     onStatus: (status) => {
       view.showStatus(status, items);
@@ -68,10 +71,6 @@ export function createBatch(actions: BatchActions): Batch {
   return {
     add(files) {
       const added = files.slice(0, MAX_ITEMS - items.length);
-      view.note.textContent =
-        added.length < files.length
-          ? `Only ${plural(added.length, "photo")} were added: a batch has at most ${MAX_ITEMS}.`
-          : "";
       for (const file of added) {
         const item: BatchItem = { file, state: { name: "waiting" } };
         const row = createBatchRow(item, () => actions.open(file));
@@ -81,8 +80,23 @@ export function createBatch(actions: BatchActions): Batch {
       }
       view.showProgress(items);
       runner.start();
+      if (added.length < files.length)
+        view.hint.textContent = `${actions.description} A batch has at most ${MAX_ITEMS} photos; the others were not added.`;
       view.root.scrollIntoView({ block: "nearest" });
     },
+  };
+}
+
+/** Returns a function that calls another one in the next frame, however often it is called before. */
+function oncePerFrame(call: () => void): () => void {
+  let isScheduled = false;
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    requestAnimationFrame(() => {
+      isScheduled = false;
+      call();
+    });
   };
 }
 
@@ -90,7 +104,7 @@ function isActive({ name }: RunnerStatus): boolean {
   return name === "running" || name === "delayed";
 }
 
-function drawBatch() {
+function drawBatch(description: string) {
   const button = (text: string) => make("button", { type: "button" }, text);
   const [toggle, csv, json, close] = [
     button("Stop"),
@@ -99,6 +113,7 @@ function drawBatch() {
     button("Close"),
   ];
   const summary = make("p", { class: "batch-summary" });
+  const hint = make("p", { class: "hint" }, description);
   const progress = make("progress", { "aria-label": "Progress of the batch" });
   const note = make("p", { class: "batch-note", role: "alert" });
   const rows = make("tbody");
@@ -118,13 +133,14 @@ function drawBatch() {
     "section",
     { class: "panel batch", "aria-labelledby": "batch-title" },
     make("div", { class: "batch-top" }, make("h2", { id: "batch-title" }, "Batch"), summary),
+    hint,
     progress,
     note,
     make("div", { class: "actions" }, toggle, csv, json, close),
     make("div", region, make("table", {}, columns, make("thead", {}, header), rows)),
   );
   return {
-    ...{ root, rows, note, toggle, csv, json, close },
+    ...{ root, rows, hint, note, toggle, csv, json, close },
     showProgress(items: readonly BatchItem[]) {
       const { done, failed } = countItems(items);
       progress.max = items.length;

@@ -1,10 +1,24 @@
 import { byId } from "../../site/elements.ts";
+import type { OperationName } from "../operations.ts";
 import type { Store } from "../store.ts";
 import { askForUserId } from "../user-id.ts";
 import type { Batch, BatchActions } from "./batch-view.ts";
 
-/** What a batch asks for beyond the default if the operation of the form returns vectors. */
-const VECTOR_FEATURES = ["FEATURE_EMBEDDING", "FEATURE_QUALITY"];
+/** What a batch returns of each face. */
+interface BatchContent {
+  readonly description: string;
+  /** Empty for the default. */
+  readonly features: readonly string[];
+}
+
+const ATTRIBUTES: BatchContent = {
+  description: "Landmarks, age range and gender of every face.",
+  features: [],
+};
+const VECTORS: BatchContent = {
+  description: "A vector of every face.",
+  features: ["FEATURE_EMBEDDING", "FEATURE_QUALITY"],
+};
 
 /** Returns a function that adds photos to the batch of the page, and creates it first if there is none. */
 export function createBatchOpener(
@@ -12,21 +26,24 @@ export function createBatchOpener(
   openPhoto: (file: File) => void,
 ): (files: readonly File[]) => void {
   let batch: Promise<Batch> | undefined;
-  const actions: BatchActions = {
-    settings: () => {
-      const { userId, mayScale, operation } = store.state;
-      return { userId, mayScale, features: operation === "get_face_vec" ? VECTOR_FEATURES : [] };
-    },
-    open: (file) => {
-      openPhoto(file);
-      byId("request", HTMLFormElement).scrollIntoView();
-    },
-    requireUserId: askForUserId,
-    onClosed: () => {
-      batch = undefined;
-    },
+  // A batch keeps what it returns, also if the user selects another operation meanwhile.
+  const actionsFor = (operation: OperationName): BatchActions => {
+    const { description, features } = operation === "get_face_vec" ? VECTORS : ATTRIBUTES;
+    return {
+      description,
+      settings: () => ({ userId: store.state.userId, mayScale: store.state.mayScale, features }),
+      open: (file) => {
+        openPhoto(file);
+        byId("request", HTMLFormElement).scrollIntoView();
+      },
+      requireUserId: askForUserId,
+      onClosed: () => {
+        batch = undefined;
+      },
+    };
   };
   return (files) => {
+    const actions = actionsFor(store.state.operation);
     // Few visitors need it, so it is not part of the first load.
     batch ??= import("./batch-view.ts").then(({ createBatch }) => createBatch(actions));
     batch

@@ -4,7 +4,7 @@ import { type Analysis, type AnalyzedFace, scaleAnalysis } from "../batch/analys
 import type { Face } from "../faces.ts";
 import { PhotoError } from "../photos.ts";
 import type { Photo, State } from "../store.ts";
-import { createUpload } from "../upload.ts";
+import { createUpload, type Upload } from "../upload.ts";
 
 /** A face with its vector. */
 export interface EmbeddedFace {
@@ -18,17 +18,23 @@ export async function embedFaces(
   { userId, mayScale }: Pick<State, "userId" | "mayScale">,
   signal: AbortSignal,
 ): Promise<readonly EmbeddedFace[]> {
-  const upload = await createUpload(photo, mayScale, await fetchServiceInfo()).catch(() => {
-    throw new PhotoError(`${photo.name} is too large for this browser to convert.`);
-  });
+  const upload = photo.url ? undefined : await uploadOf(photo, mayScale);
   const body = new FormData();
-  body.append("image", upload.file, photo.name);
+  if (upload) body.append("image", upload.file, photo.name);
+  else body.append("image", photo.url ?? "");
   const path = "v1/images:analyze?features=FEATURE_EMBEDDING&features=FEATURE_QUALITY";
   const { body: analysis } = await callService<Analysis>({ path, body, key: userId, signal });
-  return (scaleAnalysis(analysis, upload, photo).faces ?? []).map((face) => ({
+  const scaled = upload ? scaleAnalysis(analysis, upload, photo) : analysis;
+  return (scaled.faces ?? []).map((face) => ({
     face: faceFrom(face),
     vector: face.embedding!.values,
   }));
+}
+
+async function uploadOf(photo: Photo, mayScale: boolean): Promise<Upload> {
+  return createUpload(photo, mayScale, await fetchServiceInfo()).catch(() => {
+    throw new PhotoError(`${photo.name} is too large for this browser to convert.`);
+  });
 }
 
 /** Converts a face of the typed API. Positions are whole pixels, as in the other operations. */

@@ -54,8 +54,7 @@ export function createThreshold(onChange: () => void): Threshold {
         verdict.textContent = `${value.toFixed(3)}: ${distance < value ? "match" : "no match"}`;
         explanation.textContent = explain(value, model);
         slider.setAttribute("aria-valuetext", verdict.textContent);
-        // Kept in the layout, so that the slider does not change its size while it is moved.
-        reset.style.visibility = value === MATCH_DISTANCE ? "hidden" : "visible";
+        reset.hidden = value === MATCH_DISTANCE;
       };
       const set = (next: number) => {
         value = next;
@@ -74,8 +73,10 @@ export function createThreshold(onChange: () => void): Threshold {
         "div",
         { class: "threshold-control" },
         scale,
-        make("div", { class: "threshold-line" }, label, slider, verdict, reset),
+        make("div", { class: "threshold-line" }, label, slider, verdict),
         explanation,
+        // In a line of its own, so that the slider does not change its size while it is moved.
+        make("div", { class: "actions" }, reset),
       );
     },
   };

@@ -236,6 +236,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     ]);
 
     await page.locator("#rename-gallery").click();
+    await page.locator("#rename-gallery").click();
     await page.keyboard.type("Renamed");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Renamed" }).waitFor();

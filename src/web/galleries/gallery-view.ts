@@ -4,12 +4,11 @@ import { plural } from "../site/words.ts";
 import { mountEnrolView } from "./enrol-view.ts";
 import { KnownCrops } from "./face-crop.ts";
 import { failureText, isCancelled } from "./failure.ts";
-import { deleteGallery, type Gallery, getGallery, renameGallery } from "./gallery-api.ts";
+import { mountGalleryActions } from "./gallery-actions.ts";
+import { type Gallery, getGallery } from "./gallery-api.ts";
 import { countText } from "./gallery-list.ts";
 import { mountIdentifyView } from "./identify-view.ts";
 import { mountPeopleView } from "./people-view.ts";
-import { createRenameForm, focusField } from "./rename-form.ts";
-import { restoreGallery, saveGallery } from "./transfer.ts";
 
 /** The selected gallery. */
 export interface GalleryView {
@@ -78,55 +77,12 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
       return false;
     }
   };
-  const onClick = (id: string, act: (shown: Gallery) => unknown) => {
-    byId(id, HTMLButtonElement).addEventListener("click", () => {
-      if (gallery) Promise.resolve(act(gallery)).catch(reportError);
-    });
-  };
-
-  onClick("rename-gallery", ({ galleryId, displayName }) => {
-    const form = createRenameForm({
-      label: "New name of the gallery",
-      name: displayName,
-      save: (name) => renameGallery(galleryId, name),
-      onEnd: (isSaved) => {
-        form.replaceWith(heading);
-        byId("rename-gallery", HTMLButtonElement).focus();
-        if (isSaved) refreshNow();
-      },
-    });
-    heading.replaceWith(form);
-    focusField(form);
-  });
-  onClick("export-gallery", (shown) =>
-    run(async () => {
-      status.textContent = "Exporting…";
-      const count = await saveGallery(shown).finally(() => {
-        status.textContent = "";
-      });
-      status.textContent = `${plural(count, "face")} exported. The file is biometric data: protect it.`;
-    }),
-  );
-  onClick("import-gallery", (shown) =>
-    run(async () => {
-      const onProgress = (share: number) => {
-        status.textContent = share < 1 ? `Importing, ${Math.floor(100 * share)}%` : "Importing…";
-      };
-      const count = await restoreGallery(shown, onProgress).finally(() => {
-        status.textContent = "";
-      });
-      if (count === undefined) return;
-      status.textContent = `${plural(count, "face")} imported.`;
-      await Promise.all([peopleView.refresh(), refresh()]);
-    }),
-  );
-  onClick("delete-gallery", async ({ galleryId, displayName, peopleCount, faceCount }) => {
-    const isAgreed = await confirmAction({
-      title: `Delete ${displayName || galleryId}?`,
-      text: `The gallery with ${countText(peopleCount)} and ${plural(faceCount, "template")} will be erased. This cannot be undone.`,
-      action: "Delete gallery",
-    });
-    if (isAgreed && (await run(() => deleteGallery(galleryId)))) onDeleted();
+  mountGalleryActions({
+    gallery: () => gallery,
+    run,
+    onRenamed: refreshNow,
+    onImported: () => Promise.all([peopleView.refresh(), refresh()]),
+    onDeleted,
   });
 
   return {

@@ -79,6 +79,11 @@ function startRename(
   { personId, displayName }: Person,
   { galleryId, redraw }: PeopleContext,
 ): void {
+  const open = row.querySelector<HTMLFormElement>(".rename");
+  if (open) {
+    focusField(open);
+    return;
+  }
   const form = createRenameForm({
     label: `New name of ${displayName || personId}`,
     name: displayName,

@@ -75,8 +75,8 @@ export interface GalleryChanges {
   readonly until: number;
 }
 
-/** Maximum number of faces that are enrolled at once. */
-export const MAX_ENROLMENT_BATCH = 500;
+/** Maximum number of faces that are enrolled at once. SQLite enrols a batch on the event loop: 500 block it too long. */
+export const MAX_ENROLMENT_BATCH = 100;
 
 /** Why a gallery cannot be used or changed as asked. */
 export type GalleryErrorKind =

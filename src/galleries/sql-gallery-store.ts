@@ -15,7 +15,7 @@ import {
 import { exportedFaceFromRow, galleryFromRow, peopleFromRows, templateFromRow } from "./sql-gallery-rows.ts";
 
 /** Templates in one page of changes. More than one enrolment has, so that a page ends between two enrolments. */
-const CHANGES_PAGE = 10 * MAX_ENROLMENT_BATCH;
+const CHANGES_PAGE = 50 * MAX_ENROLMENT_BATCH;
 
 /** Creates a gallery store on a database whose schema is up to date. */
 export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {

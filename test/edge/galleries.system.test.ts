@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { MAX_ENROLMENT_BATCH } from "../../src/galleries/gallery-store.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import {
@@ -125,14 +126,14 @@ describe("an export", () => {
 describe("an import", () => {
   test("whose client leaves keeps whole batches, and leaves nothing open", async () => {
     await client.createGallery({ galleryId: "left" });
-    for (const lines of [1, 499, 500, 501, 1_300]) {
+    for (const lines of [1, 99, 100, 101, 260]) {
       const outgoing = await openImport("left", lines);
       await vi.waitFor(async () => expect(await service.requestsInFlight()).toBe(1));
       outgoing.destroy();
       await expectNothingLeft();
     }
     const { gallery } = await client.getGallery({ galleryId: "left" });
-    expect(gallery!.faceCount % 500).toBe(0);
+    expect(gallery!.faceCount % MAX_ENROLMENT_BATCH).toBe(0);
     expect(await client.importFaces(faces("left", PEOPLE.slice(0, 1_300)))).toMatchObject({
       faceCount: 1_300,
     });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { MAX_ENROLMENT_BATCH } from "../../src/galleries/gallery-store.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import {
@@ -187,7 +188,7 @@ describe.each(["SQLite", "PostgreSQL"])("a service that is killed, with %s", (ki
     const { client: next } = await start(settings);
     const before = await exportAll(next);
     expect(before.length).toBeGreaterThan(0);
-    expect(before.length % 500).toBe(0);
+    expect(before.length % MAX_ENROLMENT_BATCH).toBe(0);
     expect(await next.importFaces(faces(Number.POSITIVE_INFINITY))).toMatchObject({ faceCount: 2_500 });
     expect((await exportAll(next)).toSorted()).toEqual(many.map(({ personId }) => personId).toSorted());
     expect((await next.getGallery({ galleryId: "g" })).gallery).toMatchObject({

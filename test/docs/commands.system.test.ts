@@ -149,6 +149,7 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
     expect(output).toContain("team: 1 face enrolled, 0 enrolled before, 0 photos failed\n");
     expect(output.match(/Ann Lee/g)).toHaveLength(2);
     expect(output).toMatch(/Deleted the gallery team with 1 person and 1 face\.\n$/);
+    expect(await outputOf(commandsUnder("README.md", "Galleries"))).toContain("Ann Lee");
   });
 
   test("manage users and plans", async () => {

@@ -95,7 +95,7 @@ describe("the samples of the playground", () => {
       expect(page.url()).not.toContain(USER);
       await page.reload();
       await result.locator(".headline").waitFor();
-      expect(await result.textContent()).toContain("Stored result of a sample");
+      expect(await result.textContent()).toContain("Stored result of a sample. Add your own photo.");
       expect(posts).toEqual(["/get_image_attr"]);
     });
 

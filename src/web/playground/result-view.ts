@@ -9,8 +9,6 @@ import type { Outcome, Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
 import { drawTimings } from "./timings.ts";
 
-const ENTER_ID = "Enter a user id to analyse your own photos.";
-
 const CAVEAT = "Age and gender are estimates from appearance and can be wrong.";
 
 /** What the result causes. */
@@ -37,7 +35,7 @@ export function mountResultView(store: Store, actions: ResultActions): void {
       faces = outcome.isSuccess ? drawFaceList(state, outcome, selectFace) : undefined;
       body.replaceChildren(
         ...(outcome.isSuccess
-          ? drawSuccess(outcome, faces?.elements ?? [], matchView)
+          ? drawSuccess(outcome, state, faces?.elements ?? [], matchView)
           : [drawFailure(outcome, onRetry)]),
       );
       panel.scrollTop = 0;
@@ -69,11 +67,22 @@ function isMatch(outcome: Outcome | undefined): outcome is Success {
   return outcome?.isSuccess === true && outcome.response.data.score !== undefined;
 }
 
-function drawSuccess(outcome: Success, faces: readonly HTMLElement[], matchView: MatchView): Node[] {
+/** Says that a result is of a sample, and how to get one of other photos. */
+function drawStoredNote({ userId }: State): HTMLElement {
+  const advice = userId ? "Add your own photo." : "Enter a user id to analyse your own photos.";
+  return make("p", { class: "stored" }, "Stored result of a sample. ", advice);
+}
+
+function drawSuccess(
+  outcome: Success,
+  state: State,
+  faces: readonly HTMLElement[],
+  matchView: MatchView,
+): Node[] {
   const { data } = outcome.response;
   const { milliseconds, model } = data.detail;
   return [
-    ...(outcome.isStored ? [make("p", { class: "stored" }, "Stored result of a sample. ", ENTER_ID)] : []),
+    ...(outcome.isStored ? [drawStoredNote(state)] : []),
     ...drawSummary(data),
     ...(isMatch(outcome) ? matchView.draw(outcome) : []),
     ...faces,

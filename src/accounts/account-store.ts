@@ -185,7 +185,7 @@ export interface AccountStore {
 
   /** Lists plans by name. */
   listPlans(): Promise<Plan[]>;
-  /** Counts the users of each plan that has any. */
+  /** Counts the users of each plan. Plans without users are left out. */
   countUsersByPlan(): Promise<ReadonlyMap<string, number>>;
   /** Adds a plan. Throws AccountError if the name is taken. */
   addPlan(plan: Plan): Promise<void>;

@@ -159,7 +159,7 @@ async function deleteGallery(args: readonly string[], context: CommandContext): 
   });
 }
 
-/** Deletes people. One who cannot be deleted does not stop the others. Returns the exit code. */
+/** Deletes people. An error is reported and does not stop the other deletions. Returns the exit code. */
 async function deletePeople(
   personIds: readonly string[],
   remove: (personId: string) => Promise<void>,

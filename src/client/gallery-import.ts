@@ -10,7 +10,7 @@ export interface ImportBatchesOptions extends Pick<ImportOptions, "onProgress"> 
   readonly signal: AbortSignal;
 }
 
-/** Faces in one request. The service stores as many at once, all or none. */
+/** Faces in one request: few enough for one deadline. The service may store a part of them before an error. */
 const BATCH_SIZE = 500;
 
 /** Imports faces in batches, one after the other. Returns undefined if there are none. */

@@ -44,7 +44,7 @@ export function operationSection(document: Document, placed: PlacedOperation): s
     canBeTried(operation) ? element("div", { class: "try", "data-operation": id }) : "",
     responseExample(document, placed),
   ];
-  // An article is no landmark, of which there would be too many.
+  // An article is not a landmark. A landmark for each operation would be too many.
   return element(
     "article",
     {

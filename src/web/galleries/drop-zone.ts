@@ -3,7 +3,7 @@ import { make } from "../site/elements.ts";
 /** How a drop zone looks and what it does. */
 export interface DropZoneOptions {
   readonly title: string;
-  /** Label of the button for those who do not drop. */
+  /** Label of the button that opens the file dialog. */
   readonly button: string;
   readonly isMultiple: boolean;
   onFiles(files: readonly File[]): void;

@@ -8,7 +8,7 @@ const MAX_RETRIES = 5;
 /** Errors that pass by waiting: rate limit, requests in flight, overload. */
 const PASSING_CODES = ["4005", "4006", "5001"];
 const DEFAULT_WAIT_SECONDS = 2;
-/** The user is told about longer waits, such as that for the next month. */
+/** Longer waits are shown as an error, for example the wait for the next month. */
 const MAX_WAIT_SECONDS = 30;
 
 /** An enrolled face, with its part of the photo. */

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from "../../tools/support/service-process.ts";
+import { type ServiceProcess, startServiceProcess } from "../../tools/support/service-process.ts";
 import type { Photos } from "../load/photos.ts";
 import type { Chapter } from "../report.ts";
 import { type ComparisonLength, compareSpeeds, comparisonChapter } from "./comparison.ts";
@@ -37,15 +37,18 @@ const MEASUREMENTS = {
     const plots = { "speed-throughput.svg": throughputPlot(cells), "speed-latency.svg": latencyPlot(cells) };
     return { chapter: concurrencyChapter(cells), plots };
   },
-  overload: async (photos, service) => {
-    const overload = await measureOverload(service, photos);
+  overload: async (photos) => {
+    const overload = await withDefaults((service) => measureOverload(service, photos));
     const plots = {
       "speed-overload.svg": overloadPlot(overload),
       "speed-overload-latency.svg": overloadLatencyPlot(overload),
     };
     return { chapter: overloadChapter(overload), plots };
   },
-  fairness: async (photos, service) => withoutPlots(fairnessChapter(await measureFairness(service, photos))),
+  fairness: async (photos) => {
+    const fairness = await withDefaults((service) => measureFairness(service, photos));
+    return withoutPlots(fairnessChapter(fairness));
+  },
   costs: async (photos) => withoutPlots(costsChapter(await measureCosts(photos))),
   start: async (photos) => withoutPlots(startChapter(await measureStarts(photos))),
   profile: async (photos) => withoutPlots(profileChapter(await profileCore(photos))),
@@ -72,7 +75,7 @@ const MEASURING_ORDER: readonly ChapterName[] = [
   "galleries",
 ];
 
-/** Measures the named chapters. Returns them in the order of the report. */
+/** Measures the named chapters, most of them with this service. Returns them in the order of the report. */
 export async function measureChapters(
   names: readonly ChapterName[],
   photos: Photos,
@@ -82,6 +85,16 @@ export async function measureChapters(
   for (const name of MEASURING_ORDER)
     if (names.includes(name)) measured.set(name, await MEASUREMENTS[name](photos, service));
   return CHAPTER_NAMES.flatMap((name) => measured.get(name) ?? []);
+}
+
+/** Measures a service that rejects requests by its default limits. */
+async function withDefaults<T>(measure: (service: ServiceProcess) => Promise<T>): Promise<T> {
+  const service = await startServiceProcess();
+  try {
+    return await measure(service);
+  } finally {
+    await service.stop();
+  }
 }
 
 function withoutPlots(chapter: Chapter): MeasuredChapter {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import { sentSize } from "../../src/web/photos/sent-size.ts";
 import { type Analysis, scaleAnalysis } from "../../src/web/playground/batch/analysis.ts";
 import { batchCsv, batchJson } from "../../src/web/playground/batch/batch-export.ts";
 import type { BatchItem } from "../../src/web/playground/batch/batch-item.ts";
 import { writeCsv } from "../../src/web/playground/batch/csv.ts";
-import { sentSize } from "../../src/web/playground/sent-size.ts";
 
 const ANALYSIS: Analysis = {
   imageSize: { width: 2000, height: 1000 },

@@ -1,4 +1,4 @@
-import { PhotoError } from "../playground/photos.ts";
+import { PhotoError } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
 import { ADVICE } from "./advice.ts";
 

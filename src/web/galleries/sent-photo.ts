@@ -1,5 +1,5 @@
-import { closePhoto, openPhoto, PhotoError } from "../playground/photos.ts";
-import { createUpload } from "../playground/upload.ts";
+import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
+import { createUpload } from "../photos/upload.ts";
 import { fetchServiceInfo } from "../site/service-info.ts";
 import type { Box } from "./gallery-api.ts";
 

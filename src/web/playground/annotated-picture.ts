@@ -1,6 +1,6 @@
+import { encodeJpeg } from "../photos/upload.ts";
 import type { Face } from "./faces.ts";
 import type { Rectangle } from "./responses.ts";
-import { encodeJpeg } from "./upload.ts";
 
 /** A displayed photo. */
 interface Picture {

@@ -1,6 +1,6 @@
+import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
 import type { ServiceInfo } from "../site/service-info.ts";
 import { OPERATIONS } from "./operations.ts";
-import { closePhoto, openPhoto, PhotoError } from "./photos.ts";
 import { cancelRun } from "./run.ts";
 import { giveUpSamples, hasSamples } from "./samples.ts";
 import { type State, type Store, updateSlot } from "./store.ts";
@@ -88,7 +88,7 @@ async function addPhoto(
   try {
     const photo = await openPhoto(file, name, await limits, { mayScale: store.state.mayScale });
     releasePhoto(store, slot);
-    updateSlot(store, slot, { photo });
+    updateSlot(store, slot, { photo: { ...photo, faces: [] } });
   } catch (error) {
     if (!(error instanceof PhotoError)) throw error;
     releasePhoto(store, slot);

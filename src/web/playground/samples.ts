@@ -1,5 +1,5 @@
+import { closePhoto, openPhoto } from "../photos/open-photo.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
-import { closePhoto, openPhoto } from "./photos.ts";
 import { requestFrom } from "./request.ts";
 import { sampleResultFor } from "./sample-results.ts";
 import type { Success } from "./send.ts";
@@ -66,7 +66,7 @@ async function openSample(name: SampleName): Promise<Photo> {
   const thumbnail = document.querySelector<HTMLElement>(`[data-sample="${name}"]`);
   const response = await fetch(new URL(thumbnail?.dataset.src ?? "", document.baseURI));
   const photo = await openPhoto(await response.blob(), `${name}.jpg`, undefined);
-  return { ...photo, sample: name };
+  return { ...photo, faces: [], sample: name };
 }
 
 function slotWith(photo: Photo | undefined): Slot {

@@ -1,6 +1,6 @@
+import { PhotoError } from "../photos/open-photo.ts";
 import { callService } from "../site/request.ts";
 import { type FailureFacts, RequestError } from "../site/request-error.ts";
-import { PhotoError } from "./photos.ts";
 import { type FaceRequest, requestPath } from "./request.ts";
 import type { Envelope, ResponseData } from "./responses.ts";
 import { toOriginal } from "./scale-response.ts";

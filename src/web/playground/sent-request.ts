@@ -1,8 +1,8 @@
+import { PhotoError } from "../photos/open-photo.ts";
+import { createUpload } from "../photos/upload.ts";
 import { fetchServiceInfo } from "../site/service-info.ts";
-import { PhotoError } from "./photos.ts";
 import type { FaceRequest, RequestImage } from "./request.ts";
 import { type Scale, toSent } from "./scale-response.ts";
-import { createUpload } from "./upload.ts";
 
 /** A request in pixels of the photos that are sent. */
 export interface SentRequest {

@@ -1,3 +1,5 @@
+import { sizeText } from "../photos/open-photo.ts";
+import { sentSize } from "../photos/sent-size.ts";
 import { byId, partOf } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
@@ -5,9 +7,7 @@ import { isSameFace } from "./faces.ts";
 import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
-import { sizeText } from "./photos.ts";
 import type { Rectangle } from "./responses.ts";
-import { sentSize } from "./sent-size.ts";
 import type { Photo, Slot, Store } from "./store.ts";
 import { mountZoom } from "./zoom.ts";
 

@@ -1,3 +1,4 @@
+import type { OpenPhoto } from "../photos/open-photo.ts";
 import { type Face, isSameFace } from "./faces.ts";
 import type { OperationName } from "./operations.ts";
 import type { Rectangle } from "./responses.ts";
@@ -5,19 +6,9 @@ import type { SampleName } from "./samples.ts";
 import type { Outcome } from "./send.ts";
 
 /** A photo that the user added. */
-export interface Photo {
-  /** Empty if the service fetches the photo from its URL. */
-  readonly file: Blob;
-  /** The address of a photo that the service fetches; the page cannot display it. */
+export interface Photo extends OpenPhoto {
+  /** The address of a photo that the service fetches. The page displays a drawing, and the file is empty. */
   readonly url?: string;
-  readonly name: string;
-  /** The element that displays it, loaded. */
-  readonly image: HTMLImageElement;
-  /** Size of the upright photo in pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** Whether the service accepts its format; otherwise it is sent as a JPEG. */
-  readonly isAccepted: boolean;
   readonly faces: readonly Face[];
   /** Set if it is a sample and not a photo of the user. */
   readonly sample?: SampleName;

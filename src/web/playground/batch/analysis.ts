@@ -1,4 +1,4 @@
-import type { Size } from "../sent-size.ts";
+import type { Size } from "../../photos/sent-size.ts";
 
 /** A bounding box in pixels. */
 export interface Box {

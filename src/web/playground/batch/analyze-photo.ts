@@ -1,8 +1,8 @@
+import { hasAcceptedFormat, unreadable } from "../../photos/open-photo.ts";
+import { createUpload, type Upload } from "../../photos/upload.ts";
 import { callService } from "../../site/request.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
-import { hasAcceptedFormat, unreadable } from "../photos.ts";
-import { createUpload, type Upload } from "../upload.ts";
 import { type Analysis, scaleAnalysis } from "./analysis.ts";
 import type { BatchItem } from "./batch-item.ts";
 

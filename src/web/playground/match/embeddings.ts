@@ -1,10 +1,10 @@
+import { PhotoError } from "../../photos/open-photo.ts";
+import { createUpload, type Upload } from "../../photos/upload.ts";
 import { callService } from "../../site/request.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
 import { type Analysis, type AnalyzedFace, scaleAnalysis } from "../batch/analysis.ts";
 import type { Face } from "../faces.ts";
-import { PhotoError } from "../photos.ts";
 import type { Photo, State } from "../store.ts";
-import { createUpload, type Upload } from "../upload.ts";
 
 /** A face with its vector. */
 export interface EmbeddedFace {

@@ -1,7 +1,7 @@
+import { PhotoError } from "../../photos/open-photo.ts";
 import { make } from "../../site/elements.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { isSameFace, mergeFaces } from "../faces.ts";
-import { PhotoError } from "../photos.ts";
 import type { Rectangle } from "../responses.ts";
 import type { Success } from "../send.ts";
 import { type Photo, type Store, updateSlot } from "../store.ts";

@@ -1,5 +1,4 @@
 import type { ServiceInfo } from "../site/service-info.ts";
-import type { Photo } from "./store.ts";
 
 type Limits = Pick<ServiceInfo, "maxImageBytes" | "maxImagePixels" | "imageFormats">;
 
@@ -21,6 +20,19 @@ const HOW_TO_SCALE = "Turn on “Scale down large photos”, or use a smaller on
 
 const MIB = 1024 * 1024;
 
+/** A photo that the browser displays. */
+export interface OpenPhoto {
+  readonly file: Blob;
+  readonly name: string;
+  /** The element that displays it, loaded. */
+  readonly image: HTMLImageElement;
+  /** Size of the upright photo in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Whether the service accepts its format; otherwise it is sent as a JPEG. */
+  readonly isAccepted: boolean;
+}
+
 /** What happens to a photo before it is sent. */
 export interface Conversion {
   /** Large photos are scaled down, so they do not exceed the limits. */
@@ -36,7 +48,7 @@ export async function openPhoto(
   name: string,
   limits: Limits | undefined,
   conversion?: Conversion,
-): Promise<Photo> {
+): Promise<OpenPhoto> {
   const isAccepted = await hasAcceptedFormat(file, name, limits);
   if (!isAccepted && !conversion) throw new PhotoError(`${name} is not a ${formatNames(limits)} image.`);
   const mayScale = conversion?.mayScale === true;
@@ -56,7 +68,7 @@ export async function openPhoto(
       `${name} is ${width} × ${height} pixels; the limit is ${megapixelText(limits.maxImagePixels)}.${remedy}`,
     );
   }
-  return { file, name, image, width, height, isAccepted, faces: [] };
+  return { file, name, image, width, height, isAccepted };
 }
 
 /** Whether the service accepts the format of a file. Throws PhotoError if it cannot be read, such as a folder. */
@@ -92,7 +104,7 @@ function acceptedFormats(limits: Limits | undefined) {
 }
 
 /** Releases the memory of a photo. */
-export function closePhoto({ image }: Photo): void {
+export function closePhoto({ image }: OpenPhoto): void {
   URL.revokeObjectURL(image.src);
 }
 

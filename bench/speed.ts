@@ -4,7 +4,7 @@ import { startServiceProcess } from "../tools/support/service-process.ts";
 import { createTempDir } from "../tools/support/temp-dir.ts";
 import { createPhotos } from "./load/photos.ts";
 import { describeRun } from "./machine.ts";
-import { formatChapters, formatSummary, writeReport, writeResult } from "./report.ts";
+import { type Chapter, formatChapters, formatSummary, writeReport, writeResult } from "./report.ts";
 import { CHAPTER_NAMES, type ChapterName, measureChapters } from "./speed/chapters.ts";
 import { compareSpeeds, comparisonChapter, coreRatio, peerRatio, type Round } from "./speed/comparison.ts";
 import {
@@ -64,7 +64,7 @@ try {
 }
 
 async function reportAll(): Promise<void> {
-  const measured = await measureChapters(CHAPTER_NAMES, photos, service);
+  const measured = await measureChapters(CHAPTER_NAMES, photos, service, printChapter);
   const chapters = measured.map(({ chapter }) => chapter);
   const summary = formatSummary(chapters);
   writeReport("speed.md", [
@@ -79,9 +79,13 @@ async function reportAll(): Promise<void> {
 }
 
 async function printChapters(names: readonly ChapterName[]): Promise<void> {
-  const measured = await measureChapters(names, photos, service);
-  const chapters = measured.map(({ chapter }) => chapter);
-  console.log(`\n${[describeRun(), formatSummary(chapters), formatChapters(chapters)].join("\n\n")}`);
+  await measureChapters(names, photos, service, printChapter);
+  console.log(`\n${describeRun()}`);
+}
+
+/** Prints a chapter when it is measured, so that it is not lost if a later one fails. */
+function printChapter(chapter: Chapter): void {
+  console.log(`\n${formatSummary([chapter])}\n\n${formatChapters([chapter])}\n`);
 }
 
 async function checkSpeed(): Promise<void> {

@@ -75,15 +75,23 @@ const MEASURING_ORDER: readonly ChapterName[] = [
   "galleries",
 ];
 
-/** Measures the named chapters, most of them with this service. Returns them in the order of the report. */
+/**
+ * Measures the named chapters, most of them with this service, and reports each. Returns them in the order of the
+ * report.
+ */
 export async function measureChapters(
   names: readonly ChapterName[],
   photos: Photos,
   service: ServiceProcess,
+  onMeasured: (chapter: Chapter) => void,
 ): Promise<MeasuredChapter[]> {
   const measured = new Map<ChapterName, MeasuredChapter>();
-  for (const name of MEASURING_ORDER)
-    if (names.includes(name)) measured.set(name, await MEASUREMENTS[name](photos, service));
+  for (const name of MEASURING_ORDER) {
+    if (!names.includes(name)) continue;
+    const result = await MEASUREMENTS[name](photos, service);
+    measured.set(name, result);
+    onMeasured(result.chapter);
+  }
   return CHAPTER_NAMES.flatMap((name) => measured.get(name) ?? []);
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
@@ -160,6 +161,8 @@ async function timesOf(
     const startMs = performance.now();
     await search(query);
     times.push(performance.now() - startMs);
+    // A client that answers no pings for long is taken for lost.
+    await setImmediate();
   }
   return times;
 }

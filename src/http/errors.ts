@@ -11,8 +11,10 @@ import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { WholeResponse } from "./exchange.ts";
+import { targetFromUrl } from "./head.ts";
 import type { HeadFault, HeadRejection } from "./http1-connections.ts";
 import type { RequestContext } from "./request-context.ts";
+import { hasEnvelope } from "./router.ts";
 import { sendResponse } from "./send-response.ts";
 
 /** Options of error responses. */
@@ -28,13 +30,15 @@ const KIND_BY_FAULT = {
   headersTooLarge: "headersTooLarge",
 } as const;
 
-/** Makes the response to bytes that never became an HTTP/1.1 request. */
-export function createHeadRejection(fault: HeadFault): HeadRejection {
-  const { status, headers, body } = httpErrorFrom(new ServiceError(KIND_BY_FAULT[fault]));
+/** Makes the response to bytes that never became an HTTP/1.1 request. `url` is its target, if it is known. */
+export function createHeadRejection(fault: HeadFault, url = ""): HeadRejection {
+  const error = new ServiceError(KIND_BY_FAULT[fault]);
+  const { status, headers, body } = httpErrorFrom(error);
+  const isTyped = !hasEnvelope(targetFromUrl(url)?.path ?? "");
   return {
     status,
     headers: { ...headers, [REQUEST_ID]: requestIdFrom(undefined) },
-    body: JSON.stringify(body),
+    body: JSON.stringify(isTyped ? statusJsonFrom(error) : body),
   };
 }
 
@@ -59,8 +63,7 @@ function responseFrom(
   const { protocol } = context;
   if (protocol === "rest") {
     const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
-    // An unknown path has the envelope, too.
-    if (context.route && !context.route.hasEnvelope)
+    if (!context.hasEnvelope)
       return jsonResponse(plain.status, { ...metadata, ...headers }, statusJsonFrom(error));
     const hasNoEnvelope = isLegacy && isFirstGeneration(context.request.headers);
     const body = hasNoEnvelope ? firstGenerationError(error.kind) : plain.body;

@@ -4,7 +4,7 @@ import type { Protocol } from "../telemetry/request-summary.ts";
 import { type CorsOrigins, createCorsHeaders } from "./cors.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { Route, RouteMatch, Router } from "./router.ts";
+import { hasEnvelope, type Route, type RouteMatch, type Router } from "./router.ts";
 
 /** The head of a valid request. */
 export interface Head {
@@ -36,6 +36,7 @@ export function readHead(context: RequestContext, router: Router, corsOrigins: C
   const methods = match?.routes.flatMap((one) => one.methods) ?? [];
   const route = match && routeFor(match, request.method);
   context.route = route;
+  context.hasEnvelope = route?.hasEnvelope ?? hasEnvelope(target?.path ?? "");
   context.protocol = protocolOf(request, route);
   response.setHeader(REQUEST_ID, context.id);
   request.headers[REQUEST_ID] = context.id;
@@ -63,7 +64,7 @@ export function allowedMethods(methods: readonly string[]): readonly string[] {
 }
 
 /** Splits a request target; undefined if it has no path, such as `*`. */
-function targetFromUrl(url: string): Omit<Target, "variables"> | undefined {
+export function targetFromUrl(url: string): Omit<Target, "variables"> | undefined {
   // A client that speaks to a proxy sends the whole URL.
   const target = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/#.*/s, "");
   const mark = target.indexOf("?");

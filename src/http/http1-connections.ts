@@ -13,7 +13,11 @@ export interface HeadRejection {
   readonly body: string;
 }
 
-export type RejectHead = (fault: HeadFault) => HeadRejection;
+/** Makes that response. `url` is the target in the request line; undefined if it was not received with the fault. */
+export type RejectHead = (fault: HeadFault, url: string | undefined) => HeadRejection;
+
+/** A `clientError`. An error of the parser has the bytes that it read last. */
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /** Limits of HTTP/1.1 connections. */
 export interface Http1Limits {
@@ -52,7 +56,7 @@ export class Http1Connections {
   /** Also answers the server's `clientError` events. */
   constructor(server: NetServer, limits: AgeLimits, rejectHead: RejectHead) {
     this.#limits = limits;
-    server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) =>
+    server.on("clientError", (error: ClientError, socket: Socket) =>
       rejectConnection(socket, error, rejectHead),
     );
   }
@@ -91,13 +95,16 @@ export class Http1Connections {
 }
 
 /** Answers bytes that are not a request with an error, if the peer can still read it, and closes the connection. */
-function rejectConnection(socket: Socket, error: NodeJS.ErrnoException, rejectHead: RejectHead): void {
+function rejectConnection(socket: Socket, error: ClientError, rejectHead: RejectHead): void {
   const isHandshake = "secureConnecting" in socket && socket.secureConnecting === true;
   if (isHandshake || !socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = rejectHead(HEAD_FAULTS[error.code ?? ""] ?? "malformed");
+  const { status, headers, body } = rejectHead(
+    HEAD_FAULTS[error.code ?? ""] ?? "malformed",
+    urlFromBytes(error.rawPacket),
+  );
   const lines = Object.entries({
     ...headers,
     "content-type": "application/json",
@@ -108,4 +115,10 @@ function rejectConnection(socket: Socket, error: NodeJS.ErrnoException, rejectHe
     socket.destroy(),
   );
   destroySoon(socket);
+}
+
+/** Reads the target of the last request line. The request line may have come in an earlier packet than the fault. */
+function urlFromBytes(bytes: Buffer | undefined): string | undefined {
+  const lines = bytes?.toString("latin1").matchAll(/^[A-Z]+ (\S+)/gm) ?? [];
+  return [...lines].at(-1)?.[1];
 }

@@ -126,9 +126,12 @@ export function createTlsPort(options: PortOptions, credentials: TlsCredentials)
   };
 }
 
-/** Requests with `Expect: 100-continue` are passed on too: the listener calls `writeContinue` once it wants the body. */
+/**
+ * Requests with `Expect: 100-continue` are passed on too: the listener calls `writeContinue` once it wants the body. So
+ * are those with another expectation, which a server may ignore: Node would answer 417 without a body.
+ */
 function listen(server: NetServer, onRequest: RequestListener): void {
-  server.on("request", onRequest).on("checkContinue", onRequest);
+  server.on("request", onRequest).on("checkContinue", onRequest).on("checkExpectation", onRequest);
 }
 
 /** Reads a connection's first bytes and puts them back. Destroys a connection that does not send enough in time. */

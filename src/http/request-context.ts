@@ -27,6 +27,8 @@ export class RequestContext implements Exchange {
   /** Set by the head stage; undefined for an unknown path. */
   route: Route | undefined;
   protocol: Protocol = "rest";
+  /** Whether errors over REST have the envelope of face.v1. Set by the head stage. */
+  hasEnvelope = true;
   /** The client's deadline, by `performance.now()`. */
   deadlineMs = Number.POSITIVE_INFINITY;
   readonly #abort = new AbortController();

@@ -55,6 +55,14 @@ const NO_VARIABLES = {};
 /** The operation of paths that are not an operation. */
 export const NO_OPERATION = "none";
 
+/** The paths of the typed API, whose errors over REST are a google.rpc.Status. */
+const TYPED_PREFIX = "/v1/";
+
+/** Whether errors of a path over REST have the envelope of face.v1, also if no route has the path. */
+export function hasEnvelope(path: string): boolean {
+  return !path.startsWith(TYPED_PREFIX);
+}
+
 const PROBE_PATHS = ["/healthz", "/readyz"];
 const READ_METHODS = ["GET", "HEAD"];
 

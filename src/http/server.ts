@@ -219,9 +219,9 @@ function openPort(
   const limits = { total: config.maxConnections, perAddress: config.maxConnectionsPerAddress };
   const options = {
     onRequest,
-    rejectHead: (fault: HeadFault) => {
+    rejectHead: (fault: HeadFault, url: string | undefined) => {
       log.info({ event: "request rejected", fault });
-      return createHeadRejection(fault);
+      return createHeadRejection(fault, url);
     },
     onSessionError: (error: Error) => log.info({ event: "connection lost", cause: error.message }),
     connections: new Connections(limits, config.trustedProxies, onReject),

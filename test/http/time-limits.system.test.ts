@@ -78,14 +78,19 @@ describe.concurrent("limits of 30 s", () => {
         `POST /get_face_vec HTTP/1.1\r\nHost: a\r\nuser_id: ${USER}\r\nContent-Length: 9999\r\n\r\n`,
       );
       const session = connectHttp2(`http://127.0.0.1:${slow.port}`).on("error", () => {});
-      const stream = session.request({ ":method": "POST", ":path": "/get_face_vec", user_id: USER });
+      const stream = session.request({ ":method": "POST", ":path": "/v1/images:analyze", user_id: USER });
       const sending = setInterval(() => {
         if (!socket.destroyed) socket.write("x");
         if (!stream.destroyed) stream.write("x");
       }, 200);
       stream.on("error", () => {});
-      const [[headers], plain] = await Promise.all([once(stream, "response"), text(socket)]);
+      const [[headers], status, plain] = await Promise.all([
+        once(stream, "response"),
+        text(stream),
+        text(socket),
+      ]);
       expect(headers[":status"]).toBe(408);
+      expect(JSON.parse(status)).toMatchObject({ code: 4, reason: "REQUEST_TOO_SLOW" });
       expect(plain).toMatch(/^HTTP\/1.1 408 .*"5004"/s);
       clearInterval(sending);
       session.destroy();

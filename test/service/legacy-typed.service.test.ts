@@ -33,6 +33,13 @@ test.each(["/v1/images:analyze", "/v1/faces:compare"])(
   },
 );
 
+test("with VISAGE_LEGACY, an unknown path below /v1/ keeps its HTTP status and has no envelope", async () => {
+  expect(await post("/v1/nothing", USER, "{}")).toMatchObject({
+    status: 404,
+    body: { code: 12, reason: "NO_SUCH_PATH" },
+  });
+});
+
 test("with VISAGE_LEGACY, a stream of JSON lines answers as always", async () => {
   expect(await post("/v1/images:analyzeStream", "nobody", "")).toMatchObject({
     status: 401,

@@ -43,7 +43,7 @@ export function openDialog(options: DialogOptions): HTMLDialogElement {
     form,
   );
   if (submit) {
-    const style = submit.isDestructive ? "danger" : "primary";
+    const style = submit.isDestructive ? "danger primary" : "primary";
     const button = make("button", { type: "submit", class: style }, submit.label);
     actions.append(button);
     form.addEventListener("submit", (event) => {

@@ -13,7 +13,7 @@ export interface Question {
 /** Asks the user. Resolves to false if the dialog is closed in any other way than by the button that agrees. */
 export function confirmAction({ title, text, action }: Question): Promise<boolean> {
   const cancel = make("button", { type: "button" }, "Cancel");
-  const agree = make("button", { type: "button", class: "danger" }, action);
+  const agree = make("button", { type: "button", class: "danger primary" }, action);
   const dialog = make(
     "dialog",
     { class: "question", "aria-labelledby": "question-title" },

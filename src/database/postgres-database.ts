@@ -64,14 +64,8 @@ function openPool(url: string, timeoutMs: number): SqlDatabase {
 
   return {
     query: (statement) => withClient(pool, (client) => runStatement(client, statement)),
-    runTransaction: <T>(script: TransactionScript<T>) =>
-      withClient(pool, async (client) => {
-        await client.query("begin");
-        let step = script.next();
-        while (!step.done) step = script.next(await runStatement(client, step.value));
-        await client.query("commit");
-        return step.value;
-      }),
+    runTransaction: async <T>(script: TransactionScript<T>) =>
+      (await withClient(pool, (client) => runScript(client, script)))(),
     rowLockClause: "for key share",
     exclusiveRowLockClause: "for update",
     decodeHex: (expression) => `decode(${expression}, 'hex')`,
@@ -80,12 +74,38 @@ function openPool(url: string, timeoutMs: number): SqlDatabase {
   };
 }
 
+/**
+ * Runs a transaction. Returns a function that returns its value, or throws what the script has thrown: such a transaction
+ * is rolled back, and its connection can be used again.
+ */
+async function runScript<T>(client: PoolClient, script: TransactionScript<T>): Promise<() => T> {
+  await client.query("begin");
+  let rows: Row[] = [];
+  for (;;) {
+    let step: IteratorResult<Statement, T>;
+    try {
+      step = script.next(rows);
+    } catch (error) {
+      await client.query("rollback");
+      return () => {
+        throw error;
+      };
+    }
+    if (step.done) {
+      await client.query("commit");
+      const { value } = step;
+      return () => value;
+    }
+    rows = await runStatement(client, step.value);
+  }
+}
+
 async function runStatement(client: PoolClient, { sql, values = [] }: Statement): Promise<Row[]> {
   const { rows } = await client.query<Row>(sql, [...values]);
   return rows;
 }
 
-/** Runs work on a pooled connection. If the work fails, closing the connection aborts its transaction. */
+/** Runs work on a pooled connection. If the work throws, closing the connection aborts its transaction. */
 async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error) => {
     // Node tries every address of a host name and wraps the errors.

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe } from "vitest";
-import { describeGalleryContract } from "../support/gallery-contract.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../src/database/open-database.ts";
+import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
 let postgres: TestPostgres;
@@ -13,5 +15,25 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL", () => {
   describeGalleryContract("PostgreSQL", {
     createLocation: async () => ({ databaseUrl: await postgres.createDatabase(), dataDir: "/nowhere" }),
     executeAt: ({ databaseUrl }, sql) => execute(databaseUrl!, sql),
+  });
+
+  test("rejected changes leave the connections to the database open, without a transaction", async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const database = await openDatabase({ databaseUrl, dataDir: "/nowhere" });
+    onTestFinished(() => database.close());
+    const store = createSqlGalleryStore(database);
+    await store.listGalleries("ann", { size: 1 });
+    const readConnections = () =>
+      execute(
+        databaseUrl,
+        "select pid, state from pg_stat_activity where application_name = 'visage' and datname = current_database()",
+      );
+    const before = await readConnections();
+    expect(before).toMatchObject([{ state: "idle" }]);
+    for (let i = 0; i < 5; i++)
+      await expect(store.enrolFaces("ann", "g", MODEL, [newFace("p")], NO_LIMITS)).rejects.toThrow(
+        "no gallery",
+      );
+    expect(await readConnections()).toEqual(before);
   });
 });

@@ -22,6 +22,8 @@ export interface GalleryIndexesOptions {
   readonly store: Pick<GalleryStore, "readFaces" | "readChanges">;
   /** Memory of all indexes together. */
   readonly maxBytes: number;
+  /** How many indexes are kept, however small they are. 1,000 by default. */
+  readonly maxGalleries?: number;
   /** Called when a gallery has been read, with the time that it took. */
   readonly onLoad?: (durationMs: number) => void;
   /** Called when an index has been dropped because its memory was needed. */
@@ -174,9 +176,9 @@ export class GalleryIndexes {
 
   /** Drops the least recently used indexes until there is room. Returns false if those in progress leave too little. */
   #evictUntilRoomFor(neededBytes: number, neededGalleries = 0): boolean {
-    const { maxBytes, onEviction } = this.#options;
+    const { maxBytes, maxGalleries = MAX_GALLERIES, onEviction } = this.#options;
     let { bytes, galleries } = this.size;
-    const hasRoom = () => bytes + neededBytes <= maxBytes && galleries + neededGalleries <= MAX_GALLERIES;
+    const hasRoom = () => bytes + neededBytes <= maxBytes && galleries + neededGalleries <= maxGalleries;
     for (const [name, { index }] of this.#entries) {
       if (hasRoom()) return true;
       if (!index) continue;

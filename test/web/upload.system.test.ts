@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
       .locator("input[type=file]")
       .setInputFiles({ name: "a.heic", mimeType: "image/heic", buffer });
     await slot(0)
-      .getByText("a.heic is not a JPEG or PNG image, and this browser cannot convert it.")
+      .getByText("a.heic is a HEIC photo, which this browser cannot convert. Export it as JPEG first.")
       .waitFor();
   });
 

@@ -16,6 +16,9 @@ const FORMATS = {
 const SIGNATURE_BYTES = 12;
 const DEFAULT_FORMATS: Limits["imageFormats"] = ["jpeg", "png"];
 
+/** Photos of phones, which most browsers cannot decode. */
+const HEIC_NAME = /\.hei[cf]$/i;
+
 const HOW_TO_SCALE = "Turn on “Scale down large photos”, or use a smaller one.";
 
 const MIB = 1024 * 1024;
@@ -90,6 +93,10 @@ export async function hasAcceptedFormat(
 /** The error of a file that the browser cannot decode. */
 export function unreadable(name: string, isAccepted: boolean, limits: Limits | undefined): PhotoError {
   if (isAccepted) return new PhotoError(`${name} is damaged and cannot be displayed.`);
+  if (HEIC_NAME.test(name))
+    return new PhotoError(
+      `${name} is a HEIC photo, which this browser cannot convert. Export it as JPEG first.`,
+    );
   return new PhotoError(`${name} is not a ${formatNames(limits)} image, and this browser cannot convert it.`);
 }
 

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Browser, Download, Page } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -131,6 +133,40 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await batch.getByText("2 of 2 photos").waitFor();
   });
 
+  test("a dropped folder becomes a batch of the images in it and in its folders", async () => {
+    const folder = createFolder({
+      "holiday/photo 10.jpg": photograph(4),
+      "holiday/photo 9.jpg": photograph(3),
+      "holiday/day 2/photo 9.JPG": photograph(5),
+      "holiday/day 2/phone.heic": Buffer.from("\0\0\0\u0018ftypheic\0\0\0\0mif1heic", "latin1"),
+      "holiday/notes.txt": Buffer.from("no photo"),
+      "holiday/._photo 9.jpg": Buffer.from("written by another system"),
+    });
+    const { page, batch } = await openBatch();
+    await dropOnPage(page, join(folder, "holiday"));
+    await batch.getByText("4 of 4 photos").waitFor();
+    expect(await batch.locator("tbody th").allTextContents()).toEqual([
+      "holiday/day 2/phone.heic",
+      "holiday/day 2/photo 9.JPG",
+      "holiday/photo 9.jpg",
+      "holiday/photo 10.jpg",
+    ]);
+    expect(await batch.locator("tr", { hasText: "phone.heic" }).textContent()).toContain(
+      "Export it as JPEG first.",
+    );
+    const faces = FACES[3].length + FACES[4].length + FACES[5].length;
+    await batch.getByText(`${faces} faces · 1 failed`).waitFor();
+  });
+
+  test("a dropped folder without images is reported where a photo would be", async () => {
+    const folder = createFolder({ "papers/notes.txt": Buffer.from("no photo") });
+    const { page, slot, result } = await openBatch();
+    await dropOnPage(page, join(folder, "papers"));
+    await slot(0).getByText("papers has no photos.").waitFor();
+    expect(await result.textContent()).toContain("Add a photo to see results.");
+    expect(await page.locator(".batch").count()).toBe(0);
+  });
+
   test("more photos than a batch may have are not added", async () => {
     const files = Array.from({ length: 2001 }, (_, i) => ({ ...TEXT, name: `${i}.txt` }));
     const { batch, addBatch } = await openBatch(...files);
@@ -168,6 +204,28 @@ const COUNT_OBJECT_URLS = `
   URL.createObjectURL = (blob) => (openObjectUrls++, createObjectURL.call(URL, blob));
   URL.revokeObjectURL = (url) => (openObjectUrls--, revokeObjectURL.call(URL, url));
 `;
+
+/** Writes files into a new folder, which is removed at the end of the test. */
+function createFolder(files: Readonly<Record<string, Buffer>>): string {
+  const folder = mkdtempSync(join(tmpdir(), "visage-drop-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+/** Drops a file or folder of this machine, as a user does; events made by a script have no folders. */
+async function dropOnPage(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  // Typing the user id has scrolled.
+  await page.evaluate("scrollTo(0, 0)");
+  const { x, y } = (await page.locator('[data-slot="0"]').boundingBox())!;
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await session.send("Input.dispatchDragEvent", { type, x: x + 20, y: y + 20, data });
+}
 
 async function chooseFiles(page: Page, files: readonly UploadFile[]): Promise<void> {
   await page.locator('[data-slot="0"] input[type=file]').setInputFiles([...files]);

@@ -1,5 +1,6 @@
 import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
 import type { ServiceInfo } from "../site/service-info.ts";
+import { type Drop, readDrop } from "./dropped-files.ts";
 import { OPERATIONS } from "./operations.ts";
 import { cancelRun } from "./run.ts";
 import { giveUpSamples, hasSamples } from "./samples.ts";
@@ -59,6 +60,12 @@ export function createPhotoLoader(
       store.update({ outcome: undefined });
     },
   };
+  /** A folder is a batch, however many photos it has. */
+  const addDrop = async ({ files, folder }: Drop, slot: number) => {
+    if (folder === undefined) return loader.add(files, slot);
+    if (files.length === 0) throw new PhotoError(`${folder} has no photos.`);
+    onBatch(files);
+  };
   document.addEventListener("paste", ({ clipboardData }) => {
     const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
     if (files.length > 0) loader.add(files, nextSlot(store.state)).catch(reportError);
@@ -68,11 +75,15 @@ export function createPhotoLoader(
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
   });
   document.addEventListener("drop", (event) => {
-    const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.length === 0) return;
+    const { dataTransfer, target } = event;
+    if (!dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    const slot = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-slot]") : null;
-    loader.add(files, slot ? Number(slot.dataset.slot) : nextSlot(store.state)).catch(reportError);
+    const over = target instanceof Element ? target.closest<HTMLElement>("[data-slot]") : null;
+    const slot = over ? Number(over.dataset.slot) : nextSlot(store.state);
+    readDrop(dataTransfer)
+      .then((drop) => addDrop(drop, slot))
+      .catch((error: unknown) => showProblem(store, slot, error))
+      .catch(reportError);
   });
   return loader;
 }
@@ -89,11 +100,19 @@ async function addPhoto(
     const photo = await openPhoto(file, name, await limits, { mayScale: store.state.mayScale });
     releasePhoto(store, slot);
     updateSlot(store, slot, { photo: { ...photo, faces: [] } });
+    store.update({ outcome: undefined });
   } catch (error) {
-    if (!(error instanceof PhotoError)) throw error;
-    releasePhoto(store, slot);
-    updateSlot(store, slot, { problem: error.message });
+    showProblem(store, slot, error);
   }
+}
+
+/** Shows in a slot why there is no photo. Throws what is not the fault of a photo. */
+function showProblem(store: Store, slot: number, error: unknown): void {
+  if (!(error instanceof PhotoError)) throw error;
+  cancelRun();
+  removeSamples(store);
+  releasePhoto(store, slot);
+  updateSlot(store, slot, { problem: error.message });
   store.update({ outcome: undefined });
 }
 

@@ -26,6 +26,9 @@ export interface BatchItem {
   thumbnail?: string;
 }
 
+/** The most photos of a batch. A table with more rows would be of no use. */
+export const MAX_PHOTOS = 2000;
+
 /** How many photos are in each state. */
 export type Counts = Readonly<Record<ItemState["name"], number>>;
 

@@ -4,7 +4,7 @@ import { plural } from "../../site/words.ts";
 import { adviceFor, waitText } from "../advice.ts";
 import { type AnalysisSettings, analyzePhoto } from "./analyze-photo.ts";
 import { batchCsv, batchJson } from "./batch-export.ts";
-import { type BatchItem, countItems } from "./batch-item.ts";
+import { type BatchItem, countItems, MAX_PHOTOS } from "./batch-item.ts";
 import { createBatchRow } from "./batch-row.ts";
 import { createBatchRunner, type RunnerStatus } from "./batch-runner.ts";
 
@@ -26,9 +26,6 @@ export interface Batch {
   /** Adds photos and starts. */
   add(files: readonly File[]): void;
 }
-
-/** A table with more rows would be of no use. */
-const MAX_ITEMS = 2000;
 
 /** Creates a batch and shows it before the form. */
 export function createBatch(actions: BatchActions): Batch {
@@ -70,7 +67,7 @@ export function createBatch(actions: BatchActions): Batch {
   page.prepend(view.root);
   return {
     add(files) {
-      const added = files.slice(0, MAX_ITEMS - items.length);
+      const added = files.slice(0, MAX_PHOTOS - items.length);
       for (const file of added) {
         const item: BatchItem = { file, state: { name: "waiting" } };
         const row = createBatchRow(item, () => actions.open(file));
@@ -81,7 +78,7 @@ export function createBatch(actions: BatchActions): Batch {
       view.showProgress(items);
       runner.start();
       if (added.length < files.length)
-        view.hint.textContent = `${actions.description} A batch has at most ${MAX_ITEMS} photos; the others were not added.`;
+        view.hint.textContent = `${actions.description} A batch has at most ${MAX_PHOTOS} photos; the others were not added.`;
       view.root.scrollIntoView({ block: "nearest" });
     },
   };

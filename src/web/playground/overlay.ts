@@ -19,6 +19,9 @@ const CONTOURS: readonly (readonly [from: number, to: number, isClosed: boolean]
 /** Space for a face's number, as a share of the photo's height. It suffices for photos displayed small. */
 const NUMBER_SPACE = 0.15;
 
+/** Up to this many faces, small ones are numbered as well; among more, the numbers would cover the neighbours. */
+const MAX_NUMBERED = 12;
+
 /** Draws boxes and landmarks over a photo, and a button on each face. The overlay scales with the photo. */
 export function drawOverlay(photo: Photo, onSelect: (box: Rectangle) => void): readonly Element[] {
   const { width, height, faces } = photo;
@@ -72,9 +75,10 @@ function createButton(
   index: number,
   onSelect: (box: Rectangle) => void,
 ): HTMLElement {
-  // The number is not drawn on small faces, so the name does not depend on it.
-  const name = `Face ${index + 1}: use this face (${describeFace(face)})`;
-  const classes = `face-button ${numberPosition(face.rectangle, photo)}`;
+  // The number may not be drawn on a small face, so the name does not depend on it.
+  const name = `Face ${index + 1}: select this face (${describeFace(face)})`;
+  const isNumbered = photo.faces.length <= MAX_NUMBERED;
+  const classes = `face-button ${numberPosition(face.rectangle, photo)}${isNumbered ? " numbered" : ""}`;
   const number = make("span", { class: "number" }, String(index + 1));
   const button = make("button", { type: "button", class: classes, "aria-label": name }, number);
   positionOver(button, face.rectangle, photo);
@@ -82,11 +86,22 @@ function createButton(
   return button;
 }
 
-/** Chooses where to draw the number of a face so that it stays inside the photo. */
-function numberPosition([, y1, , y2]: Rectangle, { height }: Photo): "above" | "below" | "within" {
+/** Chooses where to draw the number of a face so that it stays inside the photo and, if possible, covers no face. */
+function numberPosition(face: Rectangle, { height, faces }: Photo): "above" | "below" | "within" {
+  const [x1, y1, , y2] = face;
   const space = height * NUMBER_SPACE;
-  if (y1 >= space) return "above";
-  return height - y2 >= space ? "below" : "within";
+  const isFree = (top: number) =>
+    faces.every(
+      ({ rectangle: other }) => other === face || !overlaps([x1, top, x1 + space, top + space], other),
+    );
+  const [fitsAbove, fitsBelow] = [y1 >= space, height - y2 >= space];
+  if (fitsAbove && (isFree(y1 - space) || !fitsBelow)) return "above";
+  if (fitsBelow && (isFree(y2) || !fitsAbove)) return "below";
+  return fitsAbove ? "above" : "within";
+}
+
+function overlaps(one: Rectangle, other: Rectangle): boolean {
+  return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 }
 
 function positionOver({ style }: HTMLElement, [x1, y1, x2, y2]: Rectangle, { width, height }: Photo): void {

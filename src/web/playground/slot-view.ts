@@ -116,6 +116,7 @@ function photoText({ name, url, width, height, file }: Photo): string {
 
 function noteText(photo: Photo, mayScale: boolean): string {
   const { width, height, faces, selectedBox, sample } = photo;
+  if (sample === "collins-copy") return "A sample: the other photo, mirrored, tilted and without colour.";
   if (sample) return "A sample. Drop or paste your own photo here.";
   const selected = faces.findIndex(({ rectangle }) => isSameFace(selectedBox, rectangle));
   if (selected >= 0) return `Face ${selected + 1} is selected.`;

@@ -1,6 +1,10 @@
 import { make } from "../site/elements.ts";
 import { adviceFor, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
+import { drawUserIdButton } from "./user-id.ts";
+
+/** A missing user id, and an unknown one. */
+const CODES_OF_USER_ID = new Set(["4001", "4002"]);
 
 /** Draws an error: what happened, in which photo, what to do, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
@@ -23,6 +27,8 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
     list,
   );
   if (retry) card.append(drawRetry(failure, onRetry));
+  else if (code !== undefined && CODES_OF_USER_ID.has(code))
+    card.append(make("div", { class: "actions" }, drawUserIdButton()));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }

@@ -8,6 +8,7 @@ import type { Rectangle } from "./responses.ts";
 import type { Outcome, Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
 import { drawTimings } from "./timings.ts";
+import { drawUserIdButton } from "./user-id.ts";
 
 const CAVEAT = "Age and gender are estimates from appearance and can be wrong.";
 
@@ -69,8 +70,8 @@ function isMatch(outcome: Outcome | undefined): outcome is Success {
 
 /** Says that a result is of a sample, and how to get one of other photos. */
 function drawStoredNote({ userId }: State): HTMLElement {
-  const advice = userId ? "Add your own photo." : "Enter a user id to analyse your own photos.";
-  return make("p", { class: "stored" }, "Stored result of a sample. ", advice);
+  const advice = userId ? ["Add your own photo."] : [drawUserIdButton(), " to analyse your own photos."];
+  return make("p", { class: "stored" }, "Stored result of a sample. ", ...advice);
 }
 
 function drawSuccess(

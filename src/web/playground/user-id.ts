@@ -1,4 +1,4 @@
-import { byId } from "../site/elements.ts";
+import { byId, make } from "../site/elements.ts";
 import { storeUserId } from "../site/session.ts";
 import type { Store } from "./store.ts";
 
@@ -9,9 +9,22 @@ export function maskUserId(userId: string): string {
 
 /** Moves the focus to the user id, which is missing. */
 export function askForUserId(): void {
+  byId("user-id", HTMLInputElement).setAttribute("aria-invalid", "true");
+  focusUserId();
+}
+
+/** Creates a button that moves the focus to the user id. */
+export function drawUserIdButton(): HTMLButtonElement {
+  const button = make("button", { type: "button" }, "Enter a user id");
+  button.addEventListener("click", focusUserId);
+  return button;
+}
+
+function focusUserId(): void {
   const input = byId("user-id", HTMLInputElement);
-  input.setAttribute("aria-invalid", "true");
   input.focus();
+  // An id that is wrong is replaced by typing or pasting.
+  input.select();
 }
 
 /** Binds the user id field. The id is stored for this tab only and hidden until the user reveals it. */

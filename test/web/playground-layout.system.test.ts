@@ -80,7 +80,7 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
     await checkPage(page, "playground crowd");
     await result.getByRole("button", { name: `Show all ${count} faces` }).click();
     expect(await result.getByRole("listitem").count()).toBe(count);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Use Face 7");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
     await expectNoOverlaps(page.locator(".number:visible"));
   });
 

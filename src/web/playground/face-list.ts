@@ -70,7 +70,7 @@ function rowDrawers(
       // The same number as on the photo, which may know more faces than this response.
       const number = known.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1 || i + 1;
       const title = images.length > 1 ? `Photo ${slot + 1}, face ${number}` : `Face ${number}`;
-      const selectButton = make("button", { type: "button" }, "Use", visuallyHidden(` ${title}`));
+      const selectButton = make("button", { type: "button" }, "Select", visuallyHidden(` ${title}`));
       selectButton.addEventListener("click", () => selectFace(slot, box));
       const element = drawFaceRow(photo!, face, { title, origin, key: keys[i] }, selectButton);
       return { element, selectButton, slot, box };

@@ -49,8 +49,7 @@ function drawFaceSummary({ attributes }: Face, origin: string): HTMLElement {
     { class: "face-summary" },
     make("strong", {}, capitalize(gender)),
     ` (${Math.floor(100 * genderConfidence)}% confidence), `,
-    make("strong", {}, age.replace("-", "–")),
-    " years",
+    make("span", { class: "years" }, make("strong", {}, age.replace("-", "–")), " years"),
   );
 }
 

@@ -40,17 +40,22 @@ function describe({ state }: BatchItem): (Node | string)[] {
   }
   const faces = state.analysis.faces ?? [];
   if (faces.length === 0) return ["No face found"];
-  return [make("strong", {}, plural(faces.length, "face")), describeFaces(faces)];
+  return [make("strong", {}, plural(faces.length, "face")), ...describeFaces(faces)];
 }
 
-function describeFaces(faces: readonly AnalyzedFace[]): string {
+function describeFaces(faces: readonly AnalyzedFace[]): (Node | string)[] {
   const vector = faces[0]?.embedding;
-  if (vector) return `, ${vector.values.length} numbers each`;
+  if (vector) return [`, ${vector.values.length} numbers each`];
   const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) => {
     const age = ageText(face)?.replace("-", "–");
     return [genderText(face), age].filter(Boolean).join(" ");
   });
   const texts = described.filter(Boolean);
-  if (texts.length === 0) return "";
-  return `: ${texts.join(", ")}${faces.length > MAX_DESCRIBED_FACES ? ", …" : ""}`;
+  const more = faces.length > MAX_DESCRIBED_FACES && texts.length > 0 ? [", …"] : [];
+  // A line must not end within an age range.
+  const parts = texts.flatMap((text, i) => [
+    i > 0 ? ", " : ": ",
+    make("span", { class: "face-words" }, text),
+  ]);
+  return [...parts, ...more];
 }

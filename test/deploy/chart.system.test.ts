@@ -13,6 +13,7 @@ import { writeSchemas } from "./kubernetes-schemas.ts";
 
 const CHART = join(PACKAGE_ROOT, "deploy/chart");
 const VALUES = ["minimal", "full"] as const;
+const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
 const { wanted, paths } = findTools("helm", "kubeconform");
 
 interface Resource {
@@ -36,12 +37,17 @@ function render(values: string): string {
   return stdout;
 }
 
-function renderResources(values: string): Resource[] {
-  return parseAllDocuments(render(values)).map((document) => document.toJS() as Resource);
+function parseResources(rendered: string): Resource[] {
+  return parseAllDocuments(rendered).map((document) => document.toJS() as Resource);
 }
 
 function findResource(values: string, kind: string): Resource {
-  return renderResources(values).find((resource) => resource.kind === kind)!;
+  return parseResources(render(values)).find((resource) => resource.kind === kind)!;
+}
+
+/** The environment variables of the service. */
+function environmentIn(resources: readonly Resource[]): { name: string; value?: string }[] {
+  return resources.find(({ kind }) => kind === "Deployment")!.spec.template.spec.containers[0].env;
 }
 
 describe.skipIf(!wanted)("the chart", () => {
@@ -88,6 +94,12 @@ describe.skipIf(!wanted)("the chart", () => {
       "set networkPolicy.database.to",
     ],
     ["a setting that the chart controls", ["--set", "settings.VISAGE_PORT=1"], "VISAGE_PORT"],
+    [
+      "an admin key that is not in a secret",
+      ["--set", `settings.VISAGE_ADMIN_KEY=${ADMIN_KEY}`],
+      "ADMIN_KEY",
+    ],
+    ["an admin key that the service would reject", ["--set", "admin.key=short"], "admin.key"],
     ["a setting that is not a variable of the service", ["--set", "settings.PORT=1"], "PORT"],
     ["an unknown value", ["--set", "replica=3"], "replica"],
     ["a gateway without parents", ["--set", "gateway.enabled=true"], "parentRefs"],
@@ -98,13 +110,43 @@ describe.skipIf(!wanted)("the chart", () => {
   test.each(VALUES)(
     "has a longer termination grace period than drain and request together, with %s values",
     (values) => {
-      const { spec } = findResource(values, "Deployment").spec.template;
-      const variables: { name: string; value?: string }[] = spec.containers[0].env;
+      const resources = parseResources(render(values));
+      const { spec } = resources.find(({ kind }) => kind === "Deployment")!.spec.template;
+      const variables = environmentIn(resources);
       const config = readConfig(Object.fromEntries(variables.map(({ name, value }) => [name, value])));
       const neededMs = config.drainMs + config.requestTimeoutMs;
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(neededMs / 1000 + 5);
     },
   );
+
+  describe("has the admin key", () => {
+    const variableIn = (resources: readonly Resource[]) =>
+      environmentIn(resources).find(({ name }) => name === "VISAGE_ADMIN_KEY");
+    const reference = (name: string, key: string) => ({
+      name: "VISAGE_ADMIN_KEY",
+      valueFrom: { secretKeyRef: { name, key } },
+    });
+
+    test("from an existing secret, and creates none", () => {
+      const resources = parseResources(render("full"));
+      expect(variableIn(resources)).toEqual(reference("visage-operator", "admin"));
+      const secrets = resources.filter(({ kind }) => kind === "Secret");
+      expect(secrets).toMatchObject([{ metadata: { name: "visage-database" } }]);
+    });
+
+    test("from a secret of its own, and nowhere else", () => {
+      const { stdout } = helm("--values", valuesFile("minimal"), "--set", `admin.key=${ADMIN_KEY}`);
+      const resources = parseResources(stdout);
+      expect(variableIn(resources)).toEqual(reference("visage-admin", "key"));
+      const holders = resources.filter((resource) => JSON.stringify(resource).includes(ADMIN_KEY));
+      expect(holders).toMatchObject([{ kind: "Secret", metadata: { name: "visage-admin" } }]);
+      expect(holders).toMatchObject([{ stringData: { key: ADMIN_KEY } }]);
+    });
+
+    test("only if it is given", () => {
+      expect(variableIn(parseResources(render("minimal")))).toBeUndefined();
+    });
+  });
 
   test("routes the requests of all gRPC services", () => {
     const { rules } = findResource("full", "GRPCRoute").spec;

@@ -14,6 +14,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* The secret of the admin key; empty without an admin key. */}}
+{{- define "visage.adminSecret" -}}
+{{- if .Values.admin.existingSecret }}{{ .Values.admin.existingSecret }}
+{{- else if .Values.admin.key }}{{ include "visage.name" . }}-admin
+{{- end }}
+{{- end }}
+
 {{- define "visage.databaseSecret" -}}
 {{- if .Values.database.existingSecret }}{{ .Values.database.existingSecret }}
 {{- else if .Values.database.url }}{{ include "visage.name" . }}-database

@@ -170,16 +170,16 @@ export interface AccountStore {
   /** Lists the keys of a user, expired ones too, by the time of their creation. */
   listKeys(userId: string): Promise<Key[]>;
   /**
-   * Adds a key. The other keys of the user expire at the given time, or earlier if they did before. Throws AccountError
-   * if that leaves more than MAX_LIVE_KEYS keys, the key is taken, the user does not exist or a required key is no longer
-   * valid: a key that was just removed may still be cached, and must not create another one.
+   * Adds a key and returns all keys of the user. The others expire at the given time, or earlier if they did before.
+   * Throws AccountError if that leaves more than MAX_LIVE_KEYS keys, the key is taken, the user does not exist or a
+   * required key is no longer valid: a key that was just removed may still be cached, and must not create another one.
    */
   rotateKey(
     userId: string,
     keyHash: string,
     othersExpireAt: Date,
     requiredHashes?: readonly string[],
-  ): Promise<void>;
+  ): Promise<Key[]>;
   /** Removes a key. Throws AccountError if one of the required keys is no longer valid. */
   removeKey(keyHash: string, requiredHashes?: readonly string[]): Promise<void>;
 

@@ -2,6 +2,7 @@ import {
   dateFromColumn,
   optionalDateFromColumn,
   type Row,
+  type Statement,
   type TransactionScript,
 } from "../database/sql-database.ts";
 import { AccountError, type Key, type KeyUse, MAX_LIVE_KEYS } from "./account-store.ts";
@@ -24,7 +25,7 @@ export function* rotateKey(
   othersExpireAt: Date,
   requiredHashes: readonly string[],
   exclusiveRowLockClause: string,
-): TransactionScript<void> {
+): TransactionScript<Key[]> {
   // The lock keeps two concurrent rotations from adding a third key.
   const [user] = yield {
     sql: `select id_hash from users where id_hash = $1 ${exclusiveRowLockClause}`,
@@ -47,6 +48,13 @@ export function* rotateKey(
       "tooManyKeys",
     );
   yield* insertKey(userId, keyHash);
+  const rows = yield selectKeys(userId);
+  return rows.map(keyFromRow);
+}
+
+/** Selects the keys of a user by the time of their creation. */
+export function selectKeys(userId: string): Statement {
+  return { sql: "select * from keys where user_id = $1 order by created_at, hash", values: [userId] };
 }
 
 /** See AccountStore.removeKey. */

@@ -1,7 +1,7 @@
 import { optionalDateFromColumn, type SqlDatabase } from "../database/sql-database.ts";
 import { type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account-store.ts";
 import { FINGERPRINT_LENGTH } from "./key.ts";
-import { deleteKey, keyFromRow, rotateKey } from "./sql-keys.ts";
+import { deleteKey, keyFromRow, rotateKey, selectKeys } from "./sql-keys.ts";
 import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./sql-plans.ts";
 import { insertUsage, sumUsage, usageFromRow, usageSumsFromRows } from "./sql-usage.ts";
 import {
@@ -78,11 +78,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     },
 
     async listKeys(userId) {
-      const rows = await database.query({
-        sql: "select * from keys where user_id = $1 order by created_at, hash",
-        values: [userId],
-      });
-      return rows.map(keyFromRow);
+      return (await database.query(selectKeys(userId))).map(keyFromRow);
     },
 
     rotateKey: (userId, keyHash, othersExpireAt, requiredHashes = []) =>

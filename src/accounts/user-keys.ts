@@ -32,8 +32,10 @@ export async function rotateUserKey(
 ): Promise<CreatedKey> {
   const key = createKey();
   const hash = hashKey(key);
-  await store.rotateKey(userId, hash, new Date(Date.now() + graceDays * DAY_MS), requiredHashes);
-  return { key, fingerprint: fingerprintOf(hash), keys: await store.listKeys(userId) };
+  const othersExpireAt = new Date(Date.now() + graceDays * DAY_MS);
+  // Nothing may fail after the key is stored, because it could not be shown any more.
+  const keys = await store.rotateKey(userId, hash, othersExpireAt, requiredHashes);
+  return { key, fingerprint: fingerprintOf(hash), keys };
 }
 
 /** Finds a key of a user by its fingerprint. Throws AccountError if there is none. */

@@ -116,6 +116,9 @@ export class AccountError extends DatabaseError {
 /** The fields of a user that can be changed. A field that is not given keeps its value. */
 export type UserChanges = Partial<Omit<User, "id" | "fingerprint" | "name">>;
 
+/** Changes that depend on the user as it is stored, such as an extension. */
+export type UserChange = (user: User) => UserChanges;
+
 /** The limits of a plan that can be changed. A limit that is undefined is removed; one that is not given stays. */
 export type PlanChanges = Partial<Omit<Plan, "name">>;
 
@@ -162,8 +165,11 @@ export interface AccountStore {
   findUsers(text: string): Promise<User[]>;
   /** Adds a user with its first key. Throws AccountError if something unique is taken, or the plan does not exist. */
   addUser(user: User, keyHash: string): Promise<void>;
-  /** Returns the updated user. Throws AccountError if the user or the plan does not exist, or the subject is taken. */
-  updateUser(userId: string, changes: UserChanges): Promise<User>;
+  /**
+   * Returns the updated user. Of concurrent changes, each one sees the user as the one before has left it. Throws
+   * AccountError if the user or the plan does not exist, or the subject is taken, and what the change throws.
+   */
+  updateUser(userId: string, changes: UserChanges | UserChange): Promise<User>;
   /** Removes a user with its keys, usage and galleries. Resolves when their templates are erased. */
   removeUser(userId: string): Promise<void>;
 

@@ -70,7 +70,9 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     addUser: (user, keyHash) => database.runTransaction(insertUser(user, keyHash, database.rowLockClause)),
 
     updateUser: (userId, changes) =>
-      database.runTransaction(updateUser(userId, changes, database.rowLockClause)),
+      database.runTransaction(
+        updateUser(userId, typeof changes === "function" ? changes : () => changes, database),
+      ),
 
     async removeUser(userId) {
       await deleteGalleries(database, userId);

@@ -11,7 +11,7 @@ import {
   AccountError,
   SUCCESS_OUTCOME,
   type User,
-  type UserChanges,
+  type UserChange,
   type UserSearch,
   type UserWithUsage,
 } from "./account-store.ts";
@@ -44,9 +44,15 @@ export function* insertUser(user: User, keyHash: string, rowLockClause: string):
 /** See AccountStore.updateUser. */
 export function* updateUser(
   userId: string,
-  changes: UserChanges,
-  rowLockClause: string,
+  change: UserChange,
+  { rowLockClause, exclusiveRowLockClause }: Pick<SqlDatabase, "rowLockClause" | "exclusiveRowLockClause">,
 ): TransactionScript<User> {
+  const [stored] = yield {
+    sql: `select * from users where id_hash = $1 ${exclusiveRowLockClause}`,
+    values: [userId],
+  };
+  if (!stored) throw new AccountError("The user does not exist", "userNotFound");
+  const changes = change(userFromRow(stored));
   const { plan, startsAt, endsAt, enabled, certificateSubject } = changes;
   if (plan !== undefined) yield* requirePlan(plan, rowLockClause);
   yield* requireFreeSubject(certificateSubject ?? null, userId);
@@ -66,8 +72,7 @@ export function* updateUser(
       certificateSubject ?? null,
     ],
   };
-  if (!row) throw new AccountError("The user does not exist", "userNotFound");
-  return userFromRow(row);
+  return userFromRow(row!);
 }
 
 /** Deletes a user with everything that it has. Returns whether it had galleries. */

@@ -8,6 +8,8 @@ export const DEFAULT_PLAN = "trial";
 export const NAME_FORMAT = "1 to 100 printable characters without leading or trailing spaces";
 
 const DAY_MS = 24 * 3_600_000;
+/** By how many days a subscription can be extended at once. */
+export const MAX_EXTENSION_DAYS = 3_650;
 /** The last year with four digits. */
 export const MAX_SUBSCRIPTION_YEAR = 9999;
 
@@ -64,6 +66,11 @@ export function extendSubscription({ endsAt }: User, days: number): Date {
 export function isSubscriptionTime(time: Date): boolean {
   const year = time.getUTCFullYear();
   return year >= 1 && year <= MAX_SUBSCRIPTION_YEAR;
+}
+
+/** Whether a subscription that ends at a time, or never, ends after it starts. */
+export function isSubscriptionPeriod(startsAt: Date, endsAt: Date | undefined): boolean {
+  return endsAt === undefined || endsAt > startsAt;
 }
 
 /** Whether a subscription admits requests. */

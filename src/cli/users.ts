@@ -1,4 +1,4 @@
-import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
+import { AccountError, type UserChange } from "../accounts/account-store.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import {
@@ -6,7 +6,9 @@ import {
   DEFAULT_PLAN,
   extendSubscription,
   findUserByKeyOrName,
+  isSubscriptionPeriod,
   isSubscriptionTime,
+  MAX_EXTENSION_DAYS,
   MAX_SUBSCRIPTION_YEAR,
 } from "../accounts/users.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
@@ -112,7 +114,8 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
     throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
   const startsAt = start === undefined ? new Date() : parseDate(start, "start");
   const endsAt = end === undefined ? undefined : parseDate(end, "end");
-  if (endsAt && endsAt <= startsAt) throw new UsageError("The subscription must end after it starts");
+  if (!isSubscriptionPeriod(startsAt, endsAt))
+    throw new UsageError("The subscription must end after it starts");
   const newUser = {
     key: givenKey,
     name: parseName(name),
@@ -163,7 +166,7 @@ async function renew(args: readonly string[], context: CommandContext): Promise<
   if ((until === undefined) === (days === undefined))
     throw new UsageError("Either '--until' or '--days' is required");
   const end = until === undefined || until === "never" ? undefined : parseDate(until, "until");
-  const extraDays = days === undefined ? undefined : parseCount(days, "days");
+  const extraDays = days === undefined ? undefined : parseExtension(days);
   await updateUser(context, text, (user) => ({
     endsAt: extraDays === undefined ? end : requireTime(extendSubscription(user, extraDays)),
   }));
@@ -203,14 +206,10 @@ async function remove(args: readonly string[], context: CommandContext): Promise
 }
 
 /** Updates a user and prints the result. */
-async function updateUser(
-  context: CommandContext,
-  text: string,
-  change: (user: User) => Parameters<AccountStore["updateUser"]>[1],
-): Promise<void> {
+async function updateUser(context: CommandContext, text: string, change: UserChange): Promise<void> {
   const user = await withStore(context, async (store) => {
-    const found = await findUserByKeyOrName(store, text);
-    return store.updateUser(found.id, change(found));
+    const { id } = await findUserByKeyOrName(store, text);
+    return store.updateUser(id, change);
   });
   print(context, formatUser(user));
 }
@@ -219,4 +218,10 @@ function requireTime(end: Date): Date {
   if (!isSubscriptionTime(end))
     throw new AccountError(`A subscription cannot last beyond the year ${MAX_SUBSCRIPTION_YEAR}`);
   return end;
+}
+
+function parseExtension(text: string): number {
+  const days = parseCount(text, "days");
+  if (days > MAX_EXTENSION_DAYS) throw new UsageError(`Option '--days' must be 1 to ${MAX_EXTENSION_DAYS}`);
+  return days;
 }

@@ -13,7 +13,9 @@ import {
   DEFAULT_PLAN,
   extendSubscription,
   isName,
+  isSubscriptionPeriod,
   isSubscriptionTime,
+  MAX_EXTENSION_DAYS,
   NAME_FORMAT,
   type NewUser,
 } from "../accounts/users.ts";
@@ -23,7 +25,6 @@ import { missingError, requireValid } from "./request-checks.ts";
 const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
 const MAX_QUERY_CHARACTERS = 100;
-const MAX_EXTENSION_DAYS = 3_650;
 
 /** Throws ServiceError `badRequest` unless a field has a name. */
 export function requireNameField(field: string, name: string): void {
@@ -47,8 +48,14 @@ export function userPageFrom(request: {
   return { query, after, size: pageSize || DEFAULT_PAGE_SIZE };
 }
 
+/** Takes a page from users of which one more than its size was asked for, and makes the token of the next page. */
+export function pageFrom(users: readonly UserWithUsage[], size: number) {
+  const page = users.slice(0, size);
+  return { page, nextPageToken: users.length > size ? pageTokenFrom(page.at(-1)!.user.name) : "" };
+}
+
 /** The token of the page after a user. Encoded, so that clients do not rely on its content. */
-export function pageTokenFrom(name: string): string {
+function pageTokenFrom(name: string): string {
   return Buffer.from(name).toString("base64url");
 }
 
@@ -60,7 +67,7 @@ export function newUserFrom(request: CreateUserRequest): NewUser {
   if (certificateSubject !== "") requireNameField("certificate_subject", certificateSubject);
   const startsAt = startTime ? dateFrom("start_time", startTime) : new Date();
   const endsAt = endTime && dateFrom("end_time", endTime);
-  requireValid("end_time", !endsAt || endsAt > startsAt, "must be after start_time");
+  requireValid("end_time", isSubscriptionPeriod(startsAt, endsAt), "must be after start_time");
   return {
     name,
     plan: plan || DEFAULT_PLAN,

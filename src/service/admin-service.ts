@@ -19,7 +19,7 @@ import {
   messageFromUser,
   newLimitsFrom,
   newUserFrom,
-  pageTokenFrom,
+  pageFrom,
   requireNameField,
   userChangesFrom,
   userPageFrom,
@@ -34,15 +34,12 @@ export function createAdminService({
 }: AccountServiceOptions): ServiceImpl<typeof AdminService> {
   return {
     async listUsers(request) {
-      const page = userPageFrom(request);
+      const { size, ...search } = userPageFrom(request);
       const { users, total } = await orAccountsUnavailable(() =>
-        store.searchUsers({ ...page, month: currentMonth() }),
+        store.searchUsers({ ...search, size: size + 1, month: currentMonth() }),
       );
-      return {
-        users: users.map(messageFromUser),
-        nextPageToken: users.length < page.size ? "" : pageTokenFrom(users.at(-1)!.user.name),
-        totalSize: total,
-      };
+      const { page, nextPageToken } = pageFrom(users, size);
+      return { users: page.map(messageFromUser), nextPageToken, totalSize: total };
     },
 
     async getUser(request) {
@@ -62,8 +59,8 @@ export function createAdminService({
 
     async updateUser(request, context) {
       const changed = await orAccountsUnavailable(async () => {
-        const user = await requireUser(store, request.user);
-        return store.updateUser(user.id, userChangesFrom(request, user));
+        const { id } = await requireUser(store, request.user);
+        return store.updateUser(id, (user) => userChangesFrom(request, user));
       });
       audit(auditEntryFrom(context, `users/${changed.fingerprint}`));
       return { user: await orAccountsUnavailable(() => messageWithUsage(store, changed)) };

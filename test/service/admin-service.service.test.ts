@@ -147,6 +147,20 @@ describe("the operator", () => {
       pageToken: page.nextPageToken,
     });
     expect(rest).toMatchObject({ users: [{ name: `${name} c` }], nextPageToken: "" });
+    // A last page that is full has no next one, either.
+    const whole = await admin.call(method.listUsers, { query: name, pageSize: 3 });
+    expect(whole).toMatchObject({ users: [{}, {}, {}], nextPageToken: "" });
+  });
+
+  test("renews a subscription several times at once, and each renewal counts", async () => {
+    const endsAt = new Date(Date.now() + DAY_MS);
+    await admin.call(method.createUser, { name, endTime: timestampFromDate(endsAt) });
+    const renewals = adminClients().map((client) =>
+      client.call(method.updateUser, { user: name, extendDays: 1 }),
+    );
+    const count = (await Promise.all(renewals)).length;
+    const { user } = await admin.call(method.getUser, { user: name });
+    expect(timestampDate(user!.subscription!.endTime!)).toEqual(new Date(endsAt.getTime() + count * DAY_MS));
   });
 
   test("sees the usage of one user and of all", async () => {

@@ -278,6 +278,27 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       expect(await store.listUsers()).toEqual([changed]);
     });
 
+    test("applies each of concurrent changes to what the one before has left", async () => {
+      await addUser(store, { ...ann, endsAt: new Date("2026-01-01T00:00:00Z") });
+      const stores = await Promise.all([1, 2, 3, 4].map(() => openAt(location)));
+      await Promise.all(
+        stores.map((other) =>
+          other.updateUser(ann.id, ({ endsAt }) => ({ endsAt: new Date(endsAt!.getTime() + 1_000) })),
+        ),
+      );
+      expect((await store.listUsers())[0]!.endsAt).toEqual(new Date("2026-01-01T00:00:04Z"));
+    });
+
+    test("keeps a user whose change throws", async () => {
+      await addUser(store, ann);
+      const fault = new Error("rejected");
+      const reject = () => {
+        throw fault;
+      };
+      await expect(store.updateUser(ann.id, reject)).rejects.toBe(fault);
+      expect(await store.updateUser(ann.id, {})).toEqual(ann);
+    });
+
     test("rejects an update of an unknown user or to an unknown plan", async () => {
       await addUser(store, ann);
       await expect(store.updateUser(ann.id, { plan: "none" })).rejects.toThrow(AccountError);

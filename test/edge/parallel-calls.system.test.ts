@@ -18,6 +18,8 @@ import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
+import { compileJavaSdk } from "../support/java.ts";
+import { installGenerators, SDK_PYTHON } from "../support/sdk.ts";
 
 const CALLS = 1_000;
 const DEADLINE_SECONDS = 60;
@@ -31,7 +33,6 @@ const CLIENT_SESSION_MB = 1_000;
 /** The documented outcomes under load: success, overloaded, rate limit, too many bytes in flight. */
 const ALLOWED = ["OK", "UNAVAILABLE 5001", "RESOURCE_EXHAUSTED 4005", "RESOURCE_EXHAUSTED 4006"];
 
-const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
 const CLIENTS_DIR = join(PACKAGE_ROOT, "test/edge/clients");
 
 /** The number of calls by outcome: OK, or a status with the code of its ErrorInfo or else its message. */
@@ -64,7 +65,6 @@ async function runClient(
     cwd: join(PACKAGE_ROOT, folder),
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
   }).catch((fault: { stdout: string; stderr: string }) => fault);
-  // Maven puts colours around it.
   const outcomes = /\{.*\}/.exec(printed.stdout)?.[0];
   if (!outcomes) throw new Error(`${program} prints no outcomes:\n${printed.stdout}${printed.stderr}`);
   return JSON.parse(outcomes);
@@ -133,11 +133,10 @@ describe("1,000 parallel calls on one connection have documented outcomes only",
     "by grpcio in Python",
     { timeout: BUILD_TIMEOUT_MS },
     async () => {
-      const install = ["tools/install-sdk-tools.mjs", "python"];
-      await promisify(execFile)(process.execPath, install, { cwd: PACKAGE_ROOT });
+      await installGenerators("python");
       const program = join(CLIENTS_DIR, "python/parallel_calls.py");
       const env = { PYTHONPATH: join(PACKAGE_ROOT, "sdks/python/src") };
-      await expectOnlyDocumented(await runClient(".", PYTHON, [program, ...clientArguments()], env));
+      await expectOnlyDocumented(await runClient(".", SDK_PYTHON, [program, ...clientArguments()], env));
     },
   );
 
@@ -150,22 +149,10 @@ describe("1,000 parallel calls on one connection have documented outcomes only",
     "by grpc-java",
     { timeout: BUILD_TIMEOUT_MS },
     async () => {
-      // Java compiles and runs a single source file with the class path of the SDK.
-      const program = [
-        "-cp",
-        "%classpath",
-        join(CLIENTS_DIR, "java/ParallelCalls.java"),
-        ...clientArguments(),
-      ];
-      const goals = [
-        "-q",
-        "-B",
-        "compile",
-        "exec:exec",
-        "-Dexec.executable=java",
-        `-Dexec.args=${program.join(" ")}`,
-      ];
-      await expectOnlyDocumented(await runClient("sdks/java", "mvn", goals));
+      // Java compiles and runs a single source file.
+      const program = join(CLIENTS_DIR, "java/ParallelCalls.java");
+      const args = ["-cp", await compileJavaSdk("mvn"), program, ...clientArguments()];
+      await expectOnlyDocumented(await runClient(".", "java", args));
     },
   );
 });

@@ -2,19 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { runMaven } from "../support/java.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
 import { USER } from "../support/service.ts";
-import { findTools, TOOLS_DIR } from "../support/tools.ts";
+import { findTools } from "../support/tools.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "sdks/java");
-/** Not ~/.m2: the tests must not replace a client that other projects of this machine use. */
-const REPOSITORY = join(TOOLS_DIR, "maven");
 
 const { wanted, paths } = findTools("javac", "jar", "mvn");
 
 function maven(folder: string, args: readonly string[], env?: Readonly<Record<string, string>>) {
-  const options = ["-q", "-B", `-Dmaven.repo.local=${REPOSITORY}`];
-  return runProgram(join(FOLDER, folder), paths.mvn, [...options, ...args], env);
+  return runMaven(paths.mvn, join(FOLDER, folder), args, env);
 }
 
 describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {

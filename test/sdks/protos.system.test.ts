@@ -6,16 +6,13 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-
-/** The first run on a machine installs the compiler. */
-const INSTALL_TIMEOUT_MS = 10 * 60_000;
-const PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
+import { installGenerators, SDK_PYTHON, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 
 let folder: string;
-beforeAll(() => {
-  execFileSync(process.execPath, ["tools/install-sdk-tools.mjs", "python"], { cwd: PACKAGE_ROOT });
+beforeAll(async () => {
+  await installGenerators("python");
   folder = mkdtempSync(join(tmpdir(), "visage-protos-"));
-}, INSTALL_TIMEOUT_MS);
+}, SDK_TIMEOUT_MS);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("protoc compiles the protos of the npm package with no other files", () => {
@@ -35,7 +32,7 @@ test("protoc compiles the protos of the npm package with no other files", () => 
     "grpc/health/v1/health.proto",
   ];
   const args = ["-I", "proto", "--include_imports", "--descriptor_set_out=set.binpb", ...services];
-  execFileSync(PYTHON, ["-m", "grpc_tools.protoc", ...args], { cwd: folder });
+  execFileSync(SDK_PYTHON, ["-m", "grpc_tools.protoc", ...args], { cwd: folder });
 
   // Our own descriptor set, made by buf, describes the same files.
   expect(fileNames(join(folder, "set.binpb"))).toEqual(

@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { javaClassName } from "../../src/web/samples/java.ts";
 import type { SampleRequest } from "../../src/web/samples/sample-request.ts";
+import { compileJavaSdk } from "./java.ts";
 import { installGenerators, runProgram, SDK_PYTHON } from "./sdk.ts";
 import { findTools, TOOLS_DIR } from "./tools.ts";
 
@@ -30,7 +31,6 @@ export interface SampleRunner {
 }
 
 const SDKS = join(PACKAGE_ROOT, "sdks");
-const DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0";
 
 const shell = findTools("bash", "curl", "base64");
 const grpcurl = findTools("bash", "base64", "grpcurl");
@@ -91,17 +91,7 @@ async function prepareGo(folder: string, samples: readonly WrittenSample[], run:
 }
 
 async function prepareJava(folder: string, samples: readonly WrittenSample[], run: Run) {
-  const project = join(folder, "project");
-  cpSync(join(SDKS, "java"), project, {
-    recursive: true,
-    filter: (path) => !/\/(target|test)$/.test(path),
-  });
-  const jars = join(folder, "classpath");
-  await runProgram(project, java.paths.mvn, [
-    ...["-q", "-B", `-Dmaven.repo.local=${join(TOOLS_DIR, "maven")}`],
-    ...["compile", `${DEPENDENCY_PLUGIN}:build-classpath`, `-Dmdep.outputFile=${jars}`],
-  ]);
-  const classpath = [readFileSync(jars, "utf8").trim(), join(project, "target/classes"), folder].join(":");
+  const classpath = [await compileJavaSdk(java.paths.mvn), folder].join(":");
   const files = samples.map(({ name, request, code }) => {
     // Samples of the same operation have the same class.
     writeFileSync(join(folder, `${name}.java`), code.replaceAll(javaClassName(request), name));

@@ -7,6 +7,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { addTestUser } from "./accounts.ts";
+import { withLock } from "./process-lock.ts";
 import { startTestService, USER } from "./service.ts";
 
 /** The first run on a machine downloads and compiles the dependencies of each SDK. */
@@ -15,8 +16,10 @@ export const SDK_TIMEOUT_MS = 15 * 60_000;
 /** The folder of the photographs `sample1.jpg` (144 KB) to `sample6.jpg`. */
 export const PHOTOS = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo");
 
+const SDK_TOOLS = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools");
+
 /** Python with the packages of sdks/python/requirements-dev.txt. */
-export const SDK_PYTHON = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools/python/bin/python");
+export const SDK_PYTHON = join(SDK_TOOLS, "python/bin/python");
 
 /** A service for the tests of an SDK. */
 export interface SdkService {
@@ -50,9 +53,11 @@ export async function startSdkService(env: Environment = {}): Promise<SdkService
   };
 }
 
-/** Installs the pinned generators of a language. */
+/** Installs the pinned generators of a language, unless another test file has. */
 export async function installGenerators(language: string): Promise<void> {
-  await runProgram(PACKAGE_ROOT, process.execPath, ["tools/install-sdk-tools.mjs", language]);
+  await withLock(join(SDK_TOOLS, `${language}.lock`), () =>
+    runProgram(PACKAGE_ROOT, process.execPath, ["tools/install-sdk-tools.mjs", language]),
+  );
 }
 
 /** Runs a program in a folder and returns its output. Throws an error with the output if the program fails. */

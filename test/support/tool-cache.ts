@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { withLock } from "./process-lock.ts";
+import { TOOLS_DIR } from "./tools.ts";
 
-/** Where tests keep what they download and compile. */
-export const TOOL_CACHE = join(PACKAGE_ROOT, "node_modules/.cache/test-tools");
+/** Where tests keep what they download and compile. Not in node_modules, which `npm ci` removes. */
+export const TOOL_CACHE = join(TOOLS_DIR, "tests");
 
 /**
  * Returns a folder of the cache that belongs to a text with pinned versions. If it does not exist yet, `fill` fills it;
@@ -18,14 +19,16 @@ export async function installTool(
   const digest = createHash("sha256").update(pins).digest("hex");
   const target = join(TOOL_CACHE, `${name}-${digest.slice(0, 12)}`);
   const stamp = join(target, "installed");
-  const isInstalled = await readFile(stamp).then(
-    () => true,
-    () => false,
-  );
-  if (isInstalled) return target;
-  await rm(target, { recursive: true, force: true });
-  await mkdir(target, { recursive: true });
-  await fill(target);
-  await writeFile(stamp, "");
-  return target;
+  return withLock(`${target}.lock`, async () => {
+    const isInstalled = await readFile(stamp).then(
+      () => true,
+      () => false,
+    );
+    if (isInstalled) return target;
+    await rm(target, { recursive: true, force: true });
+    await mkdir(target, { recursive: true });
+    await fill(target);
+    await writeFile(stamp, "");
+    return target;
+  });
 }

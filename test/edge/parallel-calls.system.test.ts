@@ -19,7 +19,7 @@ import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { compileJavaSdk } from "../support/java.ts";
-import { installGenerators, SDK_PYTHON } from "../support/sdk.ts";
+import { installGenerators, PROGRAM_ENV, SDK_PYTHON } from "../support/sdk.ts";
 
 const CALLS = 1_000;
 const DEADLINE_SECONDS = 60;
@@ -63,7 +63,7 @@ async function runClient(
 ): Promise<Outcomes> {
   const printed = await promisify(execFile)(program, args, {
     cwd: join(PACKAGE_ROOT, folder),
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
+    env: { ...PROGRAM_ENV, ...env },
   }).catch((fault: { stdout: string; stderr: string }) => fault);
   const outcomes = /\{.*\}/.exec(printed.stdout)?.[0];
   if (!outcomes) throw new Error(`${program} prints no outcomes:\n${printed.stdout}${printed.stderr}`);

@@ -86,7 +86,8 @@ async function prepareGo(folder: string, samples: readonly WrittenSample[], run:
     writeFileSync(join(folder, "samples", name, "main.go"), code);
   }
   await runProgram(folder, go.paths.go, ["vet", "./samples/..."]);
-  await runProgram(folder, go.paths.go, ["build", "-o", "bin/", "./samples/..."]);
+  // Nobody debugs the many programs, and debug information takes time to link.
+  await runProgram(folder, go.paths.go, ["build", "-ldflags=-s -w", "-o", "bin/", "./samples/..."]);
   return ({ name }: WrittenSample) => run(join(folder, "bin", name), []);
 }
 

@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PROGRAM_ENV } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { installTool, TOOL_CACHE } from "../support/tool-cache.ts";
 import { findTools } from "../support/tools.ts";
@@ -173,14 +174,13 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
   /** Runs a program and returns its output. Throws an error with the output if the program fails. */
   async function run(subfolder: string, program: string, ...args: string[]): Promise<string> {
     const env = {
-      ...process.env,
+      ...PROGRAM_ENV,
       VISAGE_URL: `http://127.0.0.1:${service?.port}`,
       VISAGE_USER_ID: USER,
       VISAGE_PHOTO_1: PHOTO.first,
       VISAGE_PHOTO_2: PHOTO.second,
       VISAGE_BOXES: BOXES.join(" "),
       VISAGE_DOCUMENT: DOCUMENT,
-      PYTHONDONTWRITEBYTECODE: "1",
     };
     const options = { cwd: join(folder, subfolder), env, maxBuffer: 64 * 1024 * 1024 };
     try {

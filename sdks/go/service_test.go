@@ -245,8 +245,8 @@ func TestServiceAnswers300CallsAtOnce(t *testing.T) {
 	results := make(chan error, calls)
 	for range calls {
 		go func() {
-			// 144 KB.
-			_, err := client.GetFaceVec(context.Background(), photo("sample1.jpg"), nil)
+			// 124 KB of one face.
+			_, err := client.GetFaceVec(context.Background(), photo("portrait.jpg"), nil)
 			results <- err
 		}()
 	}

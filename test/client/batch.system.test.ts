@@ -1,14 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createVisageClient, type VisageClientOptions } from "../../src/client/visage-client.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { startServiceProcess, USER } from "../../tools/support/service-process.ts";
+import { smallPortrait } from "../support/images.ts";
 
 const TIMEOUT_MS = 600_000;
-const PATH = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
+const CALLS = 3_000;
+
+const folder = mkdtempSync(join(tmpdir(), "visage-batch-"));
+const PATH = join(folder, "portrait.jpg");
+beforeAll(async () => writeFileSync(PATH, await smallPortrait()));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function openClient(port: number, options: Partial<VisageClientOptions> = {}) {
   const client = createVisageClient({ address: `http://127.0.0.1:${port}`, apiKey: USER, ...options });
@@ -30,14 +35,12 @@ describe("Promise.all with the default options", { timeout: TIMEOUT_MS }, () => 
     expect(new Set(templates.map(({ vector }) => vector.join())).size).toBe(1);
   });
 
-  test("makes 10,000 calls in order, and reads files only when their calls start", async () => {
+  test("makes thousands of calls in order, and reads files only when their calls start", async () => {
     const { port } = await startService();
     const client = openClient(port);
-    const folder = mkdtempSync(join(tmpdir(), "visage-batch-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, "no-image");
-    // 10,000 of them would take 1 GB.
-    writeFileSync(path, Buffer.alloc(100_000));
+    // All of them together would take 1 GB.
+    writeFileSync(path, Buffer.alloc(1e9 / CALLS));
     let peakBytes = 0;
     let last = -1;
     let mostAhead = 0;
@@ -48,7 +51,7 @@ describe("Promise.all with the default options", { timeout: TIMEOUT_MS }, () => 
       return error;
     };
     const startBytes = process.memoryUsage().rss;
-    const results = await Promise.all(Array.from({ length: 10_000 }, (_, index) => analyze(index)));
+    const results = await Promise.all(Array.from({ length: CALLS }, (_, index) => analyze(index)));
     expect(new Set(results)).toEqual(new Set(["UNSUPPORTED_FORMAT"]));
     // A result comes at most some calls in flight earlier or later than its turn: there is steady progress.
     expect(mostAhead).toBeLessThan(200);

@@ -15,7 +15,7 @@ import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { median } from "../../tools/support/statistics.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
-import { jpegSegment, photograph, withSegments } from "../support/images.ts";
+import { jpegSegment, photograph, smallPortrait, withSegments } from "../support/images.ts";
 import { reasonOf } from "../support/typed-clients.ts";
 import { until } from "../support/until.ts";
 
@@ -40,14 +40,17 @@ const SPARE_DESCRIPTORS = 6;
 
 let service: EdgeService;
 let photo: Buffer;
+let portrait: Buffer;
 let broken: Buffer;
 
 beforeAll(async () => {
   const small = await sharp(photograph(3)).resize({ width: 320 }).jpeg().toBuffer();
-  // Comments make the image 240 KB long, so that memory which keeps images grows fast.
+  // Comments make each image 240 KB long, so that memory which keeps images grows fast.
   const comments = Array.from({ length: 4 }, () => jpegSegment(COMMENT, Buffer.alloc(COMMENT_BYTES, 0x55)));
   photo = withSegments(small, ...comments);
-  broken = photo.subarray(0, -small.length / 2);
+  const face = await smallPortrait();
+  portrait = withSegments(face, ...comments);
+  broken = portrait.subarray(0, -face.length / 2);
   // A busy machine must not reject images.
   service = await startEdgeService({ VISAGE_MAX_QUEUE_WAIT_MS: "60000" });
 });
@@ -135,7 +138,7 @@ test("a long stream answers every image and needs no more memory at its end", {
 }, async () => {
   const requests = async function* () {
     for (let i = 0; i < IMAGES; i++)
-      yield requestFor(`${i}`, i % BROKEN_INTERVAL === BROKEN_INTERVAL / 2 ? broken : photo, [
+      yield requestFor(`${i}`, i % BROKEN_INTERVAL === BROKEN_INTERVAL / 2 ? broken : portrait, [
         Feature.QUALITY,
       ]);
   };

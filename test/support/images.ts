@@ -13,6 +13,12 @@ export function photograph(number: 1 | 2 | 3 | 4 | 5 | 6): Buffer {
   );
 }
 
+/** A JPEG of one face, 4 KB. An analysis takes about a third of the CPU time of a whole photograph. */
+export function smallPortrait(): Promise<Buffer> {
+  const face = { left: 1390, top: 140, width: 360, height: 360 };
+  return sharp(photograph(1)).extract(face).resize(160).jpeg().toBuffer();
+}
+
 /** Encodes an image of one colour as PNG. */
 export function plainImage(width: number, height: number, background: string): Promise<Buffer> {
   return sharp({ create: { width, height, channels: 3, background } })

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,6 +7,8 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { addTestUser } from "./accounts.ts";
+import { SAMPLES } from "./faces.ts";
+import { jpegSegment, smallPortrait, withSegments } from "./images.ts";
 import { withLock } from "./process-lock.ts";
 import { startTestService, USER } from "./service.ts";
 
@@ -21,6 +23,9 @@ const SDK_TOOLS = join(PACKAGE_ROOT, "node_modules/.cache/sdk-tools");
 /** Python with the packages of sdks/python/requirements-dev.txt. */
 export const SDK_PYTHON = join(SDK_TOOLS, "python/bin/python");
 
+/** The JPEG marker of a comment, and how long one may be. */
+const COMMENT = { marker: 0xfe, bytes: 60_000 };
+
 /** The environment of programs in other languages. */
 export const PROGRAM_ENV = {
   ...process.env,
@@ -34,7 +39,10 @@ export const PROGRAM_ENV = {
 /** A service for the tests of an SDK. */
 export interface SdkService {
   readonly address: string;
-  /** What the tests of the SDKs read: the address, the keys of two users, and the folder of photographs. */
+  /**
+   * What the tests of the SDKs read: the address, the keys of two users, and a folder with the photographs and
+   * `portrait.jpg`, one face in 124 KB that takes little CPU time.
+   */
   readonly testEnv: Readonly<Record<string, string>>;
   readonly close: () => Promise<void>;
 }
@@ -46,6 +54,11 @@ export async function startSdkService(env: Environment = {}): Promise<SdkService
   const store = await openAccountStore({ databaseUrl: undefined, dataDir });
   await addTestUser(store, otherUser);
   await store.close();
+  const photos = await mkdtemp(join(tmpdir(), "visage-photos-"));
+  for (const name of SAMPLES.map((sample) => `sample${sample}.jpg`))
+    await symlink(join(PHOTOS, name), join(photos, name));
+  const comment = jpegSegment(COMMENT.marker, Buffer.alloc(COMMENT.bytes));
+  await writeFile(join(photos, "portrait.jpg"), withSegments(await smallPortrait(), comment, comment));
   const service = await startTestService({ VISAGE_DATA_DIR: dataDir, ...env });
   const address = `http://127.0.0.1:${service.port}`;
   return {
@@ -54,11 +67,11 @@ export async function startSdkService(env: Environment = {}): Promise<SdkService
       VISAGE_ADDRESS: address,
       VISAGE_API_KEY: USER,
       VISAGE_OTHER_API_KEY: otherUser,
-      VISAGE_PHOTOS: PHOTOS,
+      VISAGE_PHOTOS: photos,
     },
     close: async () => {
       await service.close();
-      await rm(dataDir, { recursive: true });
+      for (const folder of [dataDir, photos]) await rm(folder, { recursive: true });
     },
   };
 }

@@ -13,14 +13,17 @@ import {
 } from "../../src/client/visage-client.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { freePort } from "../../tools/support/free-port.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { FACES } from "../support/faces.ts";
 import { startImageServer } from "../support/image-server.ts";
-import { photograph } from "../support/images.ts";
+import { photograph, smallPortrait } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const PATH = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample3.jpg");
 const PHOTO = photograph(3);
+/** For tests to which the result does not matter. */
+const PORTRAIT = await smallPortrait();
 
 let service: RunningService;
 /** The accounts of the service, opened a second time. */
@@ -195,15 +198,15 @@ describe("a call that fails for a temporary reason", () => {
   test("is retried after the delay that the service asks for", async () => {
     await addTestUser(store, "one-a-second", { requestsPerSecond: 1 });
     const client = openClient({ apiKey: "one-a-second" });
-    await client.getFaceVec(PHOTO);
+    await client.getFaceVec(PORTRAIT);
     const startMs = performance.now();
-    await Promise.all([1, 2].map(() => client.getFaceVec(PHOTO)));
+    await Promise.all([1, 2].map(() => client.getFaceVec(PORTRAIT)));
     expect(performance.now() - startMs).toBeGreaterThan(1000);
   });
 
   test("is not retried if the delay would pass the deadline", async () => {
     await addTestUser(store, "nothing-left", { requestsPerMonth: 0 });
-    const error = await rejectionOf(openClient({ apiKey: "nothing-left" }).getFaceVec(PHOTO));
+    const error = await rejectionOf(openClient({ apiKey: "nothing-left" }).getFaceVec(PORTRAIT));
     expect(error).toMatchObject({ reason: "QUOTA_SPENT", code: "4004", retryable: true });
     expect(error.retryAfterMs).toBeGreaterThan(30_000);
   });
@@ -211,8 +214,8 @@ describe("a call that fails for a temporary reason", () => {
   test("is not retried more often than configured", async () => {
     await addTestUser(store, "hurried", { requestsPerSecond: 0.01 });
     const client = openClient({ apiKey: "hurried", retries: 0 });
-    await client.getFaceVec(PHOTO);
-    expect(await rejectionOf(client.getFaceVec(PHOTO))).toMatchObject({
+    await client.getFaceVec(PORTRAIT);
+    expect(await rejectionOf(client.getFaceVec(PORTRAIT))).toMatchObject({
       reason: "TOO_MANY_REQUESTS",
       retryable: true,
     });
@@ -221,9 +224,9 @@ describe("a call that fails for a temporary reason", () => {
   test("ends when it is aborted during the delay", async () => {
     await addTestUser(store, "giving-up", { requestsPerSecond: 0.1 });
     const client = openClient({ apiKey: "giving-up" });
-    await client.getFaceVec(PHOTO);
+    await client.getFaceVec(PORTRAIT);
     const controller = new AbortController();
-    const call = rejectionOf(client.getFaceVec(PHOTO, { signal: controller.signal }));
+    const call = rejectionOf(client.getFaceVec(PORTRAIT, { signal: controller.signal }));
     setTimeout(() => controller.abort(), 500);
     // Without the abort it would succeed after ten seconds.
     expect(await call).toMatchObject({ reason: "CANCELLED" });
@@ -262,7 +265,9 @@ describe("a call that fails for a temporary reason", () => {
     onTestFinished(() => small.close());
     const address = `http://127.0.0.1:${small.port}`;
     const burst = (retries: number) =>
-      Promise.allSettled(Array.from({ length: 6 }, () => openClient({ address, retries }).getFaceVec(PHOTO)));
+      Promise.allSettled(
+        Array.from({ length: 6 }, () => openClient({ address, retries }).getFaceVec(PORTRAIT)),
+      );
     const rejected = (await burst(0)).filter(({ status }) => status === "rejected");
     expect(rejected.length).toBeGreaterThan(0);
     expect(rejected[0]).toMatchObject({
@@ -272,16 +277,15 @@ describe("a call that fails for a temporary reason", () => {
   });
 
   test("succeeds once the service has started", async () => {
-    const before = await startTestService();
-    await before.close();
-    const address = `http://127.0.0.1:${before.port}`;
-    expect(await rejectionOf(openClient({ address, retries: 0 }).getFaceVec(PHOTO))).toMatchObject({
+    const port = await freePort();
+    const address = `http://127.0.0.1:${port}`;
+    expect(await rejectionOf(openClient({ address, retries: 0 }).getFaceVec(PORTRAIT))).toMatchObject({
       reason: "UNREACHABLE",
       code: undefined,
       retryable: true,
     });
-    const call = openClient({ address, retries: 8 }).getFaceVec(PHOTO);
-    const after = await startTestService({ VISAGE_PORT: String(before.port) });
+    const call = openClient({ address, retries: 8 }).getFaceVec(PORTRAIT);
+    const after = await startTestService({ VISAGE_PORT: String(port) });
     onTestFinished(() => after.close());
     expect((await call).vector).toHaveLength(128);
   });

@@ -220,7 +220,10 @@ test("a stream waits for a client that does not read", async () => {
     ...HEADERS,
   });
   stream.on("error", () => {});
-  const message = create(AnalyzeImagesRequestSchema, requestFor("k", SMALL, [Feature.EMBEDDING]));
+  const message = create(
+    AnalyzeImagesRequestSchema,
+    requestFor("k", SMALL, [Feature.LANDMARKS, Feature.EMBEDDING]),
+  );
   const envelope = encodeEnvelope(0, toBinary(AnalyzeImagesRequestSchema, message));
   let sent = 0;
   const send = () => {
@@ -228,7 +231,7 @@ test("a stream waits for a client that does not read", async () => {
     stream.once("drain", send);
   };
   send();
-  // The responses fill the flow-control window of 64 KiB after some dozens; then nothing moves any more.
+  // The responses fill the flow-control window of 64 KiB after a dozen; then nothing moves any more.
   for (let quiet = 0; quiet < 10; quiet++) {
     if (service.pool.busy > 0 || sent === 0) quiet = 0;
     await delay(100);

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { create, type DescMessage, equals, type Message } from "@bufbuild/protobuf";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   FaceService,
@@ -11,20 +12,23 @@ import {
   MatchFacesRequestSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
-import { photograph } from "../support/images.ts";
+import { photograph, smallPortrait } from "../support/images.ts";
 import { createProtocolClients, type Operation } from "../support/protocol-clients.ts";
 import { startTestService, USER } from "../support/service.ts";
 
+const PORTRAIT = await smallPortrait();
+const GROUP = await sharp(photograph(3)).resize({ width: 480 }).jpeg().toBuffer();
+
 /** The responses of the image server by path. */
 const RESPONSES: Readonly<Record<string, RequestListener>> = {
-  "/1.jpg": (_, response) => response.end(photograph(1)),
-  "/3.jpg": (_, response) => response.end(photograph(3)),
+  "/portrait.jpg": (_, response) => response.end(PORTRAIT),
+  "/group.jpg": (_, response) => response.end(GROUP),
   "/page": (_, response) => response.end("<!doctype html><title>no image</title>"),
   "/missing": (_, response) => response.writeHead(404).end(),
   "/broken": (_, response) => response.writeHead(500).end(),
   "/large": (_, response) => response.writeHead(200, { "content-length": 11 * 1024 * 1024 }).flushHeaders(),
   "/slow": (_, response) => response.writeHead(200).flushHeaders(),
-  "/inside": (_, response) => response.writeHead(302, { location: "http://[::1]/1.jpg" }).end(),
+  "/inside": (_, response) => response.writeHead(302, { location: "http://[::1]/portrait.jpg" }).end(),
 };
 const images = createServer((request, response) => RESPONSES[request.url!]!(request, response));
 
@@ -52,18 +56,22 @@ describe("an image by URL", () => {
   const requests: readonly [Operation, () => Message, () => Message][] = [
     [
       "getFaceVec",
-      () => create(GetFaceVecRequestSchema, { img: byUrl(`${base}/3.jpg`) }),
-      () => create(GetFaceVecRequestSchema, { img: byBytes(photograph(3)) }),
+      () => create(GetFaceVecRequestSchema, { img: byUrl(`${base}/group.jpg`) }),
+      () => create(GetFaceVecRequestSchema, { img: byBytes(GROUP) }),
     ],
     [
       "getImageAttr",
-      () => create(GetImageAttrRequestSchema, { imageAttr: byUrl(`${base}/3.jpg`) }),
-      () => create(GetImageAttrRequestSchema, { imageAttr: byBytes(photograph(3)) }),
+      () => create(GetImageAttrRequestSchema, { imageAttr: byUrl(`${base}/group.jpg`) }),
+      () => create(GetImageAttrRequestSchema, { imageAttr: byBytes(GROUP) }),
     ],
     [
       "matchFaces",
-      () => create(MatchFacesRequestSchema, { img1: byUrl(`${base}/1.jpg`), img2: byUrl(`${base}/3.jpg`) }),
-      () => create(MatchFacesRequestSchema, { img1: byBytes(photograph(1)), img2: byBytes(photograph(3)) }),
+      () =>
+        create(MatchFacesRequestSchema, {
+          img1: byUrl(`${base}/portrait.jpg`),
+          img2: byUrl(`${base}/group.jpg`),
+        }),
+      () => create(MatchFacesRequestSchema, { img1: byBytes(PORTRAIT), img2: byBytes(GROUP) }),
     ],
   ];
 
@@ -81,7 +89,7 @@ describe("an image by URL", () => {
   );
 
   test("reports the duration of the fetch in detail", async () => {
-    const { data } = await sendRest({ img: `${base}/3.jpg`, detail: "1" });
+    const { data } = await sendRest({ img: `${base}/group.jpg`, detail: "1" });
     expect(data.detail.milliseconds.fetch).toBeGreaterThan(0);
   });
 });
@@ -134,7 +142,7 @@ describe("an image URL that fails", () => {
 
   test("is reported over every protocol", async () => {
     const request = create(MatchFacesRequestSchema, {
-      img1: byUrl(`${base}/1.jpg`),
+      img1: byUrl(`${base}/portrait.jpg`),
       img2: byUrl(`${base}/missing`),
     });
     for (const client of createProtocolClients(service.port, USER)) {
@@ -170,9 +178,9 @@ test("the ninth URL that one user has in flight is rejected with 429, over every
   onTestFinished(() => void images.off("request", countFetch));
   const held = Array.from({ length: 8 }, () => sendRest({ img: `${base}/slow` }));
   await vi.waitFor(() => expect(fetches).toBe(8), { timeout: 1_900, interval: 5 });
-  const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/3.jpg`) });
+  const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/group.jpg`) });
   const rejected = await Promise.all([
-    sendRest({ img: `${base}/3.jpg` }),
+    sendRest({ img: `${base}/group.jpg` }),
     ...createProtocolClients(service.port, USER).map((client) => client.call("getFaceVec", request)),
   ]);
   expect(rejected[0]).toMatchObject({
@@ -181,5 +189,5 @@ test("the ninth URL that one user has in flight is rejected with 429, over every
   });
   for (const answer of rejected) expect(answer).toMatchObject({ code: "4006" });
   for (const answer of await Promise.all(held)) expect(answer).toMatchObject({ code: "2008" });
-  expect(await sendRest({ img: `${base}/3.jpg` })).toMatchObject({ status: 200 });
+  expect(await sendRest({ img: `${base}/group.jpg` })).toMatchObject({ status: 200 });
 });

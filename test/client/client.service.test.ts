@@ -284,9 +284,13 @@ describe("a call that fails for a temporary reason", () => {
       code: undefined,
       retryable: true,
     });
-    const call = openClient({ address, retries: 8 }).getFaceVec(PORTRAIT);
-    const after = await startTestService({ VISAGE_PORT: String(port) });
-    onTestFinished(() => after.close());
-    expect((await call).vector).toHaveLength(128);
+    const start = async () => {
+      const after = await startTestService({ VISAGE_PORT: String(port) });
+      onTestFinished(() => after.close());
+    };
+    // More retries than a slow start takes.
+    const patient = openClient({ address, retries: 100, timeoutMs: 60_000 });
+    const [{ vector }] = await Promise.all([patient.getFaceVec(PORTRAIT), start()]);
+    expect(vector).toHaveLength(128);
   });
 });

@@ -123,7 +123,8 @@ export interface GalleryStore {
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
-   * it, and its template is erased. Returns the gallery.
+   * it, and its template is erased. If a key is given, a gallery with the same id but another key counts as not found.
+   * Returns the gallery.
    */
   enrolFaces(
     userId: string,
@@ -131,6 +132,7 @@ export interface GalleryStore {
     model: string,
     faces: readonly NewFace[],
     limits: GalleryLimits,
+    galleryKey?: string,
   ): Promise<Gallery>;
   getPerson(userId: string, galleryId: string, personId: string): Promise<Person>;
   /** Lists people by id. */

@@ -8,12 +8,14 @@ import {
   MAX_FACES_PER_PERSON,
   type NewFace,
 } from "./gallery-store.ts";
-import { endChange, startChange } from "./sql-gallery-changes.ts";
+import { endChange, galleryNotFound, startChange } from "./sql-gallery-changes.ts";
 
 /** Faces to enrol in a gallery. */
 export interface Enrolment {
   readonly userId: string;
   readonly galleryId: string;
+  /** Undefined for the gallery that has the id now. */
+  readonly galleryKey: string | undefined;
   readonly model: string;
   readonly faces: readonly NewFace[];
   readonly limits: GalleryLimits;
@@ -24,10 +26,12 @@ export interface Enrolment {
  * is the function of the database that makes bytes of hexadecimal digits.
  */
 export function* insertFaces(
-  { userId, galleryId, model, faces, limits: { maxGalleryFaces = Number.POSITIVE_INFINITY } }: Enrolment,
+  { userId, galleryId, galleryKey, model, faces, limits }: Enrolment,
   decodeHex: (expression: string) => string,
 ): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
+  const { maxGalleryFaces = Number.POSITIVE_INFINITY } = limits;
   const gallery = yield* startChange(userId, galleryId);
+  if (galleryKey !== undefined && gallery.key !== galleryKey) throw galleryNotFound(galleryId);
   if (gallery.model !== model)
     throw new GalleryError(
       "modelMismatch",

@@ -92,8 +92,8 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       return Number(row.faces);
     },
 
-    async enrolFaces(userId, galleryId, model, faces, limits) {
-      const enrolment = { userId, galleryId, model, faces, limits };
+    async enrolFaces(userId, galleryId, model, faces, limits, galleryKey) {
+      const enrolment = { userId, galleryId, galleryKey, model, faces, limits };
       const { gallery, hasReplaced } = await database.runTransaction(
         insertFaces(enrolment, database.decodeHex),
       );

@@ -17,14 +17,16 @@ export async function importFaces(
   const model = options.analyzer.identity;
   const caller = callerFrom(context.values);
   let galleryId = "";
+  /** Of the gallery that has the first batch: one that is created anew with the same id must not get the others. */
+  let galleryKey: string | undefined;
   let revision = 0;
   let faceCount = 0;
   const enrol = async (faces: readonly NewFace[]) => {
     if (faces.length === 0) return;
     const gallery = await orUnavailable(() =>
-      galleries.enrolFaces(caller.userId, galleryId, model, faces, caller),
+      galleries.enrolFaces(caller.userId, galleryId, model, faces, caller, galleryKey),
     );
-    ({ revision } = gallery);
+    ({ revision, key: galleryKey } = gallery);
     faceCount += faces.length;
     auditChange(options, context, `galleries/${galleryId}`, faces.length);
   };

@@ -369,8 +369,8 @@ test("every change is logged, without vectors or results", async () => {
 });
 
 describe("export and import", () => {
-  /** Creates a gallery with three people from the faces of a photo. */
-  async function createPeople(): Promise<void> {
+  /** Creates a gallery with three people from the faces of a photo. Returns their embeddings. */
+  async function createPeople() {
     const { galleries, faces } = clientOf(USER);
     await galleries.createGallery({ galleryId });
     const analysis = await faces.analyzeImage({
@@ -386,6 +386,7 @@ describe("export and import", () => {
         displayName: `Person ${i}`,
         source: { source: { case: "embedding", value: embedding! } },
       });
+    return analysis.faces.map(({ embedding }) => embedding!);
   }
 
   async function exportAll() {
@@ -395,10 +396,12 @@ describe("export and import", () => {
   }
 
   test("of a gallery restore the same people", async () => {
-    await createPeople();
+    const embeddings = await createPeople();
     const { galleries } = clientOf(USER);
     const exported = await exportAll();
     expect(exported).toMatchObject([0, 1, 2].map((i) => ({ personId: `p${i}`, displayName: `Person ${i}` })));
+    // All digits of a template are exported.
+    expect(exported.map(({ embedding }) => embedding)).toEqual(embeddings);
     await galleries.deleteGallery({ galleryId });
     await galleries.createGallery({ galleryId });
     const faces = async function* () {
@@ -412,13 +415,19 @@ describe("export and import", () => {
   });
 
   test("over REST are lines of JSON", async () => {
-    await createPeople();
+    const embeddings = await createPeople();
     const url = `http://127.0.0.1:${service.port}/v1/galleries/${galleryId}`;
     const headers = { "x-api-key": USER };
     const response = await fetch(`${url}:export`, { headers });
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     const lines = await response.text();
-    expect(lines.trim().split("\n")).toHaveLength(3);
+    const exported = lines
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Json);
+    expect(exported.map(({ embedding }) => embedding.values.map(Math.fround))).toEqual(
+      embeddings.map(({ values }) => values),
+    );
     const post = async (body: string) =>
       (await fetch(`${url}:import`, { method: "POST", headers, body })).json() as Promise<Json>;
     expect(await post(lines)).toMatchObject({ faceCount: 3, revision: "4" });

@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   }
 
   async function signIn(page: Page, key: string): Promise<void> {
-    await page.getByLabel("Key", { exact: true }).fill(key);
+    await page.getByLabel("User id", { exact: true }).fill(key);
     await page.getByRole("button", { name: "Show account" }).click();
   }
 
@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)("the account page", () => {
     const endsAt = new Date("2030-01-01T00:00:00Z");
     const key = await addUser({ requestsPerSecond: 10, burst: 20, requestsPerMonth: 50_000 }, { endsAt });
     const { page, consoleErrors, foreignOrigins } = await open("nobody-has-this-key", options);
-    await page.getByText("This key is unknown, expired or disabled.").waitFor();
+    await page.getByText("This user id is unknown, expired or disabled.").waitFor();
     if (isLight) await checkPage(page, `account ${name} rejected`);
     await signIn(page, key);
     await page.getByText("Show as a table").click();
@@ -169,16 +169,16 @@ describe.runIf(hasBrowser)("the account page", () => {
   });
 
   test.each([
-    ["", "Enter your key."],
-    ["no spaces allowed", "A key has no spaces and no special characters."],
-    ["schlüssel", "A key has no spaces and no special characters."],
-  ])("does not send the key %j", async (key, text) => {
+    ["", "Enter the user id."],
+    ["no spaces allowed", "The user id has spaces or characters other than ASCII."],
+    ["schlüssel", "The user id has spaces or characters other than ASCII."],
+  ])("does not send the user id %j", async (key, text) => {
     const { page } = await open(key);
     await page.getByText(text).waitFor();
-    expect(await page.getByLabel("Key", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("User id", { exact: true }).getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("takes the key from the fragment of the address", async () => {
+  test("takes the user id from the fragment of the address", async () => {
     const key = await addUser();
     const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/account#user_id=${key}`);
     await section(page, "Keys").waitFor();

@@ -106,9 +106,9 @@ describe.runIf(hasBrowser)("the API reference", () => {
     const page = await open({}, "");
     const form = await openForm(page, "v1AnalyzeImage");
     expect(await send(form)).toContain("401 Error");
-    await form.getByLabel("Key").fill("Schlüssel");
-    expect(await send(form)).toBe("The key contains characters that no key has.");
-    await form.getByLabel("Key").fill(USER);
+    await form.getByLabel("User id").fill("Schlüssel");
+    expect(await send(form)).toBe("The user id has spaces or characters other than ASCII.");
+    await form.getByLabel("User id").fill(USER);
     await form.getByLabel("image", { exact: true }).setInputFiles(sampleFile(3));
     await form.getByLabel("maxFaces").fill("2");
     expect(await send(form)).toContain("200 Success");
@@ -119,7 +119,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
     expect([body.faces.length, body.facesFound]).toEqual([2, 3]);
     expect(await form.locator(".try-headers").textContent()).toContain("x-request-id");
     // The key is that of the session, so other forms and pages have it.
-    expect(await (await openForm(page, "getFaceVec")).getByLabel("Key").inputValue()).toBe(USER);
+    expect(await (await openForm(page, "getFaceVec")).getByLabel("User id").inputValue()).toBe(USER);
   });
 
   test("shows the error of the service and of a missing service", async () => {

@@ -3,9 +3,9 @@ import { plural } from "../site/words.ts";
 
 /** Texts that fit the pages better than those of the service, by reason. */
 const TEXTS: Readonly<Record<string, string>> = {
-  NO_USER_ID: "Enter your key.",
+  NO_USER_ID: "Enter your user id.",
   UNKNOWN_USER:
-    "This key is unknown, expired or disabled. Check it for typing errors, or ask the operator of this service.",
+    "This user id is unknown, expired or disabled. Check it for typing errors, or ask the operator of this service.",
   NO_ADMIN_KEY: "This is not the admin key of this service.",
   NO_SUCH_PATH: "This service has no admin key. Set VISAGE_ADMIN_KEY and restart it.",
   TOO_MANY_KEYS: "There are two keys already. Delete one of them, or end the others at once.",

@@ -7,12 +7,15 @@ export interface SecretField {
   setProblem(text: string, isInvalid?: boolean): void;
 }
 
-/** Binds the form `#sign-in` with its field `#key`. An empty key is not submitted. */
-export function mountSecretField({
-  onSubmit,
-}: {
+/** What the field asks for. */
+export interface SecretFieldOptions {
+  /** As in the label of the field. */
+  readonly noun: "user id" | "admin key";
   readonly onSubmit: (key: string) => Promise<void>;
-}): SecretField {
+}
+
+/** Binds the form `#sign-in` with its field `#key`. An empty key is not submitted. */
+export function mountSecretField({ noun, onSubmit }: SecretFieldOptions): SecretField {
   const input = byId("key", HTMLInputElement);
   const reveal = byId("reveal", HTMLButtonElement);
   const problem = byId("key-problem", HTMLParagraphElement);
@@ -30,7 +33,8 @@ export function mountSecretField({
     const key = input.value.trim();
     // A header cannot carry other characters.
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      setProblem(key ? "A key has no spaces and no special characters." : "Enter your key.", true);
+      const problemText = key ? `The ${noun} has spaces or characters other than ASCII.` : `Enter the ${noun}.`;
+      setProblem(problemText, true);
       input.focus();
       return;
     }

@@ -13,7 +13,7 @@ import { openUser } from "./user-dialog.ts";
 import { mountUserList } from "./user-list.ts";
 
 mountSite();
-const field = mountSecretField({ onSubmit: signIn });
+const field = mountSecretField({ noun: "admin key", onSubmit: signIn });
 const signInForm = byId("sign-in", HTMLFormElement);
 const sections = byId("admin", HTMLDivElement);
 const users = mountUserList(manage);

@@ -20,11 +20,11 @@ export function createKeyField(id: string): KeyField {
   });
   input.value = readUserId();
   return {
-    element: make("div", { class: "try-field" }, make("label", { for: id }, "Key"), input),
+    element: make("div", { class: "try-field" }, make("label", { for: id }, "User id"), input),
     read: () => {
       const key = input.value.trim();
       // A header can have no other characters.
-      if (!/^[\x21-\x7e]*$/.test(key)) throw new InputError("The key contains characters that no key has.");
+      if (!/^[\x21-\x7e]*$/.test(key)) throw new InputError("The user id has spaces or characters other than ASCII.");
       storeUserId(key);
       for (const other of document.querySelectorAll<HTMLInputElement>(".try-key")) other.value = key;
       return key;

@@ -92,6 +92,16 @@ describe.runIf(hasBrowser)("the API reference", () => {
     expect(missing).toEqual([]);
   });
 
+  test("says that a section of the address does not exist, until another one is chosen", async () => {
+    const page = await open({}, "#no-such%20section");
+    const notice = page.getByText("This page has no section “no-such section”.");
+    await notice.waitFor();
+    await page.evaluate("location.hash = '#errors'");
+    await notice.waitFor({ state: "hidden" });
+    await page.evaluate("location.hash = '#%zz'");
+    await page.getByText("This page has no section “%zz”.").waitFor();
+  });
+
   test("succeeds with the first click on every operation", async () => {
     const page = await open();
     const outcomes: string[] = [];

@@ -33,7 +33,9 @@ export function mountSecretField({ noun, onSubmit }: SecretFieldOptions): Secret
     const key = input.value.trim();
     // A header cannot carry other characters.
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      const problemText = key ? `The ${noun} has spaces or characters other than ASCII.` : `Enter the ${noun}.`;
+      const problemText = key
+        ? `The ${noun} has spaces or characters other than ASCII.`
+        : `Enter the ${noun}.`;
       setProblem(problemText, true);
       input.focus();
       return;

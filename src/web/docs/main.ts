@@ -1,6 +1,7 @@
 import { mountSite } from "../site/site.ts";
 import { useServiceAddress } from "./address.ts";
 import { mountContents } from "./contents.ts";
+import { mountMissingSection } from "./missing-section.ts";
 import { mountSamples } from "./sample-tabs.ts";
 import { mountTryForms } from "./try-view.ts";
 
@@ -8,4 +9,5 @@ mountSite();
 useServiceAddress();
 mountSamples();
 mountContents();
+mountMissingSection();
 mountTryForms();

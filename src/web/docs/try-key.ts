@@ -24,7 +24,8 @@ export function createKeyField(id: string): KeyField {
     read: () => {
       const key = input.value.trim();
       // A header can have no other characters.
-      if (!/^[\x21-\x7e]*$/.test(key)) throw new InputError("The user id has spaces or characters other than ASCII.");
+      if (!/^[\x21-\x7e]*$/.test(key))
+        throw new InputError("The user id has spaces or characters other than ASCII.");
       storeUserId(key);
       for (const other of document.querySelectorAll<HTMLInputElement>(".try-key")) other.value = key;
       return key;

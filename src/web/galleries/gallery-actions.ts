@@ -4,7 +4,7 @@ import { plural } from "../site/words.ts";
 import { deleteGallery, type Gallery, renameGallery } from "./gallery-api.ts";
 import { countText } from "./gallery-list.ts";
 import { createRenameForm, focusField } from "./rename-form.ts";
-import { restoreGallery, saveGallery } from "./transfer.ts";
+import { mountTransferView } from "./transfer-view.ts";
 
 /** What the buttons of a gallery need. */
 export interface GalleryActions {
@@ -17,8 +17,9 @@ export interface GalleryActions {
   onDeleted(): void;
 }
 
-/** Binds the buttons that rename, export, import and delete the shown gallery. */
-export function mountGalleryActions(actions: GalleryActions): void {
+/** Binds the buttons that rename, export, import and delete the shown gallery. `clear` is for another gallery. */
+export function mountGalleryActions(actions: GalleryActions): { clear(): void } {
+  const transfer = mountTransferView();
   const onClick = (id: string, act: (gallery: Gallery, actions: GalleryActions) => unknown) => {
     byId(id, HTMLButtonElement).addEventListener("click", () => {
       const gallery = actions.gallery();
@@ -26,9 +27,14 @@ export function mountGalleryActions(actions: GalleryActions): void {
     });
   };
   onClick("rename-gallery", startRename);
-  onClick("export-gallery", exportFile);
-  onClick("import-gallery", importFile);
+  onClick("export-gallery", (gallery) => actions.run(() => transfer.exportFile(gallery)));
+  onClick("import-gallery", (gallery) =>
+    actions.run(async () => {
+      if (await transfer.importFile(gallery)) await actions.onImported();
+    }),
+  );
   onClick("delete-gallery", remove);
+  return { clear: () => transfer.clear() };
 }
 
 function startRename({ galleryId, displayName }: Gallery, { onRenamed }: GalleryActions): void {
@@ -52,25 +58,6 @@ function startRename({ galleryId, displayName }: Gallery, { onRenamed }: Gallery
   focusField(form);
 }
 
-function exportFile(gallery: Gallery, { run }: GalleryActions): Promise<boolean> {
-  return run(async () => {
-    showStatus("Exporting…");
-    const count = await saveGallery(gallery).finally(() => showStatus(""));
-    showStatus(`${plural(count, "face")} exported. The file is biometric data: protect it.`);
-  });
-}
-
-function importFile(gallery: Gallery, { run, onImported }: GalleryActions): Promise<boolean> {
-  const onProgress = (share: number) =>
-    showStatus(share < 1 ? `Importing, ${Math.floor(100 * share)}%` : "Importing…");
-  return run(async () => {
-    const count = await restoreGallery(gallery, onProgress).finally(() => showStatus(""));
-    if (count === undefined) return;
-    showStatus(`${plural(count, "face")} imported.`);
-    await onImported();
-  });
-}
-
 async function remove(
   { galleryId, displayName, peopleCount, faceCount }: Gallery,
   { run, onDeleted }: GalleryActions,
@@ -82,8 +69,4 @@ async function remove(
     action: "Delete gallery",
   });
   if (isAgreed && (await run(() => deleteGallery(galleryId)))) onDeleted();
-}
-
-function showStatus(text: string): void {
-  byId("gallery-status", HTMLParagraphElement).textContent = text;
 }

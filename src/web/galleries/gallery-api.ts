@@ -1,5 +1,7 @@
 // Calls of the galleries API. Each throws RequestError.
 import { callService, type ServiceCall } from "../site/request.ts";
+import type { ResponseHead } from "../site/request-error.ts";
+import { type StreamCall, streamService } from "../site/stream-request.ts";
 
 /** A gallery, as the API returns it. */
 export interface Gallery {
@@ -152,9 +154,9 @@ export function identifyFaces(
   return call({ path: `${pathOf(galleryId)}:identify?${query}`, body: formWith(photo), ...options });
 }
 
-/** Returns all faces with their templates, one line of JSON each. */
-export async function exportGallery(galleryId: string, options: CallOptions = {}): Promise<string> {
-  return call<string>({ path: `${pathOf(galleryId)}:export`, expect: "text", ...options });
+/** Reads all faces with their templates, one line of JSON each. The last line may be an error. */
+export function exportGallery(galleryId: string, options: Omit<StreamCall, "path">): Promise<ResponseHead> {
+  return streamService({ path: `${pathOf(galleryId)}:export`, ...options });
 }
 
 /** Enrols the faces of an exported file. Returns their number. */

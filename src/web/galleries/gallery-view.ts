@@ -28,7 +28,6 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
   const root = byId("gallery", HTMLDivElement);
   const heading = byId("gallery-heading", HTMLDivElement);
   const problem = byId("gallery-problem", HTMLParagraphElement);
-  const status = byId("gallery-status", HTMLParagraphElement);
   const crops = new KnownCrops();
   let gallery: Gallery | undefined;
   let reading = new AbortController();
@@ -77,7 +76,7 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
       return false;
     }
   };
-  mountGalleryActions({
+  const actions = mountGalleryActions({
     gallery: () => gallery,
     run,
     onRenamed: refreshNow,
@@ -92,7 +91,7 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
       gallery = undefined;
       root.hidden = true;
       problem.textContent = "";
-      status.textContent = "";
+      actions.clear();
       enrolView.show(galleryId ?? "");
       identifyView.show(galleryId ?? "");
       document.querySelector(".gallery-top .rename")?.replaceWith(heading);

@@ -1,25 +1,32 @@
+import { saveFile } from "../site/download.ts";
 import { make } from "../site/elements.ts";
-import { exportGallery, type Gallery, importFaces } from "./gallery-api.ts";
+import { ExportedFile } from "./exported-file.ts";
+import { type CallOptions, exportGallery, type Gallery, importFaces } from "./gallery-api.ts";
 
-/** How long the browser may take to start a download before its data is released. */
-const DOWNLOAD_START_MS = 60_000;
-
-/** Saves all faces of a gallery as a file. Returns their number. */
-export async function saveGallery({ galleryId }: Gallery): Promise<number> {
-  const lines = await exportGallery(galleryId);
-  const url = URL.createObjectURL(new Blob([lines], { type: "application/x-ndjson" }));
-  make("a", { href: url, download: `${galleryId}.jsonl` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_START_MS);
-  return lines.split("\n").filter(Boolean).length;
+/** Saves all faces of a gallery as a file. Returns their number. Reports which share of the faces has arrived. */
+export async function saveGallery(
+  { galleryId, faceCount }: Gallery,
+  { signal, onProgress }: CallOptions,
+): Promise<number> {
+  const file = new ExportedFile();
+  const head = await exportGallery(galleryId, {
+    signal,
+    onChunk: (chunk) => {
+      file.add(chunk);
+      onProgress?.(Math.min(1, file.faces / Math.max(1, faceCount)));
+    },
+  });
+  saveFile(await file.finish(head), `${galleryId}.jsonl`);
+  return file.faces;
 }
 
 /** Asks for an exported file and imports it. Returns the number of faces; undefined if the user chose no file. */
 export async function restoreGallery(
   { galleryId }: Gallery,
-  onProgress: (share: number) => void,
+  options: CallOptions,
 ): Promise<number | undefined> {
   const file = await chooseFile();
-  return file && importFaces(galleryId, file, { onProgress });
+  return file && importFaces(galleryId, file, options);
 }
 
 function chooseFile(): Promise<File | undefined> {

@@ -21,8 +21,6 @@ export interface ServiceCall {
   readonly json?: unknown;
   /** The key to send: the user id of the session, unless it is set. */
   readonly key?: string;
-  /** How to read a successful response. */
-  readonly expect?: "json" | "text";
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
   /** How long the upload may stand still, and how long the service may take after it. */
@@ -37,7 +35,8 @@ export interface ServiceResponse<Body> extends ResponseHead {
   readonly roundTripMs: number;
 }
 
-const TIMEOUT_MS = 60_000;
+/** How long a call may stand still, unless it says otherwise. */
+export const TIMEOUT_MS = 60_000;
 
 /** The code of the service for a key that it does not know. */
 const UNKNOWN_USER = "4002";
@@ -80,7 +79,7 @@ export function callService<Body>(call: ServiceCall): Promise<ServiceResponse<Bo
     http.onload = () =>
       end(() => {
         try {
-          resolve(readResponse(http, call, performance.now() - startMs));
+          resolve(readResponse(http, performance.now() - startMs));
         } catch (error) {
           reject(error);
         }
@@ -97,7 +96,12 @@ export function callService<Body>(call: ServiceCall): Promise<ServiceResponse<Bo
 /** What a header can carry. Browsers throw for other characters. */
 const SENDABLE_KEY = /^[\x21-\x7e]*$/;
 
-function headersOf({ headers, json, key = readUserId() }: ServiceCall): Record<string, string> {
+/** The headers of a call, with its key. Throws RequestError if a header cannot carry the key. */
+export function headersOf({
+  headers,
+  json,
+  key = readUserId(),
+}: Pick<ServiceCall, "headers" | "json" | "key">): Record<string, string> {
   if (!SENDABLE_KEY.test(key))
     throw new RequestError("The user id has spaces or characters other than ASCII.", {
       kind: "service",
@@ -111,14 +115,9 @@ function headersOf({ headers, json, key = readUserId() }: ServiceCall): Record<s
   };
 }
 
-function readResponse<Body>(
-  http: XMLHttpRequest,
-  call: ServiceCall,
-  roundTripMs: number,
-): ServiceResponse<Body> {
+function readResponse<Body>(http: XMLHttpRequest, roundTripMs: number): ServiceResponse<Body> {
   const head: ResponseHead = { status: http.status, header: (name) => http.getResponseHeader(name) };
   const isSuccess = http.status >= 200 && http.status < 300;
-  if (isSuccess && call.expect === "text") return { ...head, body: http.responseText as Body, roundTripMs };
   const body = parseJson(http, head);
   if (!isSuccess || isErrorEnvelope(body)) throw errorFromJson(head, body);
   return { ...head, body: body as Body, roundTripMs };
@@ -133,15 +132,15 @@ function parseJson({ status, responseText }: XMLHttpRequest, head: ResponseHead)
   }
 }
 
-function cancelled(): RequestError {
+export function cancelled(): RequestError {
   return new RequestError("Cancelled.", { kind: "cancelled", isRetryable: true });
 }
 
-function unreachable(): RequestError {
+export function unreachable(): RequestError {
   return new RequestError("The service could not be reached.", { kind: "unreachable", isRetryable: true });
 }
 
-function timedOut(timeoutMs: number, isSent: boolean): RequestError {
+export function timedOut(timeoutMs: number, isSent: boolean): RequestError {
   const seconds = plural(Math.round(timeoutMs / 1000), "second");
   const message = isSent
     ? `The service did not answer within ${seconds}.`

@@ -63,7 +63,7 @@ export function describeSubscription({ state, startTime, endTime }: Subscription
     case "SUBSCRIPTION_STATE_ENDED":
       return `Ended on ${formatDate(endTime!)}.`;
     default:
-      return endTime === undefined ? "Active, without end." : `Active until ${formatDate(endTime)}.`;
+      return endTime === undefined ? "Active, no end date." : `Active until ${formatDate(endTime)}.`;
   }
 }
 

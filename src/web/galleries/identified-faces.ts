@@ -126,7 +126,7 @@ function thresholdText({ threshold, falsePositiveRate }: Identification): string
     falsePositiveRate === undefined
       ? "How many strangers are taken for somebody at this threshold was not measured."
       : `At this threshold, about ${shareText(falsePositiveRate, "strangers")} are taken for somebody in this gallery.`;
-  return `A face is somebody if the distance is below ${threshold.toFixed(3)}. ${rate}`;
+  return `A match needs a distance below ${threshold.toFixed(3)}. ${rate}`;
 }
 
 function nameOf({ displayName, personId }: PersonMatch): string {

@@ -1,34 +1,30 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AccountStore, Plan, User } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { hasBrowser, openTab } from "../support/browser.ts";
 import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
-import { requestFaceVector, startTestService } from "../support/service.ts";
+import { requestFaceVector } from "../support/service.ts";
+import { useSite } from "../support/site.ts";
 
 describe.runIf(hasBrowser)("the account page", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "visage-account-page-"));
-  let service: RunningService;
-  let browser: Browser;
   let store: AccountStore;
   let users = 0;
   beforeAll(async () => {
     store = await openAccountStore({ databaseUrl: undefined, dataDir });
-    [service, browser] = await Promise.all([startTestService({ VISAGE_DATA_DIR: dataDir }), startBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
-    await service?.close();
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
+  const site = useSite({ VISAGE_DATA_DIR: dataDir });
 
   /** Adds a user with usage of this month, and returns its key. */
   async function addUser(limits: Partial<Plan> = {}, changes: Partial<User> = {}): Promise<string> {
@@ -49,7 +45,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   }
 
   async function open(key: string, options: BrowserContextOptions = {}) {
-    const tab = await openTab(browser, `http://127.0.0.1:${service.port}/account`, options);
+    const tab = await openTab(site.browser, site.url("/account"), options);
     await signIn(tab.page, key);
     return tab;
   }
@@ -147,13 +143,13 @@ describe.runIf(hasBrowser)("the account page", () => {
     const fingerprint = fingerprintOf(hashKey(old));
     await keys.getByRole("button", { name: `Delete key ${fingerprint}` }).click();
     await dialog.getByRole("button", { name: "Cancel" }).click();
-    expect(await requestFaceVector(service, old)).toBe(200);
+    expect(await requestFaceVector(site.service, old)).toBe(200);
     await keys.getByRole("button", { name: `Delete key ${fingerprint}` }).click();
     await dialog.getByRole("button", { name: "Delete key" }).click();
     await expect.poll(() => keys.getByText(fingerprint).count()).toBe(0);
     expect(await page.evaluate("document.activeElement !== document.body")).toBe(true);
-    await expect.poll(() => requestFaceVector(service, old), { timeout: 15_000 }).toBe(401);
-    expect(await requestFaceVector(service, key)).toBe(200);
+    await expect.poll(() => requestFaceVector(site.service, old), { timeout: 15_000 }).toBe(401);
+    expect(await requestFaceVector(site.service, key)).toBe(200);
   });
 
   test("says why no third key is created", async () => {
@@ -180,7 +176,7 @@ describe.runIf(hasBrowser)("the account page", () => {
 
   test("takes the user id from the fragment of the address", async () => {
     const key = await addUser();
-    const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/account#user_id=${key}`);
+    const { page } = await openTab(site.browser, site.url(`/account#user_id=${key}`));
     await section(page, "Keys").waitFor();
     expect(page.url()).not.toContain(key);
   });

@@ -3,38 +3,37 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { createPlan } from "../../src/accounts/plan.ts";
 import { createUser } from "../../src/accounts/users.ts";
-import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { hasBrowser, openTab } from "../support/browser.ts";
 import { checkPage, overflowOf, SIZES_AND_THEMES } from "../support/page-checks.ts";
 import { ADMIN_KEY, requestFaceVector, startTestService } from "../support/service.ts";
+import { useSite } from "../support/site.ts";
 
 /** More than a page of users. */
 const USERS = 60;
 
 describe.runIf(hasBrowser)("the admin page", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "visage-admin-page-"));
-  let service: RunningService;
-  let browser: Browser;
   let store: AccountStore;
   let names = 0;
   beforeAll(async () => {
     store = await openAccountStore({ databaseUrl: undefined, dataDir });
-    const env = { VISAGE_DATA_DIR: dataDir, VISAGE_ADMIN_KEY: ADMIN_KEY, VISAGE_CORS_ORIGINS: "*" };
-    [service, browser] = await Promise.all([startTestService(env), startBrowser()]);
     for (let i = 0; i < USERS; i++) await addUser(`customer ${String(i).padStart(2, "0")}`);
   });
   afterAll(async () => {
-    await browser?.close();
-    await service?.close();
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+  const site = useSite({
+    VISAGE_DATA_DIR: dataDir,
+    VISAGE_ADMIN_KEY: ADMIN_KEY,
+    VISAGE_CORS_ORIGINS: "*",
   });
 
   async function addUser(name = `other ${++names}`): Promise<{ name: string; key: string }> {
@@ -50,7 +49,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
   }
 
   async function open(options: BrowserContextOptions = {}, key = ADMIN_KEY) {
-    const tab = await openTab(browser, `http://127.0.0.1:${service.port}/admin`, options);
+    const tab = await openTab(site.browser, site.url("/admin"), options);
     await tab.page.getByLabel("Admin key", { exact: true }).fill(key);
     await tab.page.getByRole("button", { name: "Sign in" }).click();
     return tab;
@@ -134,7 +133,7 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await dialog.getByRole("button", { name: "Add user" }).click();
     const shown = dialogOf(page, `Key of ${name}`);
     const key = (await shown.locator("code").textContent())!;
-    expect(await requestFaceVector(service, key)).toBe(200);
+    expect(await requestFaceVector(site.service, key)).toBe(200);
     await shown.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Add user" }).click();
     await dialog.getByLabel("Name").fill(name);
@@ -160,11 +159,11 @@ describe.runIf(hasBrowser)("the admin page", () => {
     await dialog.getByRole("button", { name: "Disable user" }).click();
     const question = dialogOf(page, `Disable ${name}?`);
     await question.getByRole("button", { name: "Cancel" }).click();
-    expect(await requestFaceVector(service, key)).toBe(200);
+    expect(await requestFaceVector(site.service, key)).toBe(200);
     await dialog.getByRole("button", { name: "Disable user" }).click();
     await question.getByRole("button", { name: "Disable user" }).click();
     await dialog.getByText("Disabled by the operator.").waitFor();
-    await expect.poll(() => requestFaceVector(service, key), { timeout: 15_000 }).toBe(401);
+    await expect.poll(() => requestFaceVector(site.service, key), { timeout: 15_000 }).toBe(401);
     await dialog.getByRole("button", { name: "Enable user" }).click();
     await dialog.getByText("Active until 5 June 2031.").waitFor();
   });
@@ -226,11 +225,11 @@ describe.runIf(hasBrowser)("the admin page", () => {
     });
     await page.reload();
     await section(page, "Users").waitFor();
-    await page.goto(`http://127.0.0.1:${service.port}/account`);
+    await page.goto(site.url("/account"));
     await page.getByText("Service ready").waitFor();
     expect(withKey.length).toBeGreaterThan(2);
     expect(withKey.filter((path) => !path.startsWith("/v1/admin/"))).toEqual([]);
-    await page.goto(`http://127.0.0.1:${service.port}/admin`);
+    await page.goto(site.url("/admin"));
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("Admin key", { exact: true }).waitFor();
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
@@ -247,10 +246,13 @@ describe.runIf(hasBrowser)("the admin page", () => {
     const foreign = createServer((_, response) => response.end("<!doctype html><title>Foreign</title>"));
     await new Promise<void>((resolve) => foreign.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void foreign.close());
-    const { page } = await openTab(browser, `http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const { page } = await openTab(
+      site.browser,
+      `http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`,
+    );
     const outcome = (path: string) =>
       page.evaluate(
-        `fetch("http://127.0.0.1:${service.port}${path}", { headers: { authorization: "Bearer ${ADMIN_KEY}" } })
+        `fetch("http://127.0.0.1:${site.service.port}${path}", { headers: { authorization: "Bearer ${ADMIN_KEY}" } })
           .then((response) => response.status, () => "blocked")`,
       );
     expect(await outcome("/v1/admin/users")).toBe("blocked");

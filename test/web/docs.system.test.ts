@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { hasBrowser, openTab } from "../support/browser.ts";
 import { overflowOf, SIZES_AND_THEMES, violationsOf } from "../support/page-checks.ts";
 import { sampleFile } from "../support/playground.ts";
-import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
+import { ADMIN_KEY, USER } from "../support/service.ts";
+import { useSite } from "../support/site.ts";
 
 interface Document {
   readonly paths: Record<string, Record<string, { readonly operationId: string; readonly tags: string[] }>>;
@@ -23,23 +23,12 @@ const TRIED = OPERATIONS.filter(
 ).map(({ operationId }) => operationId);
 
 describe.runIf(hasBrowser)("the API reference", () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
-      startBrowser(),
-    ]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const site = useSite({ VISAGE_ADMIN_KEY: ADMIN_KEY });
 
   /** Opens the page. At the end of the test it checks that there was no error and no request to another origin. */
   const open = async (options: BrowserContextOptions = {}, fragment = `#user_id=${USER}`): Promise<Page> => {
-    const url = `http://127.0.0.1:${service.port}/docs${fragment}`;
-    const { page, consoleErrors, foreignOrigins } = await openTab(browser, url, options);
+    const url = site.url(`/docs${fragment}`);
+    const { page, consoleErrors, foreignOrigins } = await openTab(site.browser, url, options);
     onTestFinished(() =>
       expect({ consoleErrors, foreignOrigins }).toEqual({ consoleErrors: [], foreignOrigins: [] }),
     );
@@ -164,7 +153,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
     const post = async (path: string, key: string, body: object) => {
       const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
       const init = { method: "POST", headers, body: JSON.stringify(body) };
-      const response = await fetch(`http://127.0.0.1:${service.port}/v1/${path}`, init);
+      const response = await fetch(site.url(`/v1/${path}`), init);
       return (await response.json()) as { readonly key: string };
     };
     await post("admin/plans", ADMIN_KEY, { name: "single", maxGalleries: 1 });
@@ -186,7 +175,9 @@ describe.runIf(hasBrowser)("the API reference", () => {
     await page.reload();
     expect(await samples.getByRole("tab", { name: "TypeScript" }).getAttribute("aria-selected")).toBe("true");
     // The samples call the service that shows the page.
-    expect(await samples.getByRole("tabpanel").textContent()).toContain(`http://127.0.0.1:${service.port}"`);
+    expect(await samples.getByRole("tabpanel").textContent()).toContain(
+      `http://127.0.0.1:${site.service.port}"`,
+    );
   });
 
   test("marks the current section and filters operations and errors", async () => {

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
 import { dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
@@ -12,26 +11,21 @@ import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
 import { sampleFile, type UploadFile } from "../support/playground.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import { startTestService, USER } from "../support/service.ts";
+import { useSite } from "../support/site.ts";
 
 /** The woman who is in sample 1 (face 2) and in sample 3 (face 1). */
 const ANN = [1, 2] as const;
 const TEXT_FILE = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("no photo") };
 
 describe.runIf(hasBrowser)("the galleries page", () => {
-  let service: RunningService;
-  let browser: Browser;
+  const site = useSite();
   let client: GalleryClient;
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
-    client = createGalleryClient(service, USER);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
+  beforeAll(() => {
+    client = createGalleryClient(site.service, USER);
   });
 
   test("asks for a user id, and says what is wrong with one", async () => {
-    const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/galleries`);
+    const { page } = await openTab(site.browser, site.url("/galleries"));
     await page.getByText("Enter your user id to see your galleries.").waitFor();
     expect(await page.locator("#create").isVisible()).toBe(false);
     await page.getByLabel("User id").fill("nobody");
@@ -45,7 +39,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("creates a gallery with an id made from its name, and shows it again after a reload", async () => {
-    const { page, create } = await openGalleries(browser, service);
+    const { page, create } = await openGalleries(site.browser, site.service);
     await create("Café Staff");
     expect(await client.getGallery({ galleryId: "cafe-staff" })).toMatchObject({
       gallery: { displayName: "Café Staff" },
@@ -68,7 +62,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("enrols dropped photos; each fails alone with its reason", async () => {
-    const { page, create, enrol, person } = await openGalleries(browser, service);
+    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Enrolment");
     const empty = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
     const small = await portrait(3, 0, 80);
@@ -99,7 +93,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("photos that are dropped before the name wait for it, and a second drop adds to the same person", async () => {
-    const { page, create, enrol, person } = await openGalleries(browser, service);
+    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Order");
     await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(...ANN)]);
     await page.getByText("Enter a name, then press Enrol.").waitFor();
@@ -116,7 +110,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("tells who is in a photo, says unknown, and shows the nearest people on request", async () => {
-    const { page, create, enrol, identify, result } = await openGalleries(browser, service);
+    const { page, create, enrol, identify, result } = await openGalleries(site.browser, site.service);
     await create("Search");
     await enrol("Ann <b>", await portrait(...ANN));
     await enrol("Bea", await portrait(4, 0));
@@ -173,7 +167,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
           yield { galleryId, personId, faceId, embedding: { values, model: MODEL } };
       })(),
     );
-    const { page, enrol, identify, result, person } = await openGalleries(browser, service);
+    const { page, enrol, identify, result, person } = await openGalleries(site.browser, site.service);
     await page.locator(".gallery-list").getByText("10001 people").click();
     await person("p0").waitFor();
     expect(await page.locator(".person").count()).toBe(50);
@@ -192,7 +186,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     const grace = { VISAGE_DATABASE_URL: databaseUrl, VISAGE_ACCOUNTS_GRACE_MS: "600000" };
     const replica = await startTestService(grace);
     onTestFinished(() => replica.close());
-    const { page, create, enrol, identify, result } = await openGalleries(browser, replica);
+    const { page, create, enrol, identify, result } = await openGalleries(site.browser, replica);
     await create("Stale");
     await enrol("Ann", await portrait(...ANN));
     await identify(await portrait(...ANN));
@@ -205,7 +199,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("renames and deletes people, faces and galleries, and asks first", async () => {
-    const { page, create, enrol, person } = await openGalleries(browser, service);
+    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Changes");
     await enrol("Ann", await portrait(...ANN), await portrait(3, 1));
     await enrol("Bea", await portrait(3, 0));
@@ -249,7 +243,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("exports a gallery as a file, and imports it into another one", async () => {
-    const { page, create, enrol, person, identify, result } = await openGalleries(browser, service);
+    const { page, create, enrol, person, identify, result } = await openGalleries(site.browser, site.service);
     await create("Original");
     await enrol("Ann", await portrait(...ANN));
     const [download] = await Promise.all([
@@ -279,9 +273,9 @@ describe.runIf(hasBrowser)("the galleries page", () => {
   });
 
   test("a photo can be cancelled and tried again, and leaving asks while photos are enrolled", async () => {
-    const proxy = await startFaultyProxy(service);
+    const proxy = await startFaultyProxy(site.service);
     onTestFinished(() => proxy.close());
-    const { page, create, person } = await openGalleries(browser, proxy);
+    const { page, create, person } = await openGalleries(site.browser, proxy);
     await create("Slow");
     await page.locator("#person-name").fill("Ann");
     proxy.setFault(neverAnswer);
@@ -316,7 +310,11 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     });
 
     test.each(SIZES_AND_THEMES)("works at %s", async (name, options) => {
-      const { page, enrol, identify, result, person } = await openGalleries(browser, service, options);
+      const { page, enrol, identify, result, person } = await openGalleries(
+        site.browser,
+        site.service,
+        options,
+      );
       await checkPage(page, `galleries-list-${name}`);
       await page.getByRole("link", { name: "Review" }).click();
       await person("Ann").getByText("2 faces").click();

@@ -1,46 +1,33 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { RunningService } from "../../src/main.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { PAGES } from "../../src/web/page-table.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
+import { useSite } from "../support/site.ts";
 
 const PATHS = PAGES.map(({ path }) => path);
 const LISTED_PATHS = PAGES.filter(({ label }) => label).map(({ path }) => path);
 
 describe.runIf(hasBrowser)("the site", () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([
-      startTestService({ VISAGE_ADMIN_KEY: ADMIN_KEY }),
-      startBrowser(),
-    ]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
-  const address = (path: string) => `http://127.0.0.1:${service.port}${path}`;
+  const site = useSite({ VISAGE_ADMIN_KEY: ADMIN_KEY });
 
   test.each(PATHS)("%s takes the user id from the fragment, which nobody else sees", async (path) => {
-    const { page } = await openTab(browser, "about:blank");
+    const { page } = await openTab(site.browser, "about:blank");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url() + JSON.stringify(request.headers())));
-    await page.goto(address(`${path}#user_id=${USER}&section=2`));
+    await page.goto(site.url(`${path}#user_id=${USER}&section=2`));
     await page.getByText("Service ready").waitFor();
-    expect(page.url()).toBe(address(`${path}#section=2`));
+    expect(page.url()).toBe(site.url(`${path}#section=2`));
     expect(await page.evaluate("sessionStorage.user_id")).toBe(USER);
     expect(requests.join()).not.toMatch(/user_id/);
-    await page.goto(address(`${path}#user_id=another`));
+    await page.goto(site.url(`${path}#user_id=another`));
     await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe("another");
     expect(await page.evaluate("location.hash")).toBe("");
   });
 
   test.each(LISTED_PATHS)("%s marks itself in the navigation and shows version and health", async (path) => {
-    const { page } = await openTab(browser, address(path));
+    const { page } = await openTab(site.browser, site.url(path));
     const current = page.locator(".site-header [aria-current=page]");
     expect(await current.evaluate((link) => (link as unknown as { pathname: string }).pathname)).toBe(path);
     await page.getByText("Service ready").waitFor();
@@ -48,15 +35,15 @@ describe.runIf(hasBrowser)("the site", () => {
   });
 
   test.each(PATHS)("%s says that it needs JavaScript", async (path) => {
-    const { page } = await openTab(browser, address(path), { javaScriptEnabled: false });
+    const { page } = await openTab(site.browser, site.url(path), { javaScriptEnabled: false });
     expect(await page.textContent("body")).toMatch(/needs JavaScript/);
   });
 
   test("a page works in a browser that blocks storage", async () => {
-    const { page, consoleErrors } = await openTab(browser, "about:blank");
+    const { page, consoleErrors } = await openTab(site.browser, "about:blank");
     const block = "{ get() { throw new DOMException('blocked', 'SecurityError'); } }";
     await page.addInitScript(`Object.defineProperty(window, "sessionStorage", ${block})`);
-    await page.goto(address(`/#user_id=${USER}`));
+    await page.goto(site.url(`/#user_id=${USER}`));
     await page.locator("#result .timings").waitFor();
     expect(await page.getByLabel("User id").inputValue()).toBe(USER);
     expect(consoleErrors).toEqual([]);
@@ -64,7 +51,7 @@ describe.runIf(hasBrowser)("the site", () => {
 
   test("the footer says when the service is gone", async () => {
     const gone = await startTestService();
-    const { page } = await openTab(browser, `http://127.0.0.1:${gone.port}/`);
+    const { page } = await openTab(site.browser, `http://127.0.0.1:${gone.port}/`);
     await page.getByText("Service ready").waitFor();
     await gone.close();
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
@@ -73,19 +60,11 @@ describe.runIf(hasBrowser)("the site", () => {
 });
 
 describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
-  let service: RunningService;
-  let browser: Browser;
-  beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestService(), startBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await service?.close();
-  });
+  const site = useSite();
   const open = async () => {
-    const proxy = await startFaultyProxy(service);
+    const proxy = await startFaultyProxy(site.service);
     onTestFinished(() => proxy.close());
-    const playground = await openPlayground(browser, proxy);
+    const playground = await openPlayground(site.browser, proxy);
     await playground.addPhotos(0, sampleFile(3));
     return { ...playground, proxy };
   };

@@ -98,7 +98,7 @@ export const ERRORS = {
   noAdminKey: row("4007", Code.Unauthenticated, 401, "The request has no valid admin key as a Bearer token."),
   crossOrigin: row("4008", Code.PermissionDenied, 403, "The request comes from a page of another origin."),
   noSuchPath: row("4040", Code.Unimplemented, 404, "This path does not exist."),
-  wrongMethod: row("4050", Code.Unimplemented, 405, "This path accepts only POST."),
+  wrongMethod: row("4050", Code.Unimplemented, 405, "This path does not support the method."),
   internal: row("5000", Code.Internal, 500, "Internal error.", { retryable: true }),
   overloaded: row(
     "5001",
@@ -147,7 +147,7 @@ export const ERRORS = {
     "6008",
     Code.ResourceExhausted,
     422,
-    "The gallery is larger than the memory of the service for galleries.",
+    "The gallery does not fit into the memory for galleries.",
   ),
   userNotFound: row("7001", Code.NotFound, 404, "The user does not exist."),
   planNotFound: row("7002", Code.NotFound, 404, "The plan does not exist."),

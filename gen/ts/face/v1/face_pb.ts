@@ -1,7 +1,7 @@
 // Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 // vector.
 //
-// Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+// Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 //
 // Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 // multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text
@@ -781,7 +781,7 @@ export type Detail = Message<"face.v1.Detail"> & {
 
   /**
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    *
    * @generated from field: map<string, double> milliseconds = 3;
    */
@@ -837,7 +837,7 @@ export type FaceDetail = Message<"face.v1.FaceDetail"> & {
   faceRectangle: number[];
 
   /**
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    *
    * @generated from field: optional double score = 2;
    */
@@ -873,7 +873,7 @@ export type FaceDetail = Message<"face.v1.FaceDetail"> & {
 
   /**
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
    *
    * @generated from field: optional double prominence = 7;
    */
@@ -890,9 +890,9 @@ export const FaceDetailSchema: GenMessage<FaceDetail> = /*@__PURE__*/
 /**
  * The four image operations.
  *
- * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
- * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
- * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+ * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+ * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+ * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
  *
  * @generated from service face.v1.FaceService
  */

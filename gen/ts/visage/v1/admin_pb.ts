@@ -30,7 +30,7 @@ export const file_visage_v1_admin: GenFile = /*@__PURE__*/
  */
 export type User = Message<"visage.v1.User"> & {
   /**
-   * Random, and never changed. It is no credential.
+   * Random and immutable. Not a credential.
    *
    * @generated from field: string user_id = 1;
    */
@@ -100,8 +100,8 @@ export const UserSchema: GenMessage<User> = /*@__PURE__*/
  */
 export type ListUsersRequest = Message<"visage.v1.ListUsersRequest"> & {
   /**
-   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-   * ASCII letters are the same.
+   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+   * comparison ignores the case of ASCII letters.
    *
    * @generated from field: string query = 1;
    */
@@ -143,7 +143,7 @@ export type ListUsersResponse = Message<"visage.v1.ListUsersResponse"> & {
   users: User[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last one.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -291,7 +291,7 @@ export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PUR
   messageDesc(file_visage_v1_admin, 6);
 
 /**
- * A request of UpdateUser. What is not set keeps its value.
+ * A request of UpdateUser. A field that is not set keeps its value.
  *
  * @generated from message visage.v1.UpdateUserRequest
  */
@@ -333,7 +333,7 @@ export type UpdateUserRequest = Message<"visage.v1.UpdateUserRequest"> & {
   extendDays?: number | undefined;
 
   /**
-   * Lets the subscription last without end. Not together with end_time or extend_days.
+   * Removes the end of the subscription. Not together with end_time or extend_days.
    *
    * @generated from field: bool without_end = 6;
    */
@@ -837,7 +837,7 @@ export const SumUsageResponseSchema: GenMessage<SumUsageResponse> = /*@__PURE__*
 /**
  * Manages users and plans.
  *
- * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+ * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
  *
  * @generated from service visage.v1.AdminService
  */

@@ -175,8 +175,8 @@ export type AnalyzeImageRequest = Message<"visage.v1.AnalyzeImageRequest"> & {
   image?: Image | undefined;
 
   /**
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    *
    * @generated from field: repeated visage.v1.Feature features = 2;
    */
@@ -247,8 +247,8 @@ export const AnalyzeImageResponseSchema: GenMessage<AnalyzeImageResponse> = /*@_
  */
 export type AnalyzeImagesRequest = Message<"visage.v1.AnalyzeImagesRequest"> & {
   /**
-   * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-   * keys.
+   * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+   * keys need not be unique.
    *
    * @generated from field: string key = 1;
    */
@@ -328,7 +328,7 @@ export type Face = Message<"visage.v1.Face"> & {
   box?: BoundingBox | undefined;
 
   /**
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    *
    * @generated from field: optional float detection_score = 2;
    */
@@ -344,7 +344,7 @@ export type Face = Message<"visage.v1.Face"> & {
   landmarks: Point[];
 
   /**
-   * Where the face is turned to.
+   * Orientation of the head.
    *
    * @generated from field: visage.v1.Pose pose = 4;
    */
@@ -387,7 +387,7 @@ export type Face = Message<"visage.v1.Face"> & {
 
   /**
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
    *
    * @generated from field: optional float prominence = 10;
    */
@@ -402,7 +402,7 @@ export const FaceSchema: GenMessage<Face> = /*@__PURE__*/
   messageDesc(file_visage_v1_face_analysis, 8);
 
 /**
- * The direction in which a face is turned, in degrees. All are 0 for a face that looks at the camera.
+ * The orientation of a head in degrees. All angles are 0 for a face that looks at the camera.
  *
  * @generated from message visage.v1.Pose
  */
@@ -457,7 +457,7 @@ export type Quality = Message<"visage.v1.Quality"> & {
   brightness: number;
 
   /**
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    *
    * @generated from field: repeated visage.v1.QualityIssue issues = 3;
    */
@@ -641,8 +641,8 @@ export type CompareFacesRequest = Message<"visage.v1.CompareFacesRequest"> & {
   target?: FaceSource | undefined;
 
   /**
-   * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-   * measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
    *
    * @generated from field: float max_false_match_rate = 3;
    */
@@ -677,8 +677,8 @@ export type CompareFacesResponse = Message<"visage.v1.CompareFacesResponse"> & {
   threshold: number;
 
   /**
-   * The share of pairs of different people that match at this threshold, measured on the photographs that
-   * docs/accuracy.md names.
+   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+   * docs/typed-api.md).
    *
    * @generated from field: float false_match_rate = 3;
    */
@@ -734,8 +734,7 @@ export type FaceMatch = Message<"visage.v1.FaceMatch"> & {
   distance: number;
 
   /**
-   * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-   * distance of 0.5.
+   * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
    *
    * @generated from field: float confidence = 3;
    */
@@ -937,9 +936,9 @@ export const QualityIssueSchema: GenEnum<QualityIssue> = /*@__PURE__*/
 /**
  * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
  *
- * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
- * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
- * upright image. Images are not stored.
+ * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+ * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+ * the upright image. Images are not stored.
  *
  * @generated from service visage.v1.FaceAnalysisService
  */

@@ -1,7 +1,7 @@
 // Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 // vector.
 //
-// Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+// Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 //
 // Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 // multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text
@@ -1360,7 +1360,7 @@ type Detail struct {
 	// Identity of the networks and the preprocessing. Only vectors of the same model can be compared.
 	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
 	// Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-	// `attributes` and `embed`, as far as they ran.
+	// `attributes` and `embed`. Stages that did not run are missing.
 	Milliseconds  map[string]float64 `protobuf:"bytes,3,rep,name=milliseconds,proto3" json:"milliseconds,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1477,7 +1477,7 @@ type FaceDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Bounding box: x1, y1, x2, y2.
 	FaceRectangle []int32 `protobuf:"varint,1,rep,packed,name=face_rectangle,proto3" json:"face_rectangle,omitempty"`
-	// Detection score, 0 to 1. Missing if the request gave the box.
+	// Detection score, 0 to 1. Missing if the request selected the face by a box.
 	Score *float64 `protobuf:"fixed64,2,opt,name=score,proto3,oneof" json:"score,omitempty"`
 	// Width and height of the face in pixels. The quality check requires 60 each.
 	FaceSize []int32 `protobuf:"varint,3,rep,packed,name=face_size,proto3" json:"face_size,omitempty"`
@@ -1488,7 +1488,7 @@ type FaceDetail struct {
 	// Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
 	Presence float64 `protobuf:"fixed64,6,opt,name=presence,proto3" json:"presence,omitempty"`
 	// Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-	// ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+	// ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
 	Prominence    *float64 `protobuf:"fixed64,7,opt,name=prominence,proto3,oneof" json:"prominence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

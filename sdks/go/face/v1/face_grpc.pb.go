@@ -1,7 +1,7 @@
 // Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 // vector.
 //
-// Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+// Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 //
 // Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 // multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text
@@ -45,9 +45,9 @@ const (
 //
 // The four image operations.
 //
-// Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-// or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-// upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+// Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+// user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+// the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
 type FaceServiceClient interface {
 	// Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
 	// is the same person. The order of the images does not matter.
@@ -128,9 +128,9 @@ func (c *faceServiceClient) GetFaceVec(ctx context.Context, in *GetFaceVecReques
 //
 // The four image operations.
 //
-// Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-// or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-// upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+// Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+// user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+// the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
 type FaceServiceServer interface {
 	// Compares the faces in two images. Returns the Euclidean distance between their vectors and a verdict: below 0.5
 	// is the same person. The order of the images does not matter.

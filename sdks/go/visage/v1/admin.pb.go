@@ -31,7 +31,7 @@ const (
 // A user of the service.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Random, and never changed. It is no credential.
+	// Random and immutable. Not a credential.
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The first characters of the id, which identify the user in the log.
 	Fingerprint string `protobuf:"bytes,2,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
@@ -140,8 +140,8 @@ func (x *User) GetUsedThisMonth() int64 {
 // A request of ListUsers.
 type ListUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-	// ASCII letters are the same.
+	// Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+	// comparison ignores the case of ASCII letters.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
 	// How many users to return, 1 to 1000. 0 means 100.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -207,7 +207,7 @@ type ListUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users, by name.
 	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Asks for the next page; empty on the last one.
+	// The token of the next page; empty on the last one.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	// Number of users on all pages.
 	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
@@ -504,7 +504,7 @@ func (x *CreateUserResponse) GetKey() string {
 	return ""
 }
 
-// A request of UpdateUser. What is not set keeps its value.
+// A request of UpdateUser. A field that is not set keeps its value.
 type UpdateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id, fingerprint or name.
@@ -518,7 +518,7 @@ type UpdateUserRequest struct {
 	// Extends the subscription by this many days, 1 to 3650: from its end, or from now if it has ended or has no end.
 	// Not together with end_time or without_end.
 	ExtendDays *int32 `protobuf:"varint,5,opt,name=extend_days,json=extendDays,proto3,oneof" json:"extend_days,omitempty"`
-	// Lets the subscription last without end. Not together with end_time or extend_days.
+	// Removes the end of the subscription. Not together with end_time or extend_days.
 	WithoutEnd bool `protobuf:"varint,6,opt,name=without_end,json=withoutEnd,proto3" json:"without_end,omitempty"`
 	// The new common name in the client certificates of the user; empty if it uses none.
 	CertificateSubject *string `protobuf:"bytes,7,opt,name=certificate_subject,json=certificateSubject,proto3,oneof" json:"certificate_subject,omitempty"`

@@ -44,7 +44,7 @@ const (
 //
 // Manages users and plans.
 //
-// A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+// A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
 type AdminServiceClient interface {
 	// Lists users by name.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
@@ -206,7 +206,7 @@ func (c *adminServiceClient) SumUsage(ctx context.Context, in *SumUsageRequest, 
 //
 // Manages users and plans.
 //
-// A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+// A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
 type AdminServiceServer interface {
 	// Lists users by name.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)

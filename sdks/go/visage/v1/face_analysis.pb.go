@@ -544,8 +544,8 @@ type AnalyzeImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The image to analyse.
 	Image *Image `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
-	// What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-	// ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+	// What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+	// ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
 	Features []Feature `protobuf:"varint,2,rep,packed,name=features,proto3,enum=visage.v1.Feature" json:"features,omitempty"`
 	// Analyses the faces in these boxes instead of detecting faces; at most 256. The faces are returned in the order of
 	// the boxes. Fails with NO_FACE_IN_BOX if a box has no face.
@@ -681,8 +681,8 @@ func (x *AnalyzeImageResponse) GetFacesFound() int32 {
 // A request of AnalyzeImages: one image of a stream.
 type AnalyzeImagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-	// keys.
+	// Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+	// keys need not be unique.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// The image and what to return.
 	Request       *AnalyzeImageRequest `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
@@ -836,13 +836,13 @@ type Face struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Bounding box from forehead to chin, clipped to the image.
 	Box *BoundingBox `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
-	// Detection score, 0 to 1. Missing if the request gave the box.
+	// Detection score, 0 to 1. Missing if the request selected the face by a box.
 	DetectionScore *float32 `protobuf:"fixed32,2,opt,name=detection_score,json=detectionScore,proto3,oneof" json:"detection_score,omitempty"`
 	// The 68 landmarks in the usual numbering, if the request asked for LANDMARKS: jaw 0 to 16 (8 is the chin), left
 	// eyebrow 17 to 21, right eyebrow 22 to 26, nose 27 to 35 (30 is the tip), left eye 36 to 41, right eye 42 to 47,
 	// outer lips 48 to 59, inner lips 60 to 67. Left and right are as seen in the image.
 	Landmarks []*Point `protobuf:"bytes,3,rep,name=landmarks,proto3" json:"landmarks,omitempty"`
-	// Where the face is turned to.
+	// Orientation of the head.
 	Pose *Pose `protobuf:"bytes,4,opt,name=pose,proto3" json:"pose,omitempty"`
 	// Whether the face is suited for recognition, if the request asked for QUALITY.
 	Quality *Quality `protobuf:"bytes,5,opt,name=quality,proto3" json:"quality,omitempty"`
@@ -855,7 +855,7 @@ type Face struct {
 	// Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
 	Presence float32 `protobuf:"fixed32,9,opt,name=presence,proto3" json:"presence,omitempty"`
 	// Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-	// ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+	// ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
 	Prominence    *float32 `protobuf:"fixed32,10,opt,name=prominence,proto3,oneof" json:"prominence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -961,7 +961,7 @@ func (x *Face) GetProminence() float32 {
 	return 0
 }
 
-// The direction in which a face is turned, in degrees. All are 0 for a face that looks at the camera.
+// The orientation of a head in degrees. All angles are 0 for a face that looks at the camera.
 type Pose struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Positive if the face is turned to the right of the image, -180 to 180.
@@ -1032,7 +1032,7 @@ type Quality struct {
 	Size int32 `protobuf:"varint,1,opt,name=size,proto3" json:"size,omitempty"`
 	// Mean luma of the face, 0 to 255.
 	Brightness float32 `protobuf:"fixed32,2,opt,name=brightness,proto3" json:"brightness,omitempty"`
-	// What is wrong with the face; empty if nothing is.
+	// Why the face is unsuited for recognition; empty if it is suited.
 	Issues []QualityIssue `protobuf:"varint,3,rep,packed,name=issues,proto3,enum=visage.v1.QualityIssue" json:"issues,omitempty"`
 	// Whether there are no issues.
 	Usable        bool `protobuf:"varint,4,opt,name=usable,proto3" json:"usable,omitempty"`
@@ -1384,8 +1384,8 @@ type CompareFacesRequest struct {
 	Source *FaceSource `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// What to compare it with. Without a box, every face of the image is compared.
 	Target *FaceSource `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
-	// Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-	// measured curve of the model. 0 means the threshold 0.5.
+	// Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+	// above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
 	MaxFalseMatchRate float32 `protobuf:"fixed32,3,opt,name=max_false_match_rate,json=maxFalseMatchRate,proto3" json:"max_false_match_rate,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1449,8 +1449,8 @@ type CompareFacesResponse struct {
 	Matches []*FaceMatch `protobuf:"bytes,1,rep,name=matches,proto3" json:"matches,omitempty"`
 	// The distance below which faces match, 0.4 to 0.6.
 	Threshold float32 `protobuf:"fixed32,2,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// The share of pairs of different people that match at this threshold, measured on the photographs that
-	// docs/accuracy.md names.
+	// The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+	// docs/typed-api.md).
 	FalseMatchRate float32 `protobuf:"fixed32,3,opt,name=false_match_rate,json=falseMatchRate,proto3" json:"false_match_rate,omitempty"`
 	// Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
 	Extrapolated bool `protobuf:"varint,4,opt,name=extrapolated,proto3" json:"extrapolated,omitempty"`
@@ -1541,8 +1541,7 @@ type FaceMatch struct {
 	Box *BoundingBox `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Euclidean distance between the embeddings, 0 to 0.9.
 	Distance float32 `protobuf:"fixed32,2,opt,name=distance,proto3" json:"distance,omitempty"`
-	// Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-	// distance of 0.5.
+	// Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
 	Confidence float32 `protobuf:"fixed32,3,opt,name=confidence,proto3" json:"confidence,omitempty"`
 	// Whether the distance is below the threshold.
 	Matched       bool `protobuf:"varint,4,opt,name=matched,proto3" json:"matched,omitempty"`

@@ -41,9 +41,9 @@ const (
 //
 // Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 //
-// Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-// or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-// upright image. Images are not stored.
+// Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+// user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+// the upright image. Images are not stored.
 type FaceAnalysisServiceClient interface {
 	// Measures every face in an image. For an image without a face it succeeds and returns no faces.
 	AnalyzeImage(ctx context.Context, in *AnalyzeImageRequest, opts ...grpc.CallOption) (*AnalyzeImageResponse, error)
@@ -108,9 +108,9 @@ func (c *faceAnalysisServiceClient) CompareFaces(ctx context.Context, in *Compar
 //
 // Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 //
-// Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-// or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-// upright image. Images are not stored.
+// Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+// user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+// the upright image. Images are not stored.
 type FaceAnalysisServiceServer interface {
 	// Measures every face in an image. For an image without a face it succeeds and returns no faces.
 	AnalyzeImage(context.Context, *AnalyzeImageRequest) (*AnalyzeImageResponse, error)

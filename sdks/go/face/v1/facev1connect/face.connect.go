@@ -1,7 +1,7 @@
 // Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 // vector.
 //
-// Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+// Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 //
 // Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 // multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text

@@ -39,7 +39,7 @@ class User(_message.Message):
     CERTIFICATE_SUBJECT_FIELD_NUMBER: _builtins.int
     USED_THIS_MONTH_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
-    """Random, and never changed. It is no credential."""
+    """Random and immutable. Not a credential."""
     fingerprint: _builtins.str
     """The first characters of the id, which identify the user in the log."""
     name: _builtins.str
@@ -88,8 +88,8 @@ class ListUsersRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     query: _builtins.str
-    """Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-    ASCII letters are the same.
+    """Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+    comparison ignores the case of ASCII letters.
     """
     page_size: _builtins.int
     """How many users to return, 1 to 1000. 0 means 100."""
@@ -120,7 +120,7 @@ class ListUsersResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     TOTAL_SIZE_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty on the last one."""
+    """The token of the next page; empty on the last one."""
     total_size: _builtins.int
     """Number of users on all pages."""
     @_builtins.property
@@ -266,7 +266,7 @@ Global___CreateUserResponse: _TypeAlias = CreateUserResponse  # noqa: Y015
 
 @_typing.final
 class UpdateUserRequest(_message.Message):
-    """A request of UpdateUser. What is not set keeps its value."""
+    """A request of UpdateUser. A field that is not set keeps its value."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -288,7 +288,7 @@ class UpdateUserRequest(_message.Message):
     Not together with end_time or without_end.
     """
     without_end: _builtins.bool
-    """Lets the subscription last without end. Not together with end_time or extend_days."""
+    """Removes the end of the subscription. Not together with end_time or extend_days."""
     certificate_subject: _builtins.str
     """The new common name in the client certificates of the user; empty if it uses none."""
     @_builtins.property

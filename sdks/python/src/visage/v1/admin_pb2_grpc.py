@@ -28,7 +28,7 @@ if _version_not_supported:
 class AdminServiceStub(object):
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     def __init__(self, channel):
@@ -102,7 +102,7 @@ class AdminServiceStub(object):
 class AdminServiceServicer(object):
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     def ListUsers(self, request, context):
@@ -263,7 +263,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 class AdminService(object):
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     @staticmethod

@@ -33,7 +33,7 @@ GRPC_VERSION: str
 class AdminServiceStub:
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     @_typing.overload
@@ -69,7 +69,7 @@ class AdminServiceStub:
 class AdminServiceAsyncStub(AdminServiceStub):
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -101,7 +101,7 @@ class AdminServiceAsyncStub(AdminServiceStub):
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """Manages users and plans.
 
-    A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+    A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
     """
 
     @_abc_1.abstractmethod

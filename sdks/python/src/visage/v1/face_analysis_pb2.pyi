@@ -284,8 +284,8 @@ class AnalyzeImageRequest(_message.Message):
 
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[Global___Feature.ValueType]:
-        """What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-        ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+        """What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+        ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
         """
 
     @_builtins.property
@@ -353,8 +353,8 @@ class AnalyzeImagesRequest(_message.Message):
     KEY_FIELD_NUMBER: _builtins.int
     REQUEST_FIELD_NUMBER: _builtins.int
     key: _builtins.str
-    """Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-    keys.
+    """Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+    keys need not be unique.
     """
     @_builtins.property
     def request(self) -> Global___AnalyzeImageRequest:
@@ -429,12 +429,12 @@ class Face(_message.Message):
     PRESENCE_FIELD_NUMBER: _builtins.int
     PROMINENCE_FIELD_NUMBER: _builtins.int
     detection_score: _builtins.float
-    """Detection score, 0 to 1. Missing if the request gave the box."""
+    """Detection score, 0 to 1. Missing if the request selected the face by a box."""
     presence: _builtins.float
     """Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces."""
     prominence: _builtins.float
     """Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-    ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+    ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
     """
     @_builtins.property
     def box(self) -> Global___BoundingBox:
@@ -449,7 +449,7 @@ class Face(_message.Message):
 
     @_builtins.property
     def pose(self) -> Global___Pose:
-        """Where the face is turned to."""
+        """Orientation of the head."""
 
     @_builtins.property
     def quality(self) -> Global___Quality:
@@ -498,7 +498,7 @@ Global___Face: _TypeAlias = Face  # noqa: Y015
 
 @_typing.final
 class Pose(_message.Message):
-    """The direction in which a face is turned, in degrees. All are 0 for a face that looks at the camera."""
+    """The orientation of a head in degrees. All angles are 0 for a face that looks at the camera."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -544,7 +544,7 @@ class Quality(_message.Message):
     """Whether there are no issues."""
     @_builtins.property
     def issues(self) -> _containers.RepeatedScalarFieldContainer[Global___QualityIssue.ValueType]:
-        """What is wrong with the face; empty if nothing is."""
+        """Why the face is unsuited for recognition; empty if it is suited."""
 
     def __init__(
         self,
@@ -702,8 +702,8 @@ class CompareFacesRequest(_message.Message):
     TARGET_FIELD_NUMBER: _builtins.int
     MAX_FALSE_MATCH_RATE_FIELD_NUMBER: _builtins.int
     max_false_match_rate: _builtins.float
-    """Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-    measured curve of the model. 0 means the threshold 0.5.
+    """Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+    above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
     """
     @_builtins.property
     def source(self) -> Global___FaceSource:
@@ -743,8 +743,8 @@ class CompareFacesResponse(_message.Message):
     threshold: _builtins.float
     """The distance below which faces match, 0.4 to 0.6."""
     false_match_rate: _builtins.float
-    """The share of pairs of different people that match at this threshold, measured on the photographs that
-    docs/accuracy.md names.
+    """The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+    docs/typed-api.md).
     """
     extrapolated: _builtins.bool
     """Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate."""
@@ -789,9 +789,7 @@ class FaceMatch(_message.Message):
     distance: _builtins.float
     """Euclidean distance between the embeddings, 0 to 0.9."""
     confidence: _builtins.float
-    """Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-    distance of 0.5.
-    """
+    """Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5."""
     matched: _builtins.bool
     """Whether the distance is below the threshold."""
     @_builtins.property

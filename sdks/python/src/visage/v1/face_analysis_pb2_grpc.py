@@ -28,9 +28,9 @@ if _version_not_supported:
 class FaceAnalysisServiceStub(object):
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     def __init__(self, channel):
@@ -59,9 +59,9 @@ class FaceAnalysisServiceStub(object):
 class FaceAnalysisServiceServicer(object):
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     def AnalyzeImage(self, request, context):
@@ -122,9 +122,9 @@ def add_FaceAnalysisServiceServicer_to_server(servicer, server):
 class FaceAnalysisService(object):
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     @staticmethod

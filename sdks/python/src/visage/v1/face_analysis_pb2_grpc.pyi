@@ -39,9 +39,9 @@ GRPC_VERSION: str
 class FaceAnalysisServiceStub:
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     @_typing.overload
@@ -69,9 +69,9 @@ class FaceAnalysisServiceStub:
 class FaceAnalysisServiceAsyncStub(FaceAnalysisServiceStub):
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -95,9 +95,9 @@ class FaceAnalysisServiceAsyncStub(FaceAnalysisServiceStub):
 class FaceAnalysisServiceServicer(metaclass=_abc_1.ABCMeta):
     """Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. Images are not stored.
     """
 
     @_abc_1.abstractmethod

@@ -28,8 +28,8 @@ if _version_not_supported:
 class GalleryServiceStub(object):
     """Enrols people in galleries and identifies faces.
 
-    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-    does not exist, or belongs to another user, fails with NOT_FOUND.
+    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+    id that does not exist, or belongs to another user, fails with NOT_FOUND.
     """
 
     def __init__(self, channel):
@@ -113,8 +113,8 @@ class GalleryServiceStub(object):
 class GalleryServiceServicer(object):
     """Enrols people in galleries and identifies faces.
 
-    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-    does not exist, or belongs to another user, fails with NOT_FOUND.
+    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+    id that does not exist, or belongs to another user, fails with NOT_FOUND.
     """
 
     def CreateGallery(self, request, context):
@@ -146,7 +146,7 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteGallery(self, request, context):
-        """Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+        """Deletes a gallery with all its people. When it returns, the templates are erased from the database.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -183,7 +183,7 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeletePerson(self, request, context):
-        """Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+        """Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -197,8 +197,8 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def IdentifyFaces(self, request, context):
-        """Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-        without a face gives no faces; neither is an error. The search is exact.
+        """Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+        image without a face gives no faces; neither is an error. The search is exact.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -213,7 +213,7 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ImportFaces(self, request_iterator, context):
-        """Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+        """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
         Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -304,8 +304,8 @@ def add_GalleryServiceServicer_to_server(servicer, server):
 class GalleryService(object):
     """Enrols people in galleries and identifies faces.
 
-    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-    does not exist, or belongs to another user, fails with NOT_FOUND.
+    Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+    id that does not exist, or belongs to another user, fails with NOT_FOUND.
     """
 
     @staticmethod

@@ -4,7 +4,7 @@ isort:skip_file
 Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 vector.
 
-Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 
 Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text
@@ -780,7 +780,7 @@ class Detail(_message.Message):
     @_builtins.property
     def milliseconds(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
         """Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-        `attributes` and `embed`, as far as they ran.
+        `attributes` and `embed`. Stages that did not run are missing.
         """
 
     def __init__(
@@ -840,7 +840,7 @@ class FaceDetail(_message.Message):
     PRESENCE_FIELD_NUMBER: _builtins.int
     PROMINENCE_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """Detection score, 0 to 1. Missing if the request gave the box."""
+    """Detection score, 0 to 1. Missing if the request selected the face by a box."""
     light: _builtins.float
     """Mean luma of the face, 0 to 255. The quality check requires 70."""
     yaw: _builtins.float
@@ -849,7 +849,7 @@ class FaceDetail(_message.Message):
     """Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces."""
     prominence: _builtins.float
     """Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-    ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+    ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
     """
     @_builtins.property
     def face_rectangle(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

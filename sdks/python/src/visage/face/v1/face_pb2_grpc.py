@@ -28,9 +28,9 @@ if _version_not_supported:
 class FaceServiceStub(object):
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     def __init__(self, channel):
@@ -64,9 +64,9 @@ class FaceServiceStub(object):
 class FaceServiceServicer(object):
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     def MatchFaces(self, request, context):
@@ -144,9 +144,9 @@ def add_FaceServiceServicer_to_server(servicer, server):
 class FaceService(object):
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     @staticmethod

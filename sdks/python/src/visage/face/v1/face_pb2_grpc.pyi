@@ -4,7 +4,7 @@ isort:skip_file
 Face analysis: compare two faces, read the attributes of every face in an image, and convert a face into a
 vector.
 
-Every request needs a valid user id in the header (gRPC: metadata) `user_id`.
+Every request needs a key in the header (gRPC: metadata) `authorization: Bearer KEY`, `x-api-key` or `user_id`.
 
 Over plain HTTP, each operation is a POST request to the path of its http rule. The body is
 multipart/form-data, application/x-www-form-urlencoded or application/json. An image is a file part, or text
@@ -48,9 +48,9 @@ GRPC_VERSION: str
 class FaceServiceStub:
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     @_typing.overload
@@ -89,9 +89,9 @@ class FaceServiceStub:
 class FaceServiceAsyncStub(FaceServiceStub):
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -126,9 +126,9 @@ class FaceServiceAsyncStub(FaceServiceStub):
 class FaceServiceServicer(metaclass=_abc_1.ABCMeta):
     """The four image operations.
 
-    Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-    or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-    upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+    Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+    user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+    the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
     """
 
     @_abc_1.abstractmethod

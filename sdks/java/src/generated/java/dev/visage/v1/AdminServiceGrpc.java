@@ -5,7 +5,7 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * Manages users and plans.
- * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+ * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -458,7 +458,7 @@ public final class AdminServiceGrpc {
   /**
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public interface AsyncService {
@@ -588,7 +588,7 @@ public final class AdminServiceGrpc {
    * Base class for the server implementation of the service AdminService.
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public static abstract class AdminServiceImplBase
@@ -603,7 +603,7 @@ public final class AdminServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service AdminService.
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public static final class AdminServiceStub
@@ -756,7 +756,7 @@ public final class AdminServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service AdminService.
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public static final class AdminServiceBlockingV2Stub
@@ -897,7 +897,7 @@ public final class AdminServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service AdminService.
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public static final class AdminServiceBlockingStub
@@ -1038,7 +1038,7 @@ public final class AdminServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service AdminService.
    * <pre>
    * Manages users and plans.
-   * A user is named by its id, its fingerprint or its name. Changes take effect within five seconds.
+   * A user is identified by its id, its fingerprint or its name. Changes take effect within five seconds.
    * </pre>
    */
   public static final class AdminServiceFutureStub

@@ -108,8 +108,8 @@ private static final long serialVersionUID = 0L;
           };
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -122,8 +122,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -135,8 +135,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -149,8 +149,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -163,8 +163,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -905,8 +905,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -918,8 +918,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -930,8 +930,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -943,8 +943,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -963,8 +963,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -980,8 +980,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1000,8 +1000,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1015,8 +1015,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1029,8 +1029,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1042,8 +1042,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1060,8 +1060,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1076,8 +1076,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

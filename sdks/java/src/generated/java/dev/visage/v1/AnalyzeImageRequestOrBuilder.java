@@ -39,8 +39,8 @@ public interface AnalyzeImageRequestOrBuilder extends
 
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -49,8 +49,8 @@ public interface AnalyzeImageRequestOrBuilder extends
   java.util.List<dev.visage.v1.Feature> getFeaturesList();
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -59,8 +59,8 @@ public interface AnalyzeImageRequestOrBuilder extends
   int getFeaturesCount();
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -70,8 +70,8 @@ public interface AnalyzeImageRequestOrBuilder extends
   dev.visage.v1.Feature getFeatures(int index);
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -81,8 +81,8 @@ public interface AnalyzeImageRequestOrBuilder extends
   getFeaturesValueList();
   /**
    * <pre>
-   * What to return of each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the others cost next to nothing.
+   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -59,8 +59,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object key_ = "";
   /**
    * <pre>
-   * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-   * keys.
+   * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+   * keys need not be unique.
    * </pre>
    *
    * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -81,8 +81,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-   * keys.
+   * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+   * keys need not be unique.
    * </pre>
    *
    * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -491,8 +491,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object key_ = "";
     /**
      * <pre>
-     * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-     * keys.
+     * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+     * keys need not be unique.
      * </pre>
      *
      * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -512,8 +512,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-     * keys.
+     * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+     * keys need not be unique.
      * </pre>
      *
      * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -534,8 +534,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-     * keys.
+     * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+     * keys need not be unique.
      * </pre>
      *
      * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -552,8 +552,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-     * keys.
+     * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+     * keys need not be unique.
      * </pre>
      *
      * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -567,8 +567,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-     * keys.
+     * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+     * keys need not be unique.
      * </pre>
      *
      * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>

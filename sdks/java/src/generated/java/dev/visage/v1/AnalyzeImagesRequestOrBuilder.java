@@ -12,8 +12,8 @@ public interface AnalyzeImagesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-   * keys.
+   * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+   * keys need not be unique.
    * </pre>
    *
    * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -22,8 +22,8 @@ public interface AnalyzeImagesRequestOrBuilder extends
   java.lang.String getKey();
   /**
    * <pre>
-   * Names the image in its response, for example by its file name; at most 1024 bytes. The service does not compare
-   * keys.
+   * Identifies the image in its response, for example a file name; at most 1024 bytes. The service copies it unchanged;
+   * keys need not be unique.
    * </pre>
    *
    * <code>string key = 1 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -133,8 +133,8 @@ private static final long serialVersionUID = 0L;
   private float maxFalseMatchRate_ = 0F;
   /**
    * <pre>
-   * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-   * measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
    * </pre>
    *
    * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -848,8 +848,8 @@ private static final long serialVersionUID = 0L;
     private float maxFalseMatchRate_ ;
     /**
      * <pre>
-     * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-     * measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -861,8 +861,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-     * measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -878,8 +878,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-     * measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -66,8 +66,8 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Chooses the threshold so that at most this share of pairs of different people match, above 0 to 1, by the
-   * measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
    * </pre>
    *
    * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -135,8 +135,8 @@ private static final long serialVersionUID = 0L;
   private float falseMatchRate_ = 0F;
   /**
    * <pre>
-   * The share of pairs of different people that match at this threshold, measured on the photographs that
-   * docs/accuracy.md names.
+   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+   * docs/typed-api.md).
    * </pre>
    *
    * <code>float false_match_rate = 3;</code>
@@ -1105,8 +1105,8 @@ private static final long serialVersionUID = 0L;
     private float falseMatchRate_ ;
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on the photographs that
-     * docs/accuracy.md names.
+     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+     * docs/typed-api.md).
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>
@@ -1118,8 +1118,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on the photographs that
-     * docs/accuracy.md names.
+     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+     * docs/typed-api.md).
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>
@@ -1135,8 +1135,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on the photographs that
-     * docs/accuracy.md names.
+     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+     * docs/typed-api.md).
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>

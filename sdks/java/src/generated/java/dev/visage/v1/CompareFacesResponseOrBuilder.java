@@ -66,8 +66,8 @@ public interface CompareFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * The share of pairs of different people that match at this threshold, measured on the photographs that
-   * docs/accuracy.md names.
+   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
+   * docs/typed-api.md).
    * </pre>
    *
    * <code>float false_match_rate = 3;</code>

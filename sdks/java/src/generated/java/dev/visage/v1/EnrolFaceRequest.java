@@ -194,7 +194,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object faceId_ = "";
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+   * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
    * </pre>
    *
    * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -215,7 +215,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+   * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
    * </pre>
    *
    * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1103,7 +1103,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object faceId_ = "";
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+     * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
      * </pre>
      *
      * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1123,7 +1123,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+     * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
      * </pre>
      *
      * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1144,7 +1144,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+     * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
      * </pre>
      *
      * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1161,7 +1161,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+     * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
      * </pre>
      *
      * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1175,7 +1175,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+     * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
      * </pre>
      *
      * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -79,7 +79,7 @@ public interface EnrolFaceRequestOrBuilder extends
 
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+   * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
    * </pre>
    *
    * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -88,7 +88,7 @@ public interface EnrolFaceRequestOrBuilder extends
   java.lang.String getFaceId();
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template, so that the same photo is enrolled once.
+   * The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
    * </pre>
    *
    * <code>string face_id = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

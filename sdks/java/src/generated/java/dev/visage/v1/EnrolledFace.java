@@ -59,7 +59,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object faceId_ = "";
   /**
    * <pre>
-   * Chosen by the caller, or made from the template.
+   * Chosen by the caller, or derived from the template.
    * </pre>
    *
    * <code>string face_id = 1;</code>
@@ -80,7 +80,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Chosen by the caller, or made from the template.
+   * Chosen by the caller, or derived from the template.
    * </pre>
    *
    * <code>string face_id = 1;</code>
@@ -489,7 +489,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object faceId_ = "";
     /**
      * <pre>
-     * Chosen by the caller, or made from the template.
+     * Chosen by the caller, or derived from the template.
      * </pre>
      *
      * <code>string face_id = 1;</code>
@@ -509,7 +509,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chosen by the caller, or made from the template.
+     * Chosen by the caller, or derived from the template.
      * </pre>
      *
      * <code>string face_id = 1;</code>
@@ -530,7 +530,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chosen by the caller, or made from the template.
+     * Chosen by the caller, or derived from the template.
      * </pre>
      *
      * <code>string face_id = 1;</code>
@@ -547,7 +547,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chosen by the caller, or made from the template.
+     * Chosen by the caller, or derived from the template.
      * </pre>
      *
      * <code>string face_id = 1;</code>
@@ -561,7 +561,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chosen by the caller, or made from the template.
+     * Chosen by the caller, or derived from the template.
      * </pre>
      *
      * <code>string face_id = 1;</code>

@@ -12,7 +12,7 @@ public interface EnrolledFaceOrBuilder extends
 
   /**
    * <pre>
-   * Chosen by the caller, or made from the template.
+   * Chosen by the caller, or derived from the template.
    * </pre>
    *
    * <code>string face_id = 1;</code>
@@ -21,7 +21,7 @@ public interface EnrolledFaceOrBuilder extends
   java.lang.String getFaceId();
   /**
    * <pre>
-   * Chosen by the caller, or made from the template.
+   * Chosen by the caller, or derived from the template.
    * </pre>
    *
    * <code>string face_id = 1;</code>

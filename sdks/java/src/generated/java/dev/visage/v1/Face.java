@@ -97,7 +97,7 @@ private static final long serialVersionUID = 0L;
   private float detectionScore_ = 0F;
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float detection_score = 2;</code>
@@ -109,7 +109,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float detection_score = 2;</code>
@@ -195,7 +195,7 @@ private static final long serialVersionUID = 0L;
   private dev.visage.v1.Pose pose_;
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -207,7 +207,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -219,7 +219,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -401,7 +401,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -414,7 +414,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -1264,7 +1264,7 @@ private static final long serialVersionUID = 0L;
     private float detectionScore_ ;
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float detection_score = 2;</code>
@@ -1276,7 +1276,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float detection_score = 2;</code>
@@ -1288,7 +1288,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float detection_score = 2;</code>
@@ -1304,7 +1304,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float detection_score = 2;</code>
@@ -1670,7 +1670,7 @@ private static final long serialVersionUID = 0L;
         dev.visage.v1.Pose, dev.visage.v1.Pose.Builder, dev.visage.v1.PoseOrBuilder> poseBuilder_;
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1681,7 +1681,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1696,7 +1696,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1716,7 +1716,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1734,7 +1734,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1759,7 +1759,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1776,7 +1776,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1788,7 +1788,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1803,7 +1803,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Where the face is turned to.
+     * Orientation of the head.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -2498,7 +2498,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2511,7 +2511,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2524,7 +2524,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2541,7 +2541,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>

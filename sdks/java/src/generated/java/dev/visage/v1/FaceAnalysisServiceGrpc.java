@@ -5,9 +5,9 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
- * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
- * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
- * upright image. Images are not stored.
+ * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+ * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+ * the upright image. Images are not stored.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -176,9 +176,9 @@ public final class FaceAnalysisServiceGrpc {
   /**
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public interface AsyncService {
@@ -224,9 +224,9 @@ public final class FaceAnalysisServiceGrpc {
    * Base class for the server implementation of the service FaceAnalysisService.
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public static abstract class FaceAnalysisServiceImplBase
@@ -241,9 +241,9 @@ public final class FaceAnalysisServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service FaceAnalysisService.
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public static final class FaceAnalysisServiceStub
@@ -303,9 +303,9 @@ public final class FaceAnalysisServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service FaceAnalysisService.
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public static final class FaceAnalysisServiceBlockingV2Stub
@@ -364,9 +364,9 @@ public final class FaceAnalysisServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service FaceAnalysisService.
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public static final class FaceAnalysisServiceBlockingStub
@@ -408,9 +408,9 @@ public final class FaceAnalysisServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service FaceAnalysisService.
    * <pre>
    * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. Images are not stored.
    * </pre>
    */
   public static final class FaceAnalysisServiceFutureStub

@@ -110,8 +110,7 @@ private static final long serialVersionUID = 0L;
   private float confidence_ = 0F;
   /**
    * <pre>
-   * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-   * distance of 0.5.
+   * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
    * </pre>
    *
    * <code>float confidence = 3;</code>
@@ -738,8 +737,7 @@ private static final long serialVersionUID = 0L;
     private float confidence_ ;
     /**
      * <pre>
-     * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-     * distance of 0.5.
+     * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
      * </pre>
      *
      * <code>float confidence = 3;</code>
@@ -751,8 +749,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-     * distance of 0.5.
+     * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
      * </pre>
      *
      * <code>float confidence = 3;</code>
@@ -768,8 +765,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-     * distance of 0.5.
+     * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
      * </pre>
      *
      * <code>float confidence = 3;</code>

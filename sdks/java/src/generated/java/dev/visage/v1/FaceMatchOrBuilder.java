@@ -49,8 +49,7 @@ public interface FaceMatchOrBuilder extends
 
   /**
    * <pre>
-   * Probability that both are the same person, 0 to 1, if both answers are equally likely beforehand. 0.6 at a
-   * distance of 0.5.
+   * Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
    * </pre>
    *
    * <code>float confidence = 3;</code>

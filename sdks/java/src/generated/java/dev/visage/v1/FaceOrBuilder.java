@@ -39,7 +39,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float detection_score = 2;</code>
@@ -48,7 +48,7 @@ public interface FaceOrBuilder extends
   boolean hasDetectionScore();
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float detection_score = 2;</code>
@@ -112,7 +112,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -121,7 +121,7 @@ public interface FaceOrBuilder extends
   boolean hasPose();
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -130,7 +130,7 @@ public interface FaceOrBuilder extends
   dev.visage.v1.Pose getPose();
   /**
    * <pre>
-   * Where the face is turned to.
+   * Orientation of the head.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -258,7 +258,7 @@ public interface FaceOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -268,7 +268,7 @@ public interface FaceOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>

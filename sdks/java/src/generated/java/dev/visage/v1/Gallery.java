@@ -108,7 +108,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>
@@ -129,7 +129,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>
@@ -900,7 +900,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -920,7 +920,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -941,7 +941,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -958,7 +958,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -972,7 +972,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>

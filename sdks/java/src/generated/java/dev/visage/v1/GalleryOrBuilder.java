@@ -32,7 +32,7 @@ public interface GalleryOrBuilder extends
 
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>
@@ -41,7 +41,7 @@ public interface GalleryOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>

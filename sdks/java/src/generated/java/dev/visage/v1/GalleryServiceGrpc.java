@@ -5,8 +5,8 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * Enrols people in galleries and identifies faces.
- * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
- * does not exist, or belongs to another user, fails with NOT_FOUND.
+ * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+ * id that does not exist, or belongs to another user, fails with NOT_FOUND.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -526,8 +526,8 @@ public final class GalleryServiceGrpc {
   /**
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public interface AsyncService {
@@ -574,7 +574,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
      * </pre>
      */
     default void deleteGallery(dev.visage.v1.DeleteGalleryRequest request,
@@ -626,7 +626,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
      * </pre>
      */
     default void deletePerson(dev.visage.v1.DeletePersonRequest request,
@@ -646,8 +646,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-     * without a face gives no faces; neither is an error. The search is exact.
+     * Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+     * image without a face gives no faces; neither is an error. The search is exact.
      * </pre>
      */
     default void identifyFaces(dev.visage.v1.IdentifyFacesRequest request,
@@ -668,7 +668,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
      * </pre>
      */
@@ -682,8 +682,8 @@ public final class GalleryServiceGrpc {
    * Base class for the server implementation of the service GalleryService.
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public static abstract class GalleryServiceImplBase
@@ -698,8 +698,8 @@ public final class GalleryServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service GalleryService.
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public static final class GalleryServiceStub
@@ -761,7 +761,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
      * </pre>
      */
     public void deleteGallery(dev.visage.v1.DeleteGalleryRequest request,
@@ -818,7 +818,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
      * </pre>
      */
     public void deletePerson(dev.visage.v1.DeletePersonRequest request,
@@ -840,8 +840,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-     * without a face gives no faces; neither is an error. The search is exact.
+     * Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+     * image without a face gives no faces; neither is an error. The search is exact.
      * </pre>
      */
     public void identifyFaces(dev.visage.v1.IdentifyFacesRequest request,
@@ -864,7 +864,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
      * </pre>
      */
@@ -879,8 +879,8 @@ public final class GalleryServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service GalleryService.
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public static final class GalleryServiceBlockingV2Stub
@@ -938,7 +938,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteGalleryResponse deleteGallery(dev.visage.v1.DeleteGalleryRequest request) throws io.grpc.StatusException {
@@ -990,7 +990,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
      * </pre>
      */
     public dev.visage.v1.DeletePersonResponse deletePerson(dev.visage.v1.DeletePersonRequest request) throws io.grpc.StatusException {
@@ -1010,8 +1010,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-     * without a face gives no faces; neither is an error. The search is exact.
+     * Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+     * image without a face gives no faces; neither is an error. The search is exact.
      * </pre>
      */
     public dev.visage.v1.IdentifyFacesResponse identifyFaces(dev.visage.v1.IdentifyFacesRequest request) throws io.grpc.StatusException {
@@ -1034,7 +1034,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Enrols faces that were exported. Faces with the same ids are replaced, so an import that failed can be repeated.
+     * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
      * </pre>
      */
@@ -1050,8 +1050,8 @@ public final class GalleryServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service GalleryService.
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public static final class GalleryServiceBlockingStub
@@ -1109,7 +1109,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteGalleryResponse deleteGallery(dev.visage.v1.DeleteGalleryRequest request) {
@@ -1161,7 +1161,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
      * </pre>
      */
     public dev.visage.v1.DeletePersonResponse deletePerson(dev.visage.v1.DeletePersonRequest request) {
@@ -1181,8 +1181,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-     * without a face gives no faces; neither is an error. The search is exact.
+     * Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+     * image without a face gives no faces; neither is an error. The search is exact.
      * </pre>
      */
     public dev.visage.v1.IdentifyFacesResponse identifyFaces(dev.visage.v1.IdentifyFacesRequest request) {
@@ -1207,8 +1207,8 @@ public final class GalleryServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service GalleryService.
    * <pre>
    * Enrols people in galleries and identifies faces.
-   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. What
-   * does not exist, or belongs to another user, fails with NOT_FOUND.
+   * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
+   * id that does not exist, or belongs to another user, fails with NOT_FOUND.
    * </pre>
    */
   public static final class GalleryServiceFutureStub
@@ -1270,7 +1270,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with everybody in it. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeleteGalleryResponse> deleteGallery(
@@ -1327,7 +1327,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and nobody finds the person any more.
+     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeletePersonResponse> deletePerson(
@@ -1349,8 +1349,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Finds the people in a gallery to whom the faces of an image may belong. A stranger has no matches, and an image
-     * without a face gives no faces; neither is an error. The search is exact.
+     * Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
+     * image without a face gives no faces; neither is an error. The search is exact.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.IdentifyFacesResponse> identifyFaces(

@@ -7,7 +7,7 @@ package dev.visage.v1;
 
 /**
  * <pre>
- * Who one face may be.
+ * A face and the people whom it matches.
  * </pre>
  *
  * Protobuf type {@code visage.v1.IdentifiedFace}
@@ -339,7 +339,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who one face may be.
+   * A face and the people whom it matches.
    * </pre>
    *
    * Protobuf type {@code visage.v1.IdentifiedFace}

@@ -105,7 +105,7 @@ private static final long serialVersionUID = 0L;
   private dev.visage.v1.FaceSource source_;
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -117,7 +117,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -129,7 +129,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -158,7 +158,7 @@ private static final long serialVersionUID = 0L;
   private float maxDistance_ = 0F;
   /**
    * <pre>
-   * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+   * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
    * </pre>
    *
    * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -170,7 +170,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+   * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
    * </pre>
    *
    * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -679,7 +679,7 @@ private static final long serialVersionUID = 0L;
         dev.visage.v1.FaceSource, dev.visage.v1.FaceSource.Builder, dev.visage.v1.FaceSourceOrBuilder> sourceBuilder_;
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -690,7 +690,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -705,7 +705,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -725,7 +725,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -743,7 +743,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -768,7 +768,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -785,7 +785,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -797,7 +797,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -812,7 +812,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whom to identify: every face of an image, the face in a box, or an embedding.
+     * What to identify: every face of an image, the face in a box, or an embedding.
      * </pre>
      *
      * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -878,7 +878,7 @@ private static final long serialVersionUID = 0L;
     private float maxDistance_ ;
     /**
      * <pre>
-     * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+     * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
      * </pre>
      *
      * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -890,7 +890,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+     * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
      * </pre>
      *
      * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -902,7 +902,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+     * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
      * </pre>
      *
      * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -918,7 +918,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+     * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
      * </pre>
      *
      * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -32,7 +32,7 @@ public interface IdentifyFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -41,7 +41,7 @@ public interface IdentifyFacesRequestOrBuilder extends
   boolean hasSource();
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -50,7 +50,7 @@ public interface IdentifyFacesRequestOrBuilder extends
   dev.visage.v1.FaceSource getSource();
   /**
    * <pre>
-   * Whom to identify: every face of an image, the face in a box, or an embedding.
+   * What to identify: every face of an image, the face in a box, or an embedding.
    * </pre>
    *
    * <code>.visage.v1.FaceSource source = 2 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -69,7 +69,7 @@ public interface IdentifyFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+   * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
    * </pre>
    *
    * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -78,7 +78,7 @@ public interface IdentifyFacesRequestOrBuilder extends
   boolean hasMaxDistance();
   /**
    * <pre>
-   * A threshold for this request, above 0 to 0.9. Without it, that of the gallery is used, or one that fits its size.
+   * A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
    * </pre>
    *
    * <code>optional float max_distance = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -7,7 +7,7 @@ package dev.visage.v1;
 
 /**
  * <pre>
- * Who the faces may be.
+ * The result of IdentifyFaces.
  * </pre>
  *
  * Protobuf type {@code visage.v1.IdentifyFacesResponse}
@@ -135,8 +135,8 @@ private static final long serialVersionUID = 0L;
   private float falsePositiveRate_ = 0F;
   /**
    * <pre>
-   * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-   * beyond the measured curve.
+   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+   * 1. Missing if the threshold is beyond the measured curve.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -148,8 +148,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-   * beyond the measured curve.
+   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+   * 1. Missing if the threshold is beyond the measured curve.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -164,8 +164,7 @@ private static final long serialVersionUID = 0L;
   private boolean candidatesOnly_ = false;
   /**
    * <pre>
-   * Whether the gallery is too large for a verdict: with more than 10,000 faces the matches are candidates for a person
-   * to judge.
+   * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
    * </pre>
    *
    * <code>bool candidates_only = 4;</code>
@@ -242,7 +241,7 @@ private static final long serialVersionUID = 0L;
   private boolean stale_ = false;
   /**
    * <pre>
-   * Whether the database could not be reached, so that recent changes may be missing.
+   * Whether the result is from memory because the database is unavailable: recent changes may be missing.
    * </pre>
    *
    * <code>bool stale = 7;</code>
@@ -500,7 +499,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Who the faces may be.
+   * The result of IdentifyFaces.
    * </pre>
    *
    * Protobuf type {@code visage.v1.IdentifyFacesResponse}
@@ -1121,8 +1120,8 @@ private static final long serialVersionUID = 0L;
     private float falsePositiveRate_ ;
     /**
      * <pre>
-     * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-     * beyond the measured curve.
+     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+     * 1. Missing if the threshold is beyond the measured curve.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1134,8 +1133,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-     * beyond the measured curve.
+     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+     * 1. Missing if the threshold is beyond the measured curve.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1147,8 +1146,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-     * beyond the measured curve.
+     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+     * 1. Missing if the threshold is beyond the measured curve.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1164,8 +1163,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-     * beyond the measured curve.
+     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+     * 1. Missing if the threshold is beyond the measured curve.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1181,8 +1180,7 @@ private static final long serialVersionUID = 0L;
     private boolean candidatesOnly_ ;
     /**
      * <pre>
-     * Whether the gallery is too large for a verdict: with more than 10,000 faces the matches are candidates for a person
-     * to judge.
+     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>
@@ -1194,8 +1192,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the gallery is too large for a verdict: with more than 10,000 faces the matches are candidates for a person
-     * to judge.
+     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>
@@ -1211,8 +1208,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the gallery is too large for a verdict: with more than 10,000 faces the matches are candidates for a person
-     * to judge.
+     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>
@@ -1364,7 +1360,7 @@ private static final long serialVersionUID = 0L;
     private boolean stale_ ;
     /**
      * <pre>
-     * Whether the database could not be reached, so that recent changes may be missing.
+     * Whether the result is from memory because the database is unavailable: recent changes may be missing.
      * </pre>
      *
      * <code>bool stale = 7;</code>
@@ -1376,7 +1372,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the database could not be reached, so that recent changes may be missing.
+     * Whether the result is from memory because the database is unavailable: recent changes may be missing.
      * </pre>
      *
      * <code>bool stale = 7;</code>
@@ -1392,7 +1388,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the database could not be reached, so that recent changes may be missing.
+     * Whether the result is from memory because the database is unavailable: recent changes may be missing.
      * </pre>
      *
      * <code>bool stale = 7;</code>

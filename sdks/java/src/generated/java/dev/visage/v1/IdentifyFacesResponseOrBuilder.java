@@ -66,8 +66,8 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-   * beyond the measured curve.
+   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+   * 1. Missing if the threshold is beyond the measured curve.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -76,8 +76,8 @@ public interface IdentifyFacesResponseOrBuilder extends
   boolean hasFalsePositiveRate();
   /**
    * <pre>
-   * The expected share of strangers who are taken for somebody in this gallery, 0 to 1. Missing if the threshold is
-   * beyond the measured curve.
+   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
+   * 1. Missing if the threshold is beyond the measured curve.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -87,8 +87,7 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * Whether the gallery is too large for a verdict: with more than 10,000 faces the matches are candidates for a person
-   * to judge.
+   * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
    * </pre>
    *
    * <code>bool candidates_only = 4;</code>
@@ -128,7 +127,7 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * Whether the database could not be reached, so that recent changes may be missing.
+   * Whether the result is from memory because the database is unavailable: recent changes may be missing.
    * </pre>
    *
    * <code>bool stale = 7;</code>

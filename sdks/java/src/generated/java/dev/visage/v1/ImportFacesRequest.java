@@ -156,7 +156,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object faceId_ = "";
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template.
+   * The id of the face. Without it, the id is derived from the template.
    * </pre>
    *
    * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -177,7 +177,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template.
+   * The id of the face. Without it, the id is derived from the template.
    * </pre>
    *
    * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -889,7 +889,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object faceId_ = "";
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template.
+     * The id of the face. Without it, the id is derived from the template.
      * </pre>
      *
      * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -909,7 +909,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template.
+     * The id of the face. Without it, the id is derived from the template.
      * </pre>
      *
      * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -930,7 +930,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template.
+     * The id of the face. Without it, the id is derived from the template.
      * </pre>
      *
      * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -947,7 +947,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template.
+     * The id of the face. Without it, the id is derived from the template.
      * </pre>
      *
      * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -961,7 +961,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The id of the face. Without it, one is made from the template.
+     * The id of the face. Without it, the id is derived from the template.
      * </pre>
      *
      * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>

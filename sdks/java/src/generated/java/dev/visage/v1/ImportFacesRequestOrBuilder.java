@@ -52,7 +52,7 @@ public interface ImportFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template.
+   * The id of the face. Without it, the id is derived from the template.
    * </pre>
    *
    * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -61,7 +61,7 @@ public interface ImportFacesRequestOrBuilder extends
   java.lang.String getFaceId();
   /**
    * <pre>
-   * The id of the face. Without it, one is made from the template.
+   * The id of the face. Without it, the id is derived from the template.
    * </pre>
    *
    * <code>string face_id = 3 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -59,8 +59,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object query_ = "";
   /**
    * <pre>
-   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-   * ASCII letters are the same.
+   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+   * comparison ignores the case of ASCII letters.
    * </pre>
    *
    * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -81,8 +81,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-   * ASCII letters are the same.
+   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+   * comparison ignores the case of ASCII letters.
    * </pre>
    *
    * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -517,8 +517,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object query_ = "";
     /**
      * <pre>
-     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-     * ASCII letters are the same.
+     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+     * comparison ignores the case of ASCII letters.
      * </pre>
      *
      * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -538,8 +538,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-     * ASCII letters are the same.
+     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+     * comparison ignores the case of ASCII letters.
      * </pre>
      *
      * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -560,8 +560,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-     * ASCII letters are the same.
+     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+     * comparison ignores the case of ASCII letters.
      * </pre>
      *
      * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -578,8 +578,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-     * ASCII letters are the same.
+     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+     * comparison ignores the case of ASCII letters.
      * </pre>
      *
      * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -593,8 +593,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-     * ASCII letters are the same.
+     * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+     * comparison ignores the case of ASCII letters.
      * </pre>
      *
      * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -12,8 +12,8 @@ public interface ListUsersRequestOrBuilder extends
 
   /**
    * <pre>
-   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-   * ASCII letters are the same.
+   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+   * comparison ignores the case of ASCII letters.
    * </pre>
    *
    * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -22,8 +22,8 @@ public interface ListUsersRequestOrBuilder extends
   java.lang.String getQuery();
   /**
    * <pre>
-   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. Upper and lower case of
-   * ASCII letters are the same.
+   * Returns only users whose name contains this text, or whose fingerprint or plan equals it. The
+   * comparison ignores the case of ASCII letters.
    * </pre>
    *
    * <code>string query = 1 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -120,7 +120,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object nextPageToken_ = "";
   /**
    * <pre>
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last one.
    * </pre>
    *
    * <code>string next_page_token = 2;</code>
@@ -141,7 +141,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last one.
    * </pre>
    *
    * <code>string next_page_token = 2;</code>
@@ -894,7 +894,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object nextPageToken_ = "";
     /**
      * <pre>
-     * Asks for the next page; empty on the last one.
+     * The token of the next page; empty on the last one.
      * </pre>
      *
      * <code>string next_page_token = 2;</code>
@@ -914,7 +914,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Asks for the next page; empty on the last one.
+     * The token of the next page; empty on the last one.
      * </pre>
      *
      * <code>string next_page_token = 2;</code>
@@ -935,7 +935,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Asks for the next page; empty on the last one.
+     * The token of the next page; empty on the last one.
      * </pre>
      *
      * <code>string next_page_token = 2;</code>
@@ -952,7 +952,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Asks for the next page; empty on the last one.
+     * The token of the next page; empty on the last one.
      * </pre>
      *
      * <code>string next_page_token = 2;</code>
@@ -966,7 +966,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Asks for the next page; empty on the last one.
+     * The token of the next page; empty on the last one.
      * </pre>
      *
      * <code>string next_page_token = 2;</code>

@@ -56,7 +56,7 @@ public interface ListUsersResponseOrBuilder extends
 
   /**
    * <pre>
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last one.
    * </pre>
    *
    * <code>string next_page_token = 2;</code>
@@ -65,7 +65,7 @@ public interface ListUsersResponseOrBuilder extends
   java.lang.String getNextPageToken();
   /**
    * <pre>
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last one.
    * </pre>
    *
    * <code>string next_page_token = 2;</code>

@@ -108,7 +108,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>
@@ -129,7 +129,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A name for people, possibly empty.
+   * A display name, possibly empty.
    * </pre>
    *
    * <code>string display_name = 2;</code>
@@ -793,7 +793,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -813,7 +813,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -834,7 +834,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -851,7 +851,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>
@@ -865,7 +865,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for people, possibly empty.
+     * A display name, possibly empty.
      * </pre>
      *
      * <code>string display_name = 2;</code>

@@ -7,7 +7,7 @@ package dev.visage.v1;
 
 /**
  * <pre>
- * The direction in which a face is turned, in degrees. All are 0 for a face that looks at the camera.
+ * The orientation of a head in degrees. All angles are 0 for a face that looks at the camera.
  * </pre>
  *
  * Protobuf type {@code visage.v1.Pose}
@@ -288,7 +288,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The direction in which a face is turned, in degrees. All are 0 for a face that looks at the camera.
+   * The orientation of a head in degrees. All angles are 0 for a face that looks at the camera.
    * </pre>
    *
    * Protobuf type {@code visage.v1.Pose}

@@ -98,7 +98,7 @@ private static final long serialVersionUID = 0L;
           };
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -111,7 +111,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -123,7 +123,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -136,7 +136,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -149,7 +149,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -681,7 +681,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -693,7 +693,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -704,7 +704,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -716,7 +716,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -735,7 +735,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -751,7 +751,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -770,7 +770,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -784,7 +784,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -797,7 +797,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -809,7 +809,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -826,7 +826,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -841,7 +841,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What is wrong with the face; empty if nothing is.
+     * Why the face is unsuited for recognition; empty if it is suited.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>

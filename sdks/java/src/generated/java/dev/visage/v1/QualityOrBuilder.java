@@ -32,7 +32,7 @@ public interface QualityOrBuilder extends
 
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -41,7 +41,7 @@ public interface QualityOrBuilder extends
   java.util.List<dev.visage.v1.QualityIssue> getIssuesList();
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -50,7 +50,7 @@ public interface QualityOrBuilder extends
   int getIssuesCount();
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -60,7 +60,7 @@ public interface QualityOrBuilder extends
   dev.visage.v1.QualityIssue getIssues(int index);
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -70,7 +70,7 @@ public interface QualityOrBuilder extends
   getIssuesValueList();
   /**
    * <pre>
-   * What is wrong with the face; empty if nothing is.
+   * Why the face is unsuited for recognition; empty if it is suited.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>

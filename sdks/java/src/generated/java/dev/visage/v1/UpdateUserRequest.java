@@ -7,7 +7,7 @@ package dev.visage.v1;
 
 /**
  * <pre>
- * A request of UpdateUser. What is not set keeps its value.
+ * A request of UpdateUser. A field that is not set keeps its value.
  * </pre>
  *
  * Protobuf type {@code visage.v1.UpdateUserRequest}
@@ -260,7 +260,7 @@ private static final long serialVersionUID = 0L;
   private boolean withoutEnd_ = false;
   /**
    * <pre>
-   * Lets the subscription last without end. Not together with end_time or extend_days.
+   * Removes the end of the subscription. Not together with end_time or extend_days.
    * </pre>
    *
    * <code>bool without_end = 6 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -583,7 +583,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A request of UpdateUser. What is not set keeps its value.
+   * A request of UpdateUser. A field that is not set keeps its value.
    * </pre>
    *
    * Protobuf type {@code visage.v1.UpdateUserRequest}
@@ -1291,7 +1291,7 @@ private static final long serialVersionUID = 0L;
     private boolean withoutEnd_ ;
     /**
      * <pre>
-     * Lets the subscription last without end. Not together with end_time or extend_days.
+     * Removes the end of the subscription. Not together with end_time or extend_days.
      * </pre>
      *
      * <code>bool without_end = 6 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1303,7 +1303,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Lets the subscription last without end. Not together with end_time or extend_days.
+     * Removes the end of the subscription. Not together with end_time or extend_days.
      * </pre>
      *
      * <code>bool without_end = 6 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1319,7 +1319,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Lets the subscription last without end. Not together with end_time or extend_days.
+     * Removes the end of the subscription. Not together with end_time or extend_days.
      * </pre>
      *
      * <code>bool without_end = 6 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -128,7 +128,7 @@ public interface UpdateUserRequestOrBuilder extends
 
   /**
    * <pre>
-   * Lets the subscription last without end. Not together with end_time or extend_days.
+   * Removes the end of the subscription. Not together with end_time or extend_days.
    * </pre>
    *
    * <code>bool without_end = 6 [(.google.api.field_behavior) = OPTIONAL];</code>

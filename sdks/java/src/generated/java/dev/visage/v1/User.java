@@ -63,7 +63,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object userId_ = "";
   /**
    * <pre>
-   * Random, and never changed. It is no credential.
+   * Random and immutable. Not a credential.
    * </pre>
    *
    * <code>string user_id = 1;</code>
@@ -84,7 +84,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Random, and never changed. It is no credential.
+   * Random and immutable. Not a credential.
    * </pre>
    *
    * <code>string user_id = 1;</code>
@@ -873,7 +873,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object userId_ = "";
     /**
      * <pre>
-     * Random, and never changed. It is no credential.
+     * Random and immutable. Not a credential.
      * </pre>
      *
      * <code>string user_id = 1;</code>
@@ -893,7 +893,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Random, and never changed. It is no credential.
+     * Random and immutable. Not a credential.
      * </pre>
      *
      * <code>string user_id = 1;</code>
@@ -914,7 +914,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Random, and never changed. It is no credential.
+     * Random and immutable. Not a credential.
      * </pre>
      *
      * <code>string user_id = 1;</code>
@@ -931,7 +931,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Random, and never changed. It is no credential.
+     * Random and immutable. Not a credential.
      * </pre>
      *
      * <code>string user_id = 1;</code>
@@ -945,7 +945,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Random, and never changed. It is no credential.
+     * Random and immutable. Not a credential.
      * </pre>
      *
      * <code>string user_id = 1;</code>

@@ -12,7 +12,7 @@ public interface UserOrBuilder extends
 
   /**
    * <pre>
-   * Random, and never changed. It is no credential.
+   * Random and immutable. Not a credential.
    * </pre>
    *
    * <code>string user_id = 1;</code>
@@ -21,7 +21,7 @@ public interface UserOrBuilder extends
   java.lang.String getUserId();
   /**
    * <pre>
-   * Random, and never changed. It is no credential.
+   * Random and immutable. Not a credential.
    * </pre>
    *
    * <code>string user_id = 1;</code>

@@ -203,7 +203,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -225,7 +225,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -237,7 +237,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -254,7 +254,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1144,7 +1144,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1166,7 +1166,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1178,7 +1178,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1195,7 +1195,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1220,7 +1220,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1244,7 +1244,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -1262,7 +1262,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-     * `attributes` and `embed`, as far as they ran.
+     * `attributes` and `embed`. Stages that did not run are missing.
      * </pre>
      *
      * <code>map&lt;string, double&gt; milliseconds = 3;</code>

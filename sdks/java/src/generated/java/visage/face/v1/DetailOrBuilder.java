@@ -77,7 +77,7 @@ public interface DetailOrBuilder extends
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -86,7 +86,7 @@ public interface DetailOrBuilder extends
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -102,7 +102,7 @@ public interface DetailOrBuilder extends
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -112,7 +112,7 @@ public interface DetailOrBuilder extends
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>
@@ -123,7 +123,7 @@ public interface DetailOrBuilder extends
   /**
    * <pre>
    * Duration of each stage in milliseconds, summed over all images: `fetch`, `queue`, `decode`, `detect`, `mesh`,
-   * `attributes` and `embed`, as far as they ran.
+   * `attributes` and `embed`. Stages that did not run are missing.
    * </pre>
    *
    * <code>map&lt;string, double&gt; milliseconds = 3;</code>

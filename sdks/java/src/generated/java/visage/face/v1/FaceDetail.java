@@ -101,7 +101,7 @@ private static final long serialVersionUID = 0L;
   private double score_ = 0D;
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -113,7 +113,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -216,7 +216,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -229,7 +229,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -891,7 +891,7 @@ private static final long serialVersionUID = 0L;
     private double score_ ;
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -903,7 +903,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -915,7 +915,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -931,7 +931,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Detection score, 0 to 1. Missing if the request gave the box.
+     * Detection score, 0 to 1. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double score = 2;</code>
@@ -1192,7 +1192,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1205,7 +1205,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1218,7 +1218,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1235,7 +1235,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>

@@ -41,7 +41,7 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -50,7 +50,7 @@ public interface FaceDetailOrBuilder extends
   boolean hasScore();
   /**
    * <pre>
-   * Detection score, 0 to 1. Missing if the request gave the box.
+   * Detection score, 0 to 1. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double score = 2;</code>
@@ -120,7 +120,7 @@ public interface FaceDetailOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -130,7 +130,7 @@ public interface FaceDetailOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request gave the box.
+   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>

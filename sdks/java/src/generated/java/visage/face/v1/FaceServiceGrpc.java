@@ -5,9 +5,9 @@ import static io.grpc.MethodDescriptor.generateFullMethodName;
 /**
  * <pre>
  * The four image operations.
- * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
- * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
- * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+ * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+ * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+ * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
  * </pre>
  */
 @io.grpc.stub.annotations.GrpcGenerated
@@ -208,9 +208,9 @@ public final class FaceServiceGrpc {
   /**
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public interface AsyncService {
@@ -271,9 +271,9 @@ public final class FaceServiceGrpc {
    * Base class for the server implementation of the service FaceService.
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static abstract class FaceServiceImplBase
@@ -288,9 +288,9 @@ public final class FaceServiceGrpc {
    * A stub to allow clients to do asynchronous rpc calls to service FaceService.
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceStub
@@ -366,9 +366,9 @@ public final class FaceServiceGrpc {
    * A stub to allow clients to do synchronous rpc calls to service FaceService.
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceBlockingV2Stub
@@ -440,9 +440,9 @@ public final class FaceServiceGrpc {
    * A stub to allow clients to do limited synchronous rpc calls to service FaceService.
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceBlockingStub
@@ -514,9 +514,9 @@ public final class FaceServiceGrpc {
    * A stub to allow clients to do ListenableFuture-style rpc calls to service FaceService.
    * <pre>
    * The four image operations.
-   * Images are JPEG or PNG, which is decided by their bytes, of at most 10 MiB and 40 megapixels unless the operator
-   * or the user's plan sets other limits. The EXIF orientation is applied first: all coordinates are in pixels of the
-   * upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
+   * Images are JPEG or PNG, detected from their bytes, and have at most 10 MiB and 40 megapixels; the operator or the
+   * user's plan may set other limits and formats. The EXIF orientation is applied first: all coordinates are in pixels of
+   * the upright image. About 1024 pixels are enough; larger images take longer. Images are not stored.
    * </pre>
    */
   public static final class FaceServiceFutureStub

@@ -11,6 +11,7 @@ import { createListenError } from "./http/listen-error.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
 import { digestsFromManifest, readCalibration, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
+import { ResourceStack } from "./resource-stack.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
@@ -205,35 +206,6 @@ async function openMetrics(
       );
     log.warn({ event: "metrics disabled", cause: message });
     return undefined;
-  }
-}
-
-interface Closable {
-  close(): Promise<void>;
-}
-
-/** Closes resources in the reverse order of opening, because later ones may use earlier ones. */
-class ResourceStack {
-  readonly #resources: Closable[] = [];
-
-  add<T extends Closable>(resource: T): T {
-    this.#resources.push(resource);
-    return resource;
-  }
-
-  /** Adds a resource that is still being opened. `close` waits for it. */
-  addPending<T extends Closable>(opening: Promise<T>): Promise<T> {
-    const opened = opening.catch(() => undefined);
-    this.#resources.push({ close: async () => (await opened)?.close() });
-    return opening;
-  }
-
-  addIfDefined<T extends Closable>(resource: T | undefined): T | undefined {
-    return resource && this.add(resource);
-  }
-
-  async close(): Promise<void> {
-    for (const resource of this.#resources.splice(0).toReversed()) await resource.close();
   }
 }
 

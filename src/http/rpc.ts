@@ -24,6 +24,7 @@ import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import { STREAM_ITEMS } from "../service/stream-items.ts";
 import { type Body, readBodyParts } from "./body.ts";
 import type { BodyLease } from "./byte-budget.ts";
+import { setTimeoutHeader, TIMEOUT_HEADERS } from "./client-timeout.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
 import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
@@ -221,32 +222,6 @@ function throwIfUnsupported({ status }: UniversalServerResponse): void {
   if (status === 415)
     throw new ServiceError("badRequest", "The content type is not one that this method supports.");
   if (status === 505) throw new ServiceError("badRequest", "This method needs HTTP/2.");
-}
-
-/** The timeout that the client sets in its headers; undefined if it sets none. */
-export function clientTimeoutMs(headers: IncomingHttpHeaders): number | undefined {
-  const grpc = /^(\d{1,8})([HMSmun])$/.exec(String(headers["grpc-timeout"] ?? ""));
-  if (grpc) return Number(grpc[1]) * UNIT_MS[grpc[2] as keyof typeof UNIT_MS];
-  const connect = /^\d{1,10}$/.exec(String(headers["connect-timeout-ms"] ?? ""));
-  return connect ? Number(connect[0]) : undefined;
-}
-
-const TIMEOUT_HEADERS = ["grpc-timeout", "connect-timeout-ms"];
-const UNIT_MS = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
-
-/**
- * Replaces the client's timeout by what is left of it. Removes a timeout beyond `maxMs`: the service's own limit
- * applies then, and a very long one would overflow Node's timers.
- */
-function setTimeoutHeader({ request, startMs }: RequestContext, header: Headers, maxMs: number): void {
-  const timeoutMs = clientTimeoutMs(request.headers);
-  if (timeoutMs === undefined) return;
-  const leftMs = Math.max(0, Math.ceil(startMs + timeoutMs - performance.now()));
-  for (const name of TIMEOUT_HEADERS) {
-    if (!header.has(name)) continue;
-    if (leftMs >= maxMs) header.delete(name);
-    else header.set(name, name === "grpc-timeout" ? `${leftMs}m` : String(leftMs));
-  }
 }
 
 /** Makes the absolute URL that Connect requires. The host is fixed, because the client's may be malformed. */

@@ -4,6 +4,7 @@ import { ServiceError } from "../service/service-error.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
 import type { Admission } from "./admission.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
+import { clientTimeoutMs } from "./client-timeout.ts";
 import { onLeaving } from "./connections.ts";
 import { sendContinue } from "./exchange.ts";
 import type { Target } from "./head.ts";
@@ -11,7 +12,7 @@ import type { JsonLines } from "./json-lines.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 import { RequestItems } from "./request-items.ts";
-import { clientTimeoutMs, serveStream } from "./rpc.ts";
+import { serveStream } from "./rpc.ts";
 import { StreamBody } from "./stream-body.ts";
 
 /** What a listener needs for each request. */

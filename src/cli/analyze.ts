@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { finished, pipeline } from "node:stream/promises";
 import { type Config, readConfig } from "../config.ts";
 import { type AnalyzeOptions, parseAnalyzeOptions } from "./analyze-options.ts";
-import { type CommandContext, EXIT_CODES, type Interruption, printError, UsageError } from "./command.ts";
+import { countResult, reportEnd, type Totals } from "./analyze-summary.ts";
+import { type CommandContext, printError, UsageError } from "./command.ts";
 import { type FindOptions, type FoundPhoto, findPhotos } from "./find-photos.ts";
 import { replaceControlCharacters } from "./format.ts";
 import { type MapLimits, mapInOrder } from "./map-in-order.ts";
@@ -15,7 +16,7 @@ import {
 import { ANALYZER_HELP } from "./photo-file.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
 import { type FormatName, REPORT_FORMATS, type ReportFormat } from "./report-formats.ts";
-import { openResultFile, readWrittenResults, throwFileError, type WrittenResults } from "./result-file.ts";
+import { openResultFile, readWrittenResults, throwFileError } from "./result-file.ts";
 import { readCertificates } from "./server-options.ts";
 
 /** Output of `visage analyze --help`. */
@@ -41,8 +42,8 @@ quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in
 
   --server URL    with --jsonl: let the running service at URL, such as https://visage.example,
                   analyze the photos, over one gRPC stream; reconnects if the stream is lost
-  --key KEY       key for the service; other users of this machine may see it in the list of
-                  processes, but not VISAGE_KEY
+  --key KEY       key for the service; VISAGE_KEY is safer, because other users of this machine can
+                  see arguments in the list of processes
   --ca FILE       PEM file of the authorities to trust, for https
 
   VISAGE_KEY                key for the service
@@ -145,14 +146,6 @@ async function openAnalyzer(
   return { analyzer: await openPhotoAnalyzer(config, { vectors, draw, workers, signal }), limits };
 }
 
-interface Totals {
-  photos: number;
-  faces: number;
-  /** Photos that could not be analyzed. */
-  failures: number;
-  drawingFailures: number;
-}
-
 interface ReportOptions {
   readonly format: FormatName;
   readonly context: CommandContext;
@@ -183,51 +176,6 @@ async function* formatResults(
     if (drawingError !== undefined) printError(context, drawingError);
   }
   if (format.end) yield format.end;
-}
-
-function countResult({ result, drawingError }: AnalyzedPhoto, totals: Totals): void {
-  totals.photos++;
-  if ("error" in result) totals.failures++;
-  else totals.faces += result.analysis.faces.length;
-  if (drawingError !== undefined) totals.drawingFailures++;
-}
-
-interface End {
-  readonly totals: Totals;
-  /** The results that were written before. */
-  readonly written: WrittenResults | undefined;
-  readonly options: AnalyzeOptions;
-  readonly context: CommandContext;
-  readonly signal: AbortSignal;
-}
-
-/** Prints a summary if the results are not all on the screen. Returns the exit code. */
-function reportEnd({ totals, written, options, context, signal }: End, failure?: Error): number {
-  const { photos, faces, drawingFailures } = totals;
-  const { output, server } = options;
-  const format: ReportFormat = REPORT_FORMATS[options.format];
-  const failures = totals.failures + (written?.failures ?? 0);
-  const before = written?.files.size ?? 0;
-  if (output !== undefined) {
-    const note = before > 0 ? `, and ${before} photos from before` : "";
-    context.stderr.write(`Wrote ${output}: ${photos} photos, ${faces} faces${note}\n`);
-  }
-  if (failures > 0 && format.hasErrors)
-    printError(
-      context,
-      `${failures} of ${before + photos} photos failed; "error" in the output has the reasons`,
-    );
-  const advice = output !== undefined && format.isResumable ? "; continue with --resume" : "";
-  if (signal.aborted) {
-    printError(context, `Interrupted after ${photos} photos${advice}`);
-    return (signal.reason as Interruption).exitCode;
-  }
-  if (failure) {
-    const reason = advice ? failure.message.replace(/\.$/, "") : failure.message;
-    printError(context, `${server?.address}: ${reason}${advice}`);
-    return EXIT_CODES.failure;
-  }
-  return failures + drawingFailures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
 }
 
 /** Finds the photos that have no result yet. */

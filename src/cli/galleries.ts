@@ -22,13 +22,13 @@ export const help = `Usage: visage galleries create ID [--name NAME] [--max-dist
        visage galleries delete ID [PERSON...] [--yes]
 
 Manages the galleries of a user in a running service. ID is the id of a gallery: 1 to 128 letters,
-digits and . _ ~ -. "visage galleries SUBCOMMAND --help" tells more about each.
+digits and . _ ~ -. "visage galleries SUBCOMMAND --help" lists the options of each.
 
   create     create a gallery
   list       print all galleries
   show       print a gallery, or the people in it
-  enrol      enrol the people of a folder, which has a folder with photos for each
-  identify   print to whom the faces in photos may belong
+  enrol      enrol people from a folder that has a folder of photos for each
+  identify   find the people in a gallery whom the faces in photos match
   export     write all faces of a gallery with their templates to a file
   import     enrol the faces of such a file
   delete     delete a gallery, or people in it, with their templates

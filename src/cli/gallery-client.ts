@@ -6,8 +6,8 @@ import { isAccountError } from "./stream-error.ts";
 
 /** Help text on the options of every command that calls a service. */
 export const SERVER_HELP = `  --server URL   the service; default: http://localhost:8080, or the port of VISAGE_PORT
-  --key KEY      key for the service; other users of this machine may see it in the list of
-                 processes, but not VISAGE_KEY
+  --key KEY      key for the service; VISAGE_KEY is safer, because other users of this machine can
+                 see arguments in the list of processes
   --ca FILE      PEM file of the authorities to trust, for https
 
   VISAGE_KEY     key for the service
@@ -24,8 +24,8 @@ export interface CallSettings {
   readonly retries?: number;
 }
 
-/** Patience of a long run: a service that restarts may be away for about half a minute. */
-export const PATIENT = { timeoutMs: 120_000, retries: 30 } as const;
+/** Limits of a long run: a service that restarts may be unreachable for about half a minute. */
+export const LONG_RUN_LIMITS = { timeoutMs: 120_000, retries: 30 } as const;
 
 /** Errors besides those of the account that every photo would have: another attempt is needless. */
 const LASTING_ERRORS: readonly string[] = [

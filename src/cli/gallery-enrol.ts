@@ -5,7 +5,7 @@ import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
 import { FolderEnrolment, type FolderEnrolmentOptions } from "./folder-enrolment.ts";
 import { formatCount } from "./format.ts";
-import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { findPersonPhotos, type PersonFolder, readPeopleFolder } from "./person-folders.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
@@ -18,8 +18,8 @@ Enrols the people of a folder in the gallery ID. FOLDER has a folder for each pe
 enrolled. The name of the folder is the id of the person; if it has other characters than letters,
 digits and . _ ~ -, an id is made from it, and it becomes the name of the person.
 
-The id of a face is made from the digest of its file. So the command can be repeated, also after it
-was killed: it sends only the photos that are not enrolled yet.
+The id of a face is derived from the digest of its file. So the command can be repeated, also after
+it was killed: it sends only the photos that are not enrolled yet.
 
   --skip-quality-check
                  enrol also faces that are too small, too dark or turned away
@@ -48,7 +48,7 @@ export async function enrol(args: readonly string[], context: CommandContext): P
   const totals: Totals = { enrolled: 0, known: 0, failures: strayPhotos.length, isComplete: false };
   const skipQualityCheck = values["skip-quality-check"];
   try {
-    await withClient(context, values, { signal, ...PATIENT }, ({ galleries }) =>
+    await withClient(context, values, { signal, ...LONG_RUN_LIMITS }, ({ galleries }) =>
       enrolPeople({ galleries, galleryId, known, skipQualityCheck, config, signal }, people, totals, context),
     );
     totals.isComplete = true;

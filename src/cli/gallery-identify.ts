@@ -6,7 +6,7 @@ import { parseCount, parseOptions, parseRate } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, printError, UsageError } from "./command.ts";
 import { type FoundPhoto, findPhotos } from "./find-photos.ts";
 import { formatCount, formatTable, replaceControlCharacters } from "./format.ts";
-import { isLastingError, MAX_IN_FLIGHT, PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { isLastingError, LONG_RUN_LIMITS, MAX_IN_FLIGHT, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
@@ -14,8 +14,8 @@ import { SERVER_OPTIONS } from "./server-options.ts";
 /** Output of `visage galleries identify --help`. */
 export const IDENTIFY_HELP = `Usage: visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
 
-Prints to whom of the gallery ID the faces in photos may belong, with the distance. A face that is
-near to nobody is "unknown".
+Identifies the faces in photos: prints the nearest people of the gallery ID with their distance. A
+face without a match is "unknown".
 
 PHOTO is a file, a folder or a pattern in quotes, as for "visage analyze".
 
@@ -62,16 +62,21 @@ export async function identify(args: readonly string[], context: CommandContext)
   };
   const config = readConfig(context.env);
   const signal = context.interruptSignal();
-  return withClient(context, values, { signal, timeoutMs: PATIENT.timeoutMs }, async ({ galleries }) => {
-    // Fails before the first photo if the gallery cannot be reached.
-    await galleries.get(galleryId, { signal });
-    const identifyOne = createIdentifier(galleries, { galleryId, limits, config, signal });
-    const found = findPhotos(photos, { formats: config.imageFormats, signal });
-    const totals = { failures: 0 };
-    const text = formatPhotos(mapInOrder(found, LIMITS, identifyOne), totals, values, context);
-    await pipeline(text, context.stdout, { end: false });
-    return totals.failures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
-  });
+  return withClient(
+    context,
+    values,
+    { signal, timeoutMs: LONG_RUN_LIMITS.timeoutMs },
+    async ({ galleries }) => {
+      // Fails before the first photo if the gallery cannot be reached.
+      await galleries.get(galleryId, { signal });
+      const identifyOne = createIdentifier(galleries, { galleryId, limits, config, signal });
+      const found = findPhotos(photos, { formats: config.imageFormats, signal });
+      const totals = { failures: 0 };
+      const text = formatPhotos(mapInOrder(found, LIMITS, identifyOne), totals, values, context);
+      await pipeline(text, context.stdout, { end: false });
+      return totals.failures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
+    },
+  );
 }
 
 interface IdentifierOptions {

@@ -2,7 +2,7 @@ import { type NewGalleryFace, VisageError } from "../client/visage-client.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
 import { formatCount } from "./format.ts";
-import { PATIENT, SERVER_HELP, withClient } from "./gallery-client.ts";
+import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { parseFace, readFaceLines } from "./gallery-lines.ts";
 import { fileErrorReason } from "./photo-file.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
@@ -34,7 +34,7 @@ export async function importFaces(args: readonly string[], context: CommandConte
   for await (const _ of namingFile(file, read(signal))) break;
   // Fails soon if the gallery cannot be reached.
   await withClient(context, values, { signal }, ({ galleries }) => galleries.get(galleryId, { signal }));
-  await withClient(context, values, { signal, ...PATIENT }, async ({ galleries }) => {
+  await withClient(context, values, { signal, ...LONG_RUN_LIMITS }, async ({ galleries }) => {
     const progress = new ProgressBar(context.stderr, "faces");
     const counting = context.stderr.isTTY ? countItems(read, progress) : undefined;
     let imported = 0;

@@ -13,12 +13,13 @@ import { runUntilStopped } from "./service-lifecycle.ts";
 /** Output of `visage serve --help`. */
 export const help = `Usage: visage serve
 
-Serves the four operations over gRPC, gRPC-Web, Connect and plain HTTP from one port, until it is
-stopped. Settings are environment variables; docs/settings.md lists them.
+Serves both APIs and the web pages on one port, over gRPC, gRPC-Web, Connect and plain HTTP, until
+it is stopped. Settings are environment variables; docs/settings.md lists them.
 
 SIGTERM stops it gracefully: the health status changes immediately, new requests are accepted for
 VISAGE_DRAIN_MS, then the requests in flight are finished. SIGINT (Ctrl-C) skips the wait. A second
-signal ends the process immediately. SIGHUP reloads the certificate; if it cannot be used, the old one stays.
+signal ends the process immediately. SIGHUP reloads the certificate; if the new one is invalid, the
+old one stays in use.
 `;
 
 /**

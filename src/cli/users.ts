@@ -44,7 +44,8 @@ ${KEYS_HELP.commands}
   set-certificate
              let client certificates with this common name identify the user; see
              VISAGE_TLS_CLIENT_CA
-  remove     remove a user, its keys and its usage; asks for confirmation on a terminal
+  remove     remove a user, its keys, usage and galleries; asks for confirmation on a
+             terminal
 
   --name NAME    a unique name
   --plan PLAN    default: ${DEFAULT_PLAN}; "visage plans list" prints all plans

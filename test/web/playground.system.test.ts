@@ -230,6 +230,10 @@ describe.runIf(hasBrowser)("the playground", () => {
     await addPhotos(0, sampleFile(3));
     await run();
     expect(await result.textContent()).toMatch(/unknown or expired or disabled.*Code4002HTTP401/);
+    await result.getByRole("button", { name: "Enter another user id" }).click();
+    await page.keyboard.type(USER);
+    await page.keyboard.press("Enter");
+    await result.getByText("3 faces").waitFor();
   });
 
   test("tells a user over the rate limit how long to wait", async () => {

@@ -3,8 +3,11 @@ import { adviceFor, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
 import { drawUserIdButton } from "./user-id.ts";
 
-/** A missing user id, and an unknown one. */
-const CODES_OF_USER_ID = new Set(["4001", "4002"]);
+/** What the button beside the error of a missing user id or an unknown one says, by code. */
+const USER_ID_LABELS: Readonly<Record<string, string>> = {
+  "4001": "Enter a user id",
+  "4002": "Enter another user id",
+};
 
 /** Draws an error: what happened, in which photo, what to do, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
@@ -26,9 +29,9 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
     make("p", {}, text),
     list,
   );
+  const userIdLabel = code === undefined ? undefined : USER_ID_LABELS[code];
   if (retry) card.append(drawRetry(failure, onRetry));
-  else if (code !== undefined && CODES_OF_USER_ID.has(code))
-    card.append(make("div", { class: "actions" }, drawUserIdButton()));
+  else if (userIdLabel) card.append(make("div", { class: "actions" }, drawUserIdButton(userIdLabel)));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }

@@ -14,8 +14,8 @@ export function askForUserId(): void {
 }
 
 /** Creates a button that moves the focus to the user id. */
-export function drawUserIdButton(): HTMLButtonElement {
-  const button = make("button", { type: "button" }, "Enter a user id");
+export function drawUserIdButton(label = "Enter a user id"): HTMLButtonElement {
+  const button = make("button", { type: "button" }, label);
   button.addEventListener("click", focusUserId);
   return button;
 }

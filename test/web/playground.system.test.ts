@@ -283,7 +283,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await slot(0)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    await expect.poll(() => result.locator("h3").first().textContent()).toBe("Face 2");
+    await result.locator("h3", { hasText: /^Face 2$/ }).waitFor();
   });
 
   test("shows no result or error of an earlier input", async () => {

@@ -80,31 +80,39 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     await checkPage(page, `playground no-user-id ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)("every face of a pair has a readable number at %s", async (name, options) => {
-    const { page, addPhotos, selectOperation, slot, result } = await openPlayground(
-      browser,
-      service,
-      options,
-    );
-    await addPhotos(0, sampleFile(4));
-    await expectNumbers(slot(0), 4);
-    await selectOperation("Match");
-    await addPhotos(1, sampleFile(5));
-    await slot(1).getByRole("button", { name: "Find faces" }).click();
-    await slot(1)
-      .getByRole("button", { name: /^Face 5/ })
-      .waitFor();
-    await expectNumbers(slot(0), 4);
-    await expectNumbers(slot(1), 5);
-    await expectReadable(page);
-    // The button of a face is beside its text, not on it.
-    for (const row of await result.locator(".face-row").all()) {
-      const [button] = await boxesOf(row.locator("button"));
-      for (const text of await boxesOf(row.locator("h3, .face-summary")))
-        expect(overlap(button!, text)).toBe(false);
-    }
-    await checkPage(page, `playground pair ${name}`);
-  });
+  test.each(SIZES_AND_THEMES)(
+    "zooms, and numbers every face of a pair readably at %s",
+    async (name, options) => {
+      const { page, addPhotos, selectOperation, slot, result } = await openPlayground(
+        browser,
+        service,
+        options,
+      );
+      await addPhotos(0, sampleFile(4));
+      await expectNumbers(slot(0), 4);
+      await slot(0).getByRole("button", { name: "Landmarks" }).click();
+      expect(await slot(0).locator(".point:visible").count()).toBe(0);
+      await slot(0).getByRole("button", { name: "Zoom in" }).click();
+      expect(await slot(0).locator(".zoom").textContent()).toBe("150%");
+      await slot(0).getByRole("button", { name: "Zoom out" }).click();
+      await selectOperation("Match");
+      await addPhotos(1, sampleFile(5));
+      await slot(1).getByRole("button", { name: "Find faces" }).click();
+      await slot(1)
+        .getByRole("button", { name: /^Face 5/ })
+        .waitFor();
+      await expectNumbers(slot(0), 4);
+      await expectNumbers(slot(1), 5);
+      await expectReadable(page);
+      // The button of a face is beside its text, not on it.
+      for (const row of await result.locator(".face-row").all()) {
+        const [button] = await boxesOf(row.locator("button"));
+        for (const text of await boxesOf(row.locator("h3, .face-summary")))
+          expect(overlap(button!, text)).toBe(false);
+      }
+      await checkPage(page, `playground pair ${name}`);
+    },
+  );
 });
 
 /** Expects the numbers of all faces, each beside the others and outside the middle of every face. */

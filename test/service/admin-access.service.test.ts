@@ -2,18 +2,27 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { RunningService } from "../../src/main.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { sendRaw } from "../support/raw-http.ts";
 import { ADMIN_KEY, requestFaceVector, startTestService, USER } from "../support/service.ts";
 import { createRestClient, createUnaryClients } from "../support/unary-clients.ts";
 
 const { method } = AdminService;
 
 let service: RunningService;
+const lines: string[] = [];
 beforeAll(async () => {
-  service = await startTestService({
+  const settings = {
     VISAGE_ADMIN_KEY: ADMIN_KEY,
     VISAGE_TRUSTED_PROXIES: "127.0.0.1",
     VISAGE_CORS_ORIGINS: "*",
+  };
+  const log = createLog("info", {
+    write: (line) => void lines.push(line),
+    dropped: 0,
+    flush: async () => {},
   });
+  service = await startTestService(settings, log);
 });
 afterAll(() => service.close());
 
@@ -40,6 +49,30 @@ describe("AdminService: nobody else", () => {
     const response = await fetch(`http://127.0.0.1:${service.port}/v1/admin/users${query}`);
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toContain("Bearer");
+  });
+
+  test.each<[string, string]>([
+    ["one character", "x"],
+    ["a key of the same length", "x".repeat(ADMIN_KEY.length)],
+    ["the key twice", ADMIN_KEY.repeat(2)],
+    ["the key with one more character", `${ADMIN_KEY}x`],
+    ["the key in upper case", ADMIN_KEY.toUpperCase()],
+    ["bytes beyond ASCII", `${ADMIN_KEY.slice(0, -1)}\xff`],
+    ["UTF-8", Buffer.from(`${ADMIN_KEY}é`).toString("latin1")],
+    ["a token of 15,000 characters", "x".repeat(15_000)],
+    ["two tokens", `${ADMIN_KEY}\r\nAuthorization: Bearer other`],
+    ["the key beside a space", `${ADMIN_KEY} x`],
+  ])("is admitted with %s as a token", async (title, token) => {
+    const head = ["GET /v1/admin/plans HTTP/1.1", "Host: a", `X-Forwarded-For: 198.51.100.1${title.length}`];
+    const request = `${[...head, `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`;
+    const { status, body } = await sendRaw(service.port, Buffer.from(request, "latin1"));
+    expect(status).toBe(401);
+    expect(JSON.parse(body)).toMatchObject({ reason: "NO_ADMIN_KEY" });
+  });
+
+  test("learns the admin key from the log", () => {
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain(ADMIN_KEY);
   });
 
   test("can use the admin key as the key of a user", async () => {

@@ -1,14 +1,17 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountService, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import { photograph } from "../support/images.ts";
+import { openSocket, readResponse } from "../support/raw-http.ts";
 import { ADMIN_KEY, requestFaceVector, startTestService } from "../support/service.ts";
 import { createRestClient, createUnaryClients, type UnaryClient } from "../support/unary-clients.ts";
 
@@ -49,6 +52,21 @@ beforeEach(() => {
   admin = createRestClient(service.port, bearer(ADMIN_KEY));
   name = `user ${++names}/ä`;
 });
+
+/** Starts a request that is admitted but has not sent its body. Returns what finishes it and returns its status. */
+async function startAnalysis(key: string): Promise<() => Promise<number>> {
+  const body = JSON.stringify({ image: { content: photograph(3).toString("base64") } });
+  const socket = await openSocket(service.port);
+  onTestFinished(() => void socket.destroy());
+  const lines = ["Host: a", `user_id: ${key}`, "Expect: 100-continue", `Content-Length: ${body.length}`];
+  socket.write(["POST /v1/images:analyze HTTP/1.1", ...lines, "", ""].join("\r\n"));
+  const [chunk] = await once(socket, "data");
+  expect(String(chunk)).toMatch(/^HTTP\/1.1 100 /);
+  return async () => {
+    socket.write(body);
+    return (await readResponse(socket)).status;
+  };
+}
 
 describe("the operator", () => {
   test("creates, finds, changes and deletes a user over every protocol", async () => {
@@ -204,13 +222,20 @@ describe("the operator", () => {
       ["PLAN_NOT_FOUND", () => admin.call(method.updateUser, { user, plan: "none" })],
       ["USER_NOT_FOUND", () => admin.call(method.updateUser, { user: "nobody", enabled: true })],
       ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "*" })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "eA==" })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "AA" })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageToken: "x".repeat(10_000) })],
       ["BAD_REQUEST", () => admin.call(method.listUsers, { pageSize: 1001 })],
+      ["BAD_REQUEST", () => admin.call(method.listUsers, { pageSize: -1 })],
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", burst: 0n })],
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerMonth: 0n })],
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", requestsPerSecond: -1 })],
       ["BAD_REQUEST", () => admin.call(method.createPlan, { name: "p", maxGalleries: 2n ** 60n })],
       ["PLAN_NOT_FOUND", () => admin.call(method.updatePlan, { name: "none" })],
       ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "x" })],
+      ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "2026-00" })],
+      ["BAD_REQUEST", () => admin.call(method.sumUsage, { lastMonth: "10000-01" })],
+      ["BAD_REQUEST", () => admin.call(method.sumUsage, { firstMonth: "9999-12" })],
     ] as const)
       await expect(attempt(), String(attempt)).rejects.toThrow(reason);
     const taken = { certificateSubject: "taken.example" };
@@ -225,6 +250,27 @@ describe("the operator", () => {
     expect(await requestFaceVector(service, key)).toBe(200);
     await admin.call(method.updateUser, { user: name, enabled: false });
     await expect.poll(() => requestFaceVector(service, key), { timeout: 15_000, interval: 500 }).toBe(401);
+  });
+
+  test("accepts the first and the last month", async () => {
+    const months = { firstMonth: "0000-01", lastMonth: "9999-12" };
+    await admin.call(method.createUser, { name });
+    expect((await admin.call(method.sumUsage, { user: name, ...months })).counts).toEqual([]);
+  });
+
+  test("lets calls in flight finish when their user is disabled or deleted", async () => {
+    for (const change of [
+      () => admin.call(method.updateUser, { user: name, enabled: false }),
+      () => admin.call(method.deleteUser, { user: name }),
+    ]) {
+      const { key } = await admin.call(method.createUser, { name, plan: "unlimited" });
+      const finish = await startAnalysis(key);
+      await change();
+      expect(await finish()).toBe(200);
+      await expect.poll(() => requestFaceVector(service, key), { timeout: 15_000 }).toBe(401);
+      await admin.call(method.deleteUser, { user: name }).catch(() => {});
+    }
+    await vi.waitFor(() => expect(service.status().requestsInFlight).toBe(0));
   });
 
   test("leaves audit lines without keys", async () => {

@@ -1,36 +1,37 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CallOptions } from "@connectrpc/connect";
 import type {
   AnalyzeImageRequestSchema,
   AnalyzeImageResponse,
-  AnalyzeImagesRequestSchema,
   AnalyzeImagesResponse,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { sleep, untilAborted } from "./abort.ts";
 import type { CallLimits } from "./call-runner.ts";
-import { Outbox } from "./outbox.ts";
-import { StreamRetry } from "./stream-retry.ts";
 import {
-  connectionError,
-  type VisageError,
-  visageErrorFromCause,
-  visageErrorFromStatus,
-} from "./visage-error.ts";
+  type Attempt,
+  errorOfEnd,
+  type OpenStream,
+  openAttempt,
+  overdueError,
+  type Settled,
+  type StreamRequest,
+  settle,
+} from "./stream-attempt.ts";
+import { type RetryPolicy, StreamRetry } from "./stream-retry.ts";
+import { connectionError, type VisageError, visageErrorFromStatus } from "./visage-error.ts";
 
 type ImageRequest = MessageInitShape<typeof AnalyzeImageRequestSchema>;
-type StreamRequest = MessageInitShape<typeof AnalyzeImagesRequestSchema>;
 
 /** What a stream of images needs. */
 export interface ImageStreamOptions<Item> {
   readonly items: Iterable<Item> | AsyncIterable<Item>;
   /** Reads the image of an item. */
   readonly prepare: (item: Item, signal: AbortSignal) => Promise<ImageRequest>;
-  /** Opens a stream to the service. */
-  readonly open: (
-    requests: AsyncIterable<StreamRequest>,
-    options: CallOptions,
-  ) => AsyncIterable<AnalyzeImagesResponse>;
+  readonly open: OpenStream;
   readonly limits: CallLimits;
+  /** Decides whether a stream that broke is opened again. Default: by the limits. */
+  readonly retry?: RetryPolicy;
+  /** Whether to send an item with this error again, on a new stream. Default: the error is the result of the item. */
+  readonly shouldResend?: (item: Item, error: VisageError) => boolean;
   /** Cancels the stream. Its reason is the error of the stream. */
   readonly signal: AbortSignal;
 }
@@ -44,8 +45,8 @@ export interface ItemResult<Item> {
 /** How long the service lets an image wait for its turn, in addition to the time that it needs. */
 const MAX_WAIT_MS = 30_000;
 
-/** The end of a read: a value, or the error that was thrown. */
-type Settled<T> = { readonly value: T } | { readonly cause: unknown };
+/** The error that ends a stream because of one message. */
+const REQUEST_TOO_LARGE = "REQUEST_TOO_LARGE";
 
 /** An item and its request, or the error of reading its image. */
 type Prepared<Item> = { readonly item: Item } & (
@@ -57,13 +58,6 @@ type Prepared<Item> = { readonly item: Item } & (
 interface Event<Item> {
   readonly prepared?: Settled<Prepared<Item> | undefined>;
   readonly response?: Settled<IteratorResult<AnalyzeImagesResponse>>;
-}
-
-/** One stream to the service. */
-interface Attempt {
-  readonly outbox: Outbox<StreamRequest>;
-  readonly responses: AsyncIterator<AnalyzeImagesResponse>;
-  readonly controller: AbortController;
 }
 
 /** An item that was sent and has no result yet. */
@@ -88,12 +82,12 @@ export class ImageStream<Item> {
   #attempt: Attempt | undefined;
   /** Since when a result is overdue or awaited, as a time of `performance.now()`. */
   #waitingSinceMs = 0;
-  readonly #retry: StreamRetry;
+  readonly #retry: RetryPolicy;
 
   constructor(options: ImageStreamOptions<Item>) {
     this.#options = options;
-    const { items, limits } = options;
-    this.#retry = new StreamRetry(limits);
+    const { items, limits, retry = new StreamRetry(limits) } = options;
+    this.#retry = retry;
     this.#source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   }
 
@@ -136,19 +130,18 @@ export class ImageStream<Item> {
       } else if (event.response) {
         response = undefined;
         const settled = event.response;
-        if ("cause" in settled || settled.value.done) await this.#reopen(settled);
-        else {
-          const result = this.#receive(settled.value.value);
-          if (result) yield result;
-        }
+        const hasEnded = "cause" in settled || settled.value.done === true;
+        const result = hasEnded ? await this.#reopen(settled) : this.#receive(settled.value.value);
+        if (result) yield result;
         this.#waitingSinceMs = performance.now();
       }
     }
   }
 
   #mayReadItem(): boolean {
-    const isSent = this.#attempt?.outbox.isEmpty ?? true;
-    return !this.#isSourceDone && isSent && this.#unanswered.size < this.#options.limits.maxInFlight;
+    const { outbox, rejection } = this.#attempt ?? {};
+    const isReady = rejection === undefined && (outbox?.isEmpty ?? true);
+    return !this.#isSourceDone && isReady && this.#unanswered.size < this.#options.limits.maxInFlight;
   }
 
   /** Reads the next item; undefined at the end of the source. Rejects with the error of the source. */
@@ -191,7 +184,7 @@ export class ImageStream<Item> {
     const request = { key, request: prepared.request };
     if (this.#unanswered.size === 0) this.#waitingSinceMs = performance.now();
     this.#unanswered.set(key, { item: prepared.item, request });
-    this.#attempt ??= this.#open();
+    this.#attempt ??= openAttempt(this.#options.open);
     this.#attempt.outbox.add(request);
     return undefined;
   }
@@ -199,56 +192,53 @@ export class ImageStream<Item> {
   #receive({ key, result }: AnalyzeImagesResponse): ItemResult<Item> | undefined {
     const answered = this.#unanswered.get(key);
     if (!answered || !result.case) return undefined;
+    const { item } = answered;
+    const error = result.case === "error" ? visageErrorFromStatus(result.value) : undefined;
+    if (error && this.#options.shouldResend?.(item, error)) {
+      this.#attempt!.rejection ??= error;
+      this.#attempt!.outbox.close();
+      return undefined;
+    }
     this.#unanswered.delete(key);
     this.#retry.succeed();
-    const { item } = answered;
-    return result.case === "response"
-      ? { item, outcome: { response: result.value } }
-      : { item, outcome: { error: visageErrorFromStatus(result.value) } };
-  }
-
-  #open(): Attempt {
-    const outbox = new Outbox<StreamRequest>();
-    const controller = new AbortController();
-    const responses = this.#options.open(outbox, { signal: controller.signal });
-    return { outbox, controller, responses: responses[Symbol.asyncIterator]() };
+    return { item, outcome: result.case === "response" ? { response: result.value } : { error: error! } };
   }
 
   /**
-   * Continues after the end of a stream: opens a new one if some items have no result. Throws VisageError if that cannot
-   * help or was tried too often since the last result.
+   * Continues after the end of a stream: opens a new one if some items have no result. Returns the result of an item that
+   * has ended the stream by its size. Throws VisageError if a new stream cannot help or was tried too often since the
+   * last result.
    */
-  async #reopen(end: Settled<unknown>): Promise<void> {
+  async #reopen(end: Settled<unknown>): Promise<ItemResult<Item> | undefined> {
     const { signal } = this.#options;
     const ended = this.#attempt!;
     this.#attempt = undefined;
     ended.outbox.close();
     if (signal.aborted) throw signal.reason;
     // The service also ends a stream on which nothing was sent for a while.
-    if (this.#unanswered.size === 0) return;
-    const error = errorOfEnd(end, ended.controller.signal);
-    await sleep(this.#retry.delayAfter(error), signal);
-    this.#attempt = this.#open();
+    if (this.#unanswered.size === 0) return undefined;
+    const error = ended.rejection ?? errorOfEnd(end, ended.controller.signal);
+    const isTooLarge = error.reason === REQUEST_TOO_LARGE;
+    const result = isTooLarge ? this.#rejectFirst(error) : undefined;
+    if (!isTooLarge) await sleep(this.#retry.delayAfter(error), signal);
+    if (this.#unanswered.size > 0) this.#resend();
+    return result;
+  }
+
+  /**
+   * Rejects the item whose message was too large for the service. The service reads messages in order and answers those
+   * that it has read, so it is the first without a result.
+   */
+  #rejectFirst(error: VisageError): ItemResult<Item> {
+    const [key, { item }] = this.#unanswered.entries().next().value!;
+    this.#unanswered.delete(key);
+    this.#retry.succeed();
+    return { item, outcome: { error } };
+  }
+
+  #resend(): void {
+    this.#attempt = openAttempt(this.#options.open);
     for (const { request } of this.#unanswered.values()) this.#attempt.outbox.add(request);
     if (this.#isSourceDone) this.#attempt.outbox.end();
   }
-}
-
-/** Waits for a result without rejecting, so that one nobody waits for is not an unhandled rejection. */
-async function settle<T>(read: () => T | Promise<T>): Promise<Settled<T>> {
-  try {
-    return { value: await read() };
-  } catch (cause) {
-    return { cause };
-  }
-}
-
-function errorOfEnd(end: Settled<unknown>, { aborted, reason }: AbortSignal): VisageError {
-  if (aborted) return reason;
-  if ("cause" in end) return visageErrorFromCause(end.cause);
-  return connectionError("UNREACHABLE", "The stream ended before all results came.", { retryable: true });
-}
-
-function overdueError(): VisageError {
-  return connectionError("DEADLINE_PASSED", "No result came within the deadline.", { retryable: true });
 }

@@ -2,8 +2,19 @@ import type { CallLimits } from "./call-runner.ts";
 import { delayAfter, isRejection } from "./retry.ts";
 import type { VisageError } from "./visage-error.ts";
 
-/** Decides whether a stream that broke is opened again: `retries` times without a new message in between. */
-export class StreamRetry {
+/** Decides whether a stream that broke is opened again. */
+export interface RetryPolicy {
+  /** Reports that a message came. */
+  succeed(): void;
+  /**
+   * Reports that the stream broke. Returns the delay before the next attempt in milliseconds. Throws if another attempt
+   * cannot help, or enough were made.
+   */
+  delayAfter(error: VisageError): number;
+}
+
+/** Decides by the limits of a client whether a stream that broke is opened again: `retries` times without a new message in between. */
+export class StreamRetry implements RetryPolicy {
   readonly #limits: CallLimits;
   /** Failures since the last message. */
   #failures = 0;
@@ -13,16 +24,11 @@ export class StreamRetry {
     this.#limits = limits;
   }
 
-  /** Reports that a message came. */
   succeed(): void {
     this.#failures = 0;
   }
 
-  /**
-   * Reports that the stream broke. Returns the delay before the next attempt in milliseconds. Throws the error if another
-   * attempt cannot help, or enough were made. A stream that the service rejects because of its load or a rate limit is
-   * opened again until the deadline.
-   */
+  /** A stream that the service rejects because of its load or a rate limit is opened again until the deadline. */
   delayAfter(error: VisageError): number {
     const { retries, timeoutMs } = this.#limits;
     const nowMs = performance.now();

@@ -78,6 +78,23 @@ test("an image that cannot be analysed or read has an error, and the others go o
   expect(error).toMatchObject({ name: "VisageError", code: "2004", stage: "decode", retryable: false });
 });
 
+test("an image that is larger than the service accepts fails alone", async () => {
+  const small = await startTestService({ VISAGE_MAX_REQUEST_BYTES: "200000" });
+  onTestFinished(() => small.close());
+  const client = openClient({ address: `http://127.0.0.1:${small.port}` });
+  const sizes = [1_000, 300_000, 1_000, 1_000, 300_000];
+  const images = sizes.map((size, key) => ({ key, image: new Uint8Array(size) }));
+  const results = await collect(client.analyzeImages(images));
+  const reasons = results.toSorted((a, b) => a.key - b.key).map(({ error }) => error?.reason);
+  expect(reasons).toEqual([
+    "UNSUPPORTED_FORMAT",
+    "REQUEST_TOO_LARGE",
+    "UNSUPPORTED_FORMAT",
+    "UNSUPPORTED_FORMAT",
+    "REQUEST_TOO_LARGE",
+  ]);
+});
+
 test("a stream without images has no results", async () => {
   expect(await collect(openClient().analyzeImages([]))).toEqual([]);
 });

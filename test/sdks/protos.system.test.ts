@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, SDK_TIMEOUT_MS);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("protoc compiles the protos of the npm package with no other files", () => {
+test("protoc compiles the protos of the npm package alone", { timeout: SDK_TIMEOUT_MS }, () => {
   const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: PACKAGE_ROOT,
   });

@@ -8,9 +8,8 @@ import { defineConfig } from "vitest/config";
 const SERVICE = "**/*.service.test.ts";
 const SYSTEM = "**/*.system.test.ts";
 
-// Attacks load the machine and measure time, memory and sockets, so they run last and one file at a time. Two of them
-// measure nothing: only the outcome of each request counts.
-const ATTACKS = ["edge/!(fuzz|parallel-calls).system.test.ts", "rest/event-loop.system.test.ts"];
+// Attacks load the machine and measure time, memory and sockets, so they run last and one file at a time.
+const ATTACKS = ["edge/**/*.system.test.ts", "rest/event-loop.system.test.ts"];
 // Those of test/edge read /proc.
 const hasProc = process.platform === "linux";
 if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");

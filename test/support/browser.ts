@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
+import { findChromium, sandboxArguments } from "../../tools/support/chromium.ts";
 
 // In CI a missing tool must fail the tests.
 const isCi = process.env.CI === "true";
@@ -18,9 +19,7 @@ const ARTIFACTS = join(import.meta.dirname, "../artifacts");
 export async function startBrowser(): Promise<Browser> {
   if (!program) throw new Error("Chromium is not installed.");
   const camera = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
-  // The sandbox of Chromium does not run as root.
-  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath: program, args: [...camera, ...sandbox] });
+  return chromium.launch({ executablePath: program, args: [...camera, ...sandboxArguments()] });
 }
 
 /** A browser tab, and what must not happen in it. */
@@ -61,11 +60,4 @@ export async function openTab(
 export async function saveScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(ARTIFACTS, { recursive: true });
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });
-}
-
-function findChromium(): string | undefined {
-  return (process.env.PATH ?? "")
-    .split(delimiter)
-    .map((folder) => join(folder, "chromium"))
-    .find((path) => existsSync(path));
 }

@@ -105,7 +105,7 @@ export interface Identification {
   readonly faces: readonly IdentifiedFace[];
   /** The distance below which a face matches a person. */
   readonly threshold: number;
-  /** The expected share of strangers who are taken for somebody, 0 to 1. Undefined beyond the measured curve. */
+  /** Expected share of strangers who match somebody (FPIR), 0 to 1. Undefined beyond the measured curve. */
   readonly falsePositiveRate: number | undefined;
   /** Whether the gallery is too large for a verdict, so that the matches are candidates for a person to judge. */
   readonly candidatesOnly: boolean;

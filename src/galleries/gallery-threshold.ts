@@ -3,13 +3,13 @@ import type { FalseMatchCurve } from "../core/index.ts";
 /** The distance below which a probe and an enrolled face count as the same person, and what to expect of it. */
 export interface GalleryThreshold {
   readonly distance: number;
-  /** The expected share of strangers who are taken for somebody; undefined if the distance is beyond the curve. */
+  /** Expected false positive identification rate (FPIR); undefined if the distance is beyond the curve. */
   readonly falsePositiveRate: number | undefined;
-  /** Whether the gallery is too large for a verdict: the matches are candidates for a person to judge. */
+  /** Whether the gallery is too large for a verdict: the matches are candidates for human review. */
   readonly isForCandidates: boolean;
 }
 
-/** The share of strangers that may be taken for somebody. */
+/** The FPIR to aim for: the share of strangers who match somebody. */
 const TARGET_RATE = 0.003;
 /** Smaller galleries have the threshold of this size: a more generous one would gain little. */
 const MIN_SIZE = 100;

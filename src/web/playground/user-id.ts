@@ -22,7 +22,9 @@ export function drawUserIdButton(label = "Enter a user id"): HTMLButtonElement {
 
 function focusUserId(): void {
   const input = byId("user-id", HTMLInputElement);
-  input.focus();
+  input.focus({ preventScroll: true });
+  // With the margin of its style, unlike the scrolling by the focus, which leaves it at the edge of the window.
+  input.scrollIntoView({ block: "nearest" });
   // An id that is wrong is replaced by typing or pasting.
   input.select();
 }

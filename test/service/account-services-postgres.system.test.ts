@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
@@ -46,6 +47,18 @@ describe.skipIf(!hasPostgres)("the account services of two replicas on one Postg
     // The first replica may still have the old key in its cache, but changes nothing on its behalf.
     await expect(asAnn.call(createKey, { graceDays: 0 })).rejects.toThrow("UNKNOWN_USER");
     await expect.poll(() => requestFaceVector(replicas[0]!, key), LATER).toBe(401);
+  });
+
+  test("count each renewal when renewals race on both", async () => {
+    const clients = clientsOf(ADMIN_KEY);
+    const user = "renewed";
+    const endTime = timestampFromMs(Date.UTC(2100, 0, 1));
+    await clients[0]!.call(method.createUser, { name: user, endTime });
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => clients[i % 2]!.call(method.updateUser, { user, extendDays: 1 })),
+    );
+    const found = await clients[0]!.call(method.getUser, { user });
+    expect(found.user!.subscription!.endTime).toEqual(timestampFromMs(Date.UTC(2100, 0, 11)));
   });
 
   test("leave two keys when rotations race on both", async () => {

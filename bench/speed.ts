@@ -18,7 +18,7 @@ import { measureStream, type StreamRound, streamChapter, streamRatio } from "./s
 
 const HELP = `Usage: npm run bench [-- OPTIONS]
 
-Without options, measures all chapters in about 25 minutes and writes bench/results/speed.md with its plots.
+Without options, measures all chapters in about 30 minutes and writes bench/results/speed.md with its plots.
 
   --chapter NAME  measures only this chapter and prints it; writes nothing; may be given several times:
                   ${CHAPTER_NAMES.join(", ")}

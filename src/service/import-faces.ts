@@ -17,7 +17,7 @@ export async function importFaces(
   const model = options.analyzer.identity;
   const caller = callerFrom(context.values);
   let galleryId = "";
-  /** Of the gallery that has the first batch: one that is created anew with the same id must not get the others. */
+  /** The key of the gallery that got the first batch. A new gallery with the same id must not get the others. */
   let galleryKey: string | undefined;
   let revision = 0;
   let faceCount = 0;

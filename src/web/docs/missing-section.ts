@@ -1,6 +1,6 @@
 import { make } from "../site/elements.ts";
 
-/** Says so, now and after each change of the address, if the fragment of the address names no section. */
+/** Shows a notice while the fragment of the address names no section. */
 export function mountMissingSection(): void {
   const notice = make("p", { class: "missing-section", role: "alert" });
   const update = () => {

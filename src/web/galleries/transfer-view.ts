@@ -35,7 +35,7 @@ export function mountTransferView(): TransferView {
     const onProgress = (share: number) => {
       if (running !== controller) return;
       setBusy(true);
-      // Without a value it shows that the end is not known: the service stores what was sent.
+      // Everything is sent, and how long the service takes to store it is not known. Without a value, the bar shows that.
       if (share < 1) progress.value = share;
       else progress.removeAttribute("value");
       if (status.textContent === "") status.textContent = `${verb}…`;

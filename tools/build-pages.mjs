@@ -24,20 +24,10 @@ const INCLUDE = /<!-- include (\S+) -->\n?/g;
 export async function buildPages() {
   const { PAGES } = await import(pathToFileURL(join(TARGET, "page-table.js")).href);
   const pages = PAGES.map((page) => ({ ...page, html: readPage(page, PAGES) }));
-  const sources = [
-    ...new Set(pages.flatMap(({ html }) => [...html.matchAll(REFERENCE)].map((match) => match[2]))),
-  ];
   mkdirSync(ASSETS, { recursive: true });
   mkdirSync(join(TARGET, "pages"), { recursive: true });
-  const names = new Map([
-    ...(await bundle(sources.filter(isBundled))),
-    ...copy(sources.filter((file) => !isBundled(file))),
-  ]);
   for (const { name, html } of pages)
-    writeFileSync(
-      join(TARGET, "pages", `${name}.html`),
-      html.replace(REFERENCE, (_, attribute, file) => `${attribute}="assets/${names.get(file)}"`),
-    );
+    writeFileSync(join(TARGET, "pages", `${name}.html`), await buildAssets(html));
   cpSync(join(SOURCE, "site/favicon.ico"), join(TARGET, "site/favicon.ico"));
   for (const folder of [ASSETS, join(TARGET, "pages")]) compressFiles(folder);
 }
@@ -60,11 +50,26 @@ function readPart(file) {
     .replace(INCLUDE, (_, path) => readPart(join(folder, path)));
 }
 
+/** Builds what a page refers to. Returns the page with the names of the assets. */
+async function buildAssets(html) {
+  const sources = [...new Set([...html.matchAll(REFERENCE)].map((match) => match[2]))];
+  const { names, chunks } = await bundle(sources.filter(isBundled));
+  for (const file of sources) if (!isBundled(file)) names.set(file, copy(file));
+  const preloads = chunks.map((name) => `<link rel="modulepreload" href="assets/${name}" />`);
+  return html
+    .replace(REFERENCE, (_, attribute, file) => `${attribute}="assets/${names.get(file)}"`)
+    .replace('<script type="module"', (script) => [...preloads, script].join("\n    "));
+}
+
 function isBundled(file) {
   return BUNDLED.has(extname(file));
 }
 
-/** Bundles scripts and styles, with what several of them share in files of its own. Returns their names by source. */
+/**
+ * Bundles the script and the styles of one page. Pages do not share scripts: a first visit is faster with one large
+ * file than with ten small ones. Returns the names by source, and the chunks that the script needs at once because a
+ * part of the page that is loaded later needs them too.
+ */
 async function bundle(files) {
   const { metafile } = await build({
     entryPoints: files.map((file) => ({ in: file, out: outputName(file) })),
@@ -81,8 +86,22 @@ async function bundle(files) {
     metafile: true,
     logLevel: "warning",
   });
-  const outputs = Object.entries(metafile.outputs).filter(([, { entryPoint }]) => entryPoint);
-  return outputs.map(([output, { entryPoint }]) => [`./${entryPoint}`, basename(output)]);
+  const outputs = Object.entries(metafile.outputs)
+    .map(([path, { entryPoint }]) => ({ path, source: `./${entryPoint}` }))
+    .filter(({ source }) => files.includes(source));
+  const chunks = new Set(outputs.flatMap(({ path }) => staticImports(metafile, path)));
+  return {
+    names: new Map(outputs.map(({ path, source }) => [source, basename(path)])),
+    chunks: [...chunks].map((path) => basename(path)),
+  };
+}
+
+/** The files that an output needs before it can run. */
+function staticImports(metafile, output) {
+  const imported = metafile.outputs[output].imports
+    .filter(({ kind }) => kind === "import-statement")
+    .map(({ path }) => path);
+  return imported.flatMap((path) => [path, ...staticImports(metafile, path)]);
 }
 
 /** `site/theme.css` becomes `site-theme`, as all assets lie in one folder. */
@@ -90,14 +109,13 @@ function outputName(file) {
   return relative(SOURCE, file).slice(0, -extname(file).length).replaceAll("/", "-");
 }
 
-function copy(files) {
-  return files.map((file) => {
-    const bytes = readFileSync(file);
-    const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
-    const name = `${outputName(file)}-${hash}${extname(file)}`;
-    writeFileSync(join(ASSETS, name), bytes);
-    return [file, name];
-  });
+/** Copies a file to the assets. Returns its name there. */
+function copy(file) {
+  const bytes = readFileSync(file);
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
+  const name = `${outputName(file)}-${hash}${extname(file)}`;
+  writeFileSync(join(ASSETS, name), bytes);
+  return name;
 }
 
 /** Writes FILE.br and FILE.gz beside every text file of a folder. */

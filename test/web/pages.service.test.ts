@@ -70,6 +70,17 @@ test.each(pagePaths)("every file that %s refers to is served", async (path) => {
   }
 });
 
+test.each(pagePaths)("the scripts of %s are loaded together, not one after another", async (path) => {
+  const html = await (await get(path)).text();
+  const [, main] = html.match(/<script type="module" src="([^"]+)"/)!;
+  const preloaded = [...html.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map((match) => match[1]!);
+  for (const script of [main!, ...preloaded]) {
+    const text = await (await get(`/${script}`)).text();
+    const imported = [...text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map((match) => `assets/${match[1]}`);
+    for (const name of imported) expect(preloaded).toContain(name);
+  }
+});
+
 describe("compression", () => {
   test.each([
     ["br", brotliDecompressSync],

@@ -22,17 +22,20 @@ export function mountContents(): void {
   mountFilter(contents);
 }
 
-/** The current section is the last one whose heading is above the upper third of the window. */
+/**
+ * The current section is the last one that begins above the upper third of the window. The sections are measured, not
+ * their headings: that would lay out the operations which are far from the window.
+ */
 function markCurrent(contents: HTMLElement, links: ReadonlyMap<string, HTMLAnchorElement>): void {
-  const headings = [...document.querySelectorAll<HTMLElement>(".reference :is(h2, h3)[id]")];
+  const sections = [...document.querySelectorAll<HTMLElement>(".guide, .service, .operation")];
   let current: HTMLAnchorElement | undefined;
   let isScheduled = false;
   const update = () => {
     isScheduled = false;
     const line = innerHeight / 3;
-    const heading =
-      headings.findLast((candidate) => candidate.getBoundingClientRect().top < line) ?? headings[0];
-    const link = heading && links.get(heading.id);
+    const section =
+      sections.findLast((candidate) => candidate.getBoundingClientRect().top < line) ?? sections[0];
+    const link = section && links.get(section.getAttribute("aria-labelledby")!);
     if (link === current) return;
     current?.removeAttribute("aria-current");
     link?.setAttribute("aria-current", "true");

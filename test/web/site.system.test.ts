@@ -8,6 +8,11 @@ import { useSite } from "../support/site.ts";
 
 const PATHS = PAGES.map(({ path }) => path);
 const LISTED_PATHS = PAGES.filter(({ label }) => label).map(({ path }) => path);
+/** Left and right edge of header, content and footer. */
+const PLACES = `[".site-header", "main", ".site-footer"].map((part) => {
+  const { left, right } = document.querySelector(part).getBoundingClientRect();
+  return [left, right];
+})`;
 
 describe.runIf(hasBrowser)("the site", () => {
   const site = useSite({ VISAGE_ADMIN_KEY: ADMIN_KEY });
@@ -32,6 +37,16 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(await current.evaluate((link) => (link as unknown as { pathname: string }).pathname)).toBe(path);
     await page.getByText("Service ready").waitFor();
     expect(await page.locator(".site-footer").textContent()).toMatch(/Visage \d+\.\d+\.\d+/);
+  });
+
+  test("header, content and footer of all pages have the same place", async () => {
+    const { page } = await openTab(site.browser, "about:blank", { viewport: { width: 1920, height: 1080 } });
+    const places: unknown[] = [];
+    for (const path of PATHS) {
+      await page.goto(site.url(path));
+      places.push(await page.evaluate(PLACES));
+    }
+    expect(places).toEqual(PATHS.map(() => places[0]));
   });
 
   test.each(PATHS)("%s says that it needs JavaScript", async (path) => {

@@ -49,6 +49,17 @@ describe.runIf(hasBrowser)("the site", () => {
     expect(places).toEqual(PATHS.map(() => places[0]));
   });
 
+  test.each(PATHS)("%s has its navigation in one row on the smallest phone", async (path) => {
+    const phone = { viewport: { width: 320, height: 568 }, isMobile: true };
+    const { page } = await openTab(site.browser, site.url(path), phone);
+    const links = await page.locator(".site-header nav a").all();
+    const boxes = await Promise.all(links.map(async (link) => (await link.boundingBox())!));
+    expect(boxes).toHaveLength(LISTED_PATHS.length);
+    expect(new Set(boxes.map(({ y }) => y)).size).toBe(1);
+    // Large enough to be touched.
+    for (const { height } of boxes) expect(height).toBeGreaterThanOrEqual(24);
+  });
+
   test.each(PATHS)("%s says that it needs JavaScript", async (path) => {
     const { page } = await openTab(site.browser, site.url(path), { javaScriptEnabled: false });
     expect(await page.textContent("body")).toMatch(/needs JavaScript/);

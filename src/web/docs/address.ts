@@ -1,10 +1,10 @@
 import { WRITTEN_URL, withAddress } from "./sample-address.ts";
 
-/** Replaces the address in the samples with that of the service that shows the page. */
-export function useServiceAddress(): void {
+/** Replaces the address in samples with that of the service that shows the page. */
+export function useServiceAddress(samples: HTMLElement): void {
   const url = new URL(".", document.baseURI).href.replace(/\/$/, "");
   if (url === WRITTEN_URL) return;
-  for (const block of document.querySelectorAll(".sample code")) {
+  for (const block of samples.querySelectorAll("code")) {
     const text = block.textContent;
     if (text.includes("localhost:8080")) block.textContent = withAddress(text, url);
   }

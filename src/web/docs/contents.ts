@@ -51,7 +51,7 @@ function markCurrent(contents: HTMLElement, links: ReadonlyMap<string, HTMLAncho
     },
     { passive: true },
   );
-  update();
+  requestAnimationFrame(update);
 }
 
 /** Scrolls the contents, but not the page, so that a link is visible. */

@@ -1,13 +1,11 @@
 import { mountSite } from "../site/site.ts";
-import { useServiceAddress } from "./address.ts";
 import { mountContents } from "./contents.ts";
 import { mountMissingSection } from "./missing-section.ts";
 import { mountSamples } from "./sample-tabs.ts";
 import { mountTryForms } from "./try-view.ts";
 
 mountSite();
-useServiceAddress();
-mountSamples();
+mountTryForms();
 mountContents();
 mountMissingSection();
-mountTryForms();
+mountSamples();

@@ -1,25 +1,32 @@
 import { copyOnClick } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
+import { forEachInSteps } from "../site/steps.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
+import { useServiceAddress } from "./address.ts";
 
 const LANGUAGE = "sample_language";
 
 /** Makes tabs of the samples of each operation. A chosen language applies to the whole page and is remembered. */
 export function mountSamples(): void {
-  const groups = [...document.querySelectorAll<HTMLElement>(".samples")].map(createTabs);
-  const select = (language: string) => {
-    for (const show of groups) show(language);
-  };
+  let language = readFromTab(LANGUAGE) ?? "curl";
+  const groups: ((language: string) => void)[] = [];
+  // There are hundreds of samples, most of them far from the window.
+  forEachInSteps([...document.querySelectorAll<HTMLElement>(".samples")], (group, index) => {
+    useServiceAddress(group);
+    const show = createTabs(group, index);
+    show(language);
+    groups.push(show);
+  });
   document.addEventListener("click", ({ target }) => {
     const tab = target instanceof HTMLElement ? target.closest<HTMLElement>("[data-tab]") : null;
     if (!tab) return;
     // The page above changes its height, but the chosen tab stays where it is.
     const before = tab.getBoundingClientRect().top;
-    select(tab.dataset.tab!);
+    language = tab.dataset.tab!;
+    for (const show of groups) show(language);
     scrollBy(0, tab.getBoundingClientRect().top - before);
-    storeInTab(LANGUAGE, tab.dataset.tab!);
+    storeInTab(LANGUAGE, language);
   });
-  select(readFromTab(LANGUAGE) ?? "curl");
 }
 
 /** Replaces the summaries of samples with tabs. Returns a function that shows a language, or the first without it. */

@@ -158,6 +158,26 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await batch.getByText(`${faces} faces · 1 failed`).waitFor();
   });
 
+  test.each([1440, 320])("shows the name of a file in a long folder at %i pixels", async (width) => {
+    const path = `${"a folder with a long name/".repeat(4)}photo 12.jpg`;
+    const folder = createFolder({ [path]: photograph(3) });
+    const { page, batch } = await openBatch();
+    await page.setViewportSize({ width, height: 800 });
+    await dropOnPage(page, join(folder, path.split("/")[0]!));
+    await batch.getByText("1 of 1 photo").waitFor();
+    expect(await batch.locator("tbody th").getAttribute("title")).toBe(path);
+    expect(await batch.locator("tbody th").textContent()).toBe(path);
+    const isCut = (part: string) =>
+      page.evaluate(
+        `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector("${part}"))`,
+      );
+    expect(await isCut(".batch-folder")).toBe(true);
+    expect(await isCut(".batch-file")).toBe(false);
+    const name = batch.locator(".batch-file", { hasText: /^photo 12\.jpg$/ });
+    const [cell, box] = [await batch.locator("tbody th").boundingBox(), await name.boundingBox()];
+    expect(box!.x + box!.width).toBeLessThanOrEqual(cell!.x + cell!.width);
+  });
+
   test("a dropped folder without images is reported where a photo would be", async () => {
     const folder = createFolder({ "papers/notes.txt": Buffer.from("no photo") });
     const { page, slot, result } = await openBatch();

@@ -19,7 +19,7 @@ export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
   const result = make("td", { class: "outcome" });
   const open = make("button", { type: "button" }, "Open", visuallyHidden(` ${item.file.name}`));
   open.addEventListener("click", onOpen);
-  const name = make("th", { scope: "row", title: item.file.name }, item.file.name);
+  const name = make("th", { scope: "row", title: item.file.name }, drawPath(item.file.name));
   const element = make("tr", {}, picture, name, result, make("td", { class: "action" }, open));
   const update = () => {
     const { state, thumbnail } = item;
@@ -29,6 +29,14 @@ export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
   };
   update();
   return { element, update };
+}
+
+/** Draws a path. If there is too little room, its folders are cut off, not the name of the file. */
+function drawPath(path: string): HTMLElement {
+  const nameStart = path.lastIndexOf("/") + 1;
+  const folder = make("span", { class: "batch-folder" }, path.slice(0, nameStart));
+  const file = make("span", { class: "batch-file" }, path.slice(nameStart));
+  return make("span", { class: "batch-path" }, ...(nameStart > 0 ? [folder] : []), file);
 }
 
 function describe({ state }: BatchItem): (Node | string)[] {

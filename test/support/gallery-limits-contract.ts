@@ -153,6 +153,17 @@ export function describeGalleryLimits(clientsOf: (user: string) => readonly Gall
       await expectFaces(FACES_USER, [...earlier, PEOPLE[0]!].map(nameOf));
     });
 
+    test("new faces that imports have many times take the room of one each", async () => {
+      const [client] = clientsOf(FACES_USER);
+      await client!.createGallery({ galleryId });
+      const once = PEOPLE.slice(0, MAX_FACES);
+      const imports = callsFor(FACES_USER, [once, once.toReversed()], (replica, people) =>
+        replica.importFaces(facesOf(galleryId, [...people, ...people, ...people])),
+      );
+      await expectSuccesses(imports, imports.length, "", "");
+      await expectFaces(FACES_USER, once.map(nameOf));
+    });
+
     test(`no more than ${MAX_FACES_PER_PERSON} faces of a person are enrolled`, async () => {
       const [client] = clientsOf(PERSON_USER);
       await client!.createGallery({ galleryId });

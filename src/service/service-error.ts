@@ -129,7 +129,9 @@ function serviceErrorFromConnect(error: ConnectError): ServiceError {
   const [info] = error.findDetails(ErrorInfoSchema);
   const reported = info && kindFromReason(info.reason);
   if (reported) {
-    const details = { field: info.metadata.image, retryAfterMs: retryDelayMs(error) };
+    // The kind implies those that are left out.
+    const { code, retryable, image: field, field: boxField, ...metadata } = info.metadata;
+    const details = { field, boxField, metadata, retryAfterMs: retryDelayMs(error) };
     return new ServiceError(reported, error.rawMessage, details);
   }
   if (UNKNOWN_COMPRESSION.test(error.rawMessage))

@@ -7,6 +7,7 @@ import {
   RetryInfoSchema,
 } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { FaceError } from "../../src/core/index.ts";
+import { FetchError } from "../../src/fetch/fetch-error.ts";
 import { connectErrorFrom, httpErrorFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, kindFromReason, reasonFromKind } from "../../src/service/error-table.ts";
 import { ServiceError, serviceErrorFrom } from "../../src/service/service-error.ts";
@@ -106,6 +107,16 @@ describe("an error over gRPC", () => {
         },
       },
     ]);
+  });
+
+  test("keeps its details when plain HTTP reports it", () => {
+    const box = { x1: 1, y1: 2, x2: 3, y2: 4 };
+    const error = connectErrorFrom(
+      serviceErrorFrom(new FaceError("badBox", "Bad.", { box, boxIndex: 3 }), "image"),
+    );
+    expect(connectErrorFrom(serviceErrorFrom(error)).details).toEqual(error.details);
+    const fetched = connectErrorFrom(serviceErrorFrom(new FetchError("tooLarge", "Large."), "image"));
+    expect(connectErrorFrom(serviceErrorFrom(fetched)).details).toEqual(fetched.details);
   });
 
   test("names the field of a bad request", () => {

@@ -16,6 +16,7 @@ import { reasonFromKind } from "../service/error-table.ts";
 import type { ItemAnalyzer } from "../service/face-analysis-service.ts";
 import { SUCCESS } from "../service/interceptors.ts";
 import { mapUnordered } from "../service/map-unordered.ts";
+import { withMessageNumber } from "../service/message-number.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
@@ -61,10 +62,9 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
   /** Answers a line. A line that is not a request has no key and fails alone. */
   async function answerLine({ bytes, number }: Line, items: RequestItems): Promise<JsonObject> {
     const item = items.take();
-    const message = await readLine(bytes).catch((fault: unknown) => {
-      const { kind, message: text, field } = requestErrorFrom(fault);
-      return new ServiceError(kind, `Line ${number}: ${text}`, { field, cause: fault });
-    });
+    const message = await readLine(bytes).catch((fault: unknown) =>
+      withMessageNumber(requestErrorFrom(fault), "line", number),
+    );
     return jsonFromResponse(await analyzeItem(message, item));
   }
 
@@ -95,15 +95,19 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
 
 /** Reads the lines that are not blank. Calls `onLine` with the lease of each. */
 export async function* readLines(body: StreamBody, onLine: (lease: BodyLease) => void): AsyncGenerator<Line> {
-  let number = 0;
-  for await (const { bytes, lease } of body.readLines()) {
-    number++;
-    lease.complete();
-    if (isBlank(bytes)) lease.release();
-    else {
-      onLine(lease);
-      yield { bytes, number };
+  let number = 1;
+  try {
+    for await (const { bytes, lease } of body.readLines()) {
+      lease.complete();
+      if (isBlank(bytes)) lease.release();
+      else {
+        onLine(lease);
+        yield { bytes, number };
+      }
+      number++;
     }
+  } catch (fault) {
+    throw fault instanceof ServiceError ? withMessageNumber(fault, "line", number) : fault;
   }
 }
 

@@ -4,7 +4,7 @@ import type {
   JsonObject,
   Message,
 } from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+import type { ContextValues, Transport } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { parseBody } from "../rest/body.ts";
 import { parseForm } from "../rest/form.ts";
@@ -12,8 +12,8 @@ import { headersForMethod } from "../rest/headers.ts";
 import { createJsonWriter } from "../rest/json-writer.ts";
 import { createMessageReader } from "../rest/message-reader.ts";
 import type { TextParsers } from "../rest/text-parser.ts";
+import { LAST_LINE, withMessageNumber } from "../service/message-number.ts";
 import { contextValuesWith } from "../service/request-record.ts";
-import { ServiceError } from "../service/service-error.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
 import { encodeLines, type JsonLines, type LinesCall, readLines } from "./json-lines.ts";
@@ -33,7 +33,8 @@ export function createResponseLines(
 
   async function serve(context: RequestContext, { variables, query }: LinesCall): Promise<void> {
     const request = await read([...parseForm(query), ...entriesFrom(variables)], []);
-    const responses = await callMethod(context, method, transport, createAsyncIterable([request]));
+    const values = contextValuesWith(context.record);
+    const responses = await callMethod(context, method, transport, createAsyncIterable([request]), values);
     // An error before the first message has its HTTP status.
     const first = await responses.next();
     const lines = (async function* () {
@@ -55,7 +56,11 @@ export function createRequestLines(
   const read = createMessageReader(method.input, parsers);
   const write = createJsonWriter(method.output);
 
-  async function* readMessages(body: StreamBody, variables: LinesCall["variables"]): AsyncGenerator<Message> {
+  async function* readMessages(
+    body: StreamBody,
+    variables: LinesCall["variables"],
+    onLine: (number: number) => void,
+  ): AsyncGenerator<Message> {
     let last: BodyLease | undefined;
     const release = (next?: BodyLease) => {
       last?.release();
@@ -63,20 +68,27 @@ export function createRequestLines(
     };
     try {
       for await (const { bytes, number } of readLines(body, release)) {
-        try {
-          yield await read(entriesFrom(variables), await parseBody(bytes, "application/json"));
-        } catch (fault) {
-          const { kind, message, field } = requestErrorFrom(fault);
-          throw new ServiceError(kind, `Line ${number}: ${message}`, { field, cause: fault });
-        }
+        onLine(number);
+        yield await readLine(bytes, variables).catch((fault: unknown) => {
+          throw withMessageNumber(requestErrorFrom(fault), "line", number);
+        });
       }
     } finally {
       release();
     }
   }
 
+  async function readLine(line: Buffer, variables: LinesCall["variables"]): Promise<Message> {
+    return read(entriesFrom(variables), await parseBody(line, "application/json"));
+  }
+
   async function serve(context: RequestContext, { body, variables }: LinesCall): Promise<void> {
-    const responses = await callMethod(context, method, transport, readMessages(body, variables));
+    let lastLine = 0;
+    const messages = readMessages(body, variables, (number) => {
+      lastLine = number;
+    });
+    const values = contextValuesWith(context.record).set(LAST_LINE, () => lastLine);
+    const responses = await callMethod(context, method, transport, messages, values);
     const { value } = await responses.next();
     sendResponse(context, {
       status: 200,
@@ -89,13 +101,13 @@ export function createRequestLines(
 }
 
 async function callMethod(
-  { request, signal, record }: RequestContext,
+  { request, signal }: RequestContext,
   method: DescMethodClientStreaming | DescMethodServerStreaming,
   transport: Transport,
   messages: AsyncIterable<Message>,
+  values: ContextValues,
 ): Promise<AsyncIterator<Message>> {
   const header = headersForMethod(request.headers);
-  const values = contextValuesWith(record);
   const response = await transport.stream(method, signal, undefined, header, messages as never, values);
   return response.message[Symbol.asyncIterator]();
 }

@@ -1,13 +1,18 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ImportFacesRequest, ImportFacesResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { MAX_ENROLMENT_BATCH, type NewFace } from "../galleries/gallery-store.ts";
+import { GalleryError, MAX_ENROLMENT_BATCH, type NewFace } from "../galleries/gallery-store.ts";
 import { auditChange, faceIdFrom, type GalleryServiceOptions, orUnavailable } from "./gallery-call.ts";
 import { requireId, requireName } from "./gallery-messages.ts";
+import { changeError, LAST_LINE, withMessageNumber } from "./message-number.ts";
 import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
+import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
-/** Enrols faces that were exported, in batches. */
+/**
+ * Enrols faces that were exported, in batches. An error names the message at fault and says how many faces were stored
+ * before it: batches that were enrolled stay.
+ */
 export async function importFaces(
   requests: AsyncIterable<ImportFacesRequest>,
   context: HandlerContext,
@@ -31,18 +36,40 @@ export async function importFaces(
     auditChange(options, context, `galleries/${galleryId}`, faces.length);
   };
   let batch: NewFace[] = [];
-  for await (const request of requests) {
-    if (galleryId === "") requireId("gallery_id", request.galleryId);
-    galleryId ||= request.galleryId;
-    const isSame = request.galleryId === "" || request.galleryId === galleryId;
-    requireValid("gallery_id", isSame, "must be the same for all faces");
-    batch.push(faceToImport(request, model));
-    if (batch.length < MAX_ENROLMENT_BATCH) continue;
+  try {
+    for await (const request of requests) {
+      if (galleryId === "") requireId("gallery_id", request.galleryId);
+      galleryId ||= request.galleryId;
+      const isSame = request.galleryId === "" || request.galleryId === galleryId;
+      requireValid("gallery_id", isSame, "must be the same for all faces");
+      batch.push(faceToImport(request, model));
+      if (batch.length < MAX_ENROLMENT_BATCH) continue;
+      await enrol(batch);
+      batch = [];
+    }
     await enrol(batch);
-    batch = [];
+  } catch (fault) {
+    throw importError(fault, context, faceCount, batch.length);
   }
-  await enrol(batch);
   return { faceCount, revision: BigInt(revision) };
+}
+
+/** Adds to an error which message caused it and how many faces are stored. Those that wait came before it, too. */
+function importError(fault: unknown, { values }: HandlerContext, stored: number, waiting: number): unknown {
+  // Errors of the gallery are about a whole batch.
+  if (fault instanceof GalleryError) return withStoredFaces(serviceErrorFrom(fault), stored);
+  if (!(fault instanceof ServiceError)) return fault;
+  const lastLine = values.get(LAST_LINE);
+  const error = lastLine
+    ? withMessageNumber(fault, "line", lastLine())
+    : withMessageNumber(fault, "message", stored + waiting + 1);
+  return withStoredFaces(error, stored);
+}
+
+function withStoredFaces(error: ServiceError, stored: number): ServiceError {
+  if (stored === 0) return error;
+  const text = `${error.message} The first ${stored} faces are stored.`;
+  return changeError(error, text, { stored_faces: String(stored) });
 }
 
 function faceToImport(request: ImportFacesRequest, model: string): NewFace {

@@ -9,7 +9,6 @@ export const ADVICE: Readonly<Record<string, string>> = {
   "3101": "Use a photo with a larger face.",
   "3102": "Use a brighter photo.",
   "3103": "Use a photo in which the face is turned to the camera.",
-  "4001": "Enter your user id.",
   "4002": "Check your user id for typing errors, or ask the operator of this service.",
   "5006": "Try again shortly.",
   "6001": "It may have been deleted. Reload the page.",
@@ -20,4 +19,10 @@ export const ADVICE: Readonly<Record<string, string>> = {
   "6006": "Delete people, or ask the operator for a larger plan.",
   "6007": "Delete a face of this person first.",
   "6008": "Ask the operator for more memory for galleries.",
+};
+
+/** What happened, in plain words, by the code of an error whose message is technical. */
+export const TITLES: Readonly<Record<string, string>> = {
+  "4001": "Enter your user id.",
+  "4002": "This user id is not accepted.",
 };

@@ -1,6 +1,6 @@
 import { PhotoError } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
-import { ADVICE } from "./advice.ts";
+import { ADVICE, TITLES } from "./advice.ts";
 
 /** The codes of faces that are unsuited for recognition but can be enrolled nevertheless. */
 const QUALITY_CODES = ["3101", "3102", "3103"];
@@ -19,8 +19,10 @@ export function isCancelled(error: unknown): boolean {
 export function failureText(error: unknown): string {
   if (error instanceof PhotoError) return error.message;
   if (!(error instanceof RequestError)) throw error;
-  const advice = ADVICE[error.facts.code ?? ""];
+  const { code = "" } = error.facts;
+  const advice = ADVICE[code];
+  const text = TITLES[code] ?? error.message;
   // The messages about quality are those of the specification, without a full stop.
-  const message = /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
-  return advice ? `${message} ${advice}` : message;
+  const title = /[.!?]$/.test(text) ? text : `${text}.`;
+  return advice ? `${title} ${advice}` : title;
 }

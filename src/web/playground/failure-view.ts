@@ -1,5 +1,5 @@
 import { make } from "../site/elements.ts";
-import { adviceFor, waitText } from "./advice.ts";
+import { adviceFor, titleOf, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
 import { drawUserIdButton } from "./user-id.ts";
 
@@ -9,10 +9,10 @@ const USER_ID_LABELS: Readonly<Record<string, string>> = {
   "4002": "Enter another user id",
 };
 
-/** Draws an error: what happened, in which photo, what to do, and when to retry. */
+/** Draws an error: what happened, the message of the service, what to do, in which photo, and when to retry. */
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
-  const { code, httpStatus, photo, requestId } = failure;
-  const { text, retry } = adviceFor(failure);
+  const { message, code, httpStatus, photo, requestId } = failure;
+  const { title, text, retry } = adviceFor(failure);
   const facts = [
     ...(photo === undefined ? [] : [["Photo", photo]]),
     ...(code === undefined ? [] : [["Code", code]]),
@@ -25,7 +25,8 @@ export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement 
   const card = make(
     "div",
     { class: "failure" },
-    make("h3", {}, messageText(failure)),
+    make("h3", {}, titleText(failure)),
+    ...(title === undefined || title === message ? [] : [make("p", { class: "hint" }, message)]),
     make("p", {}, text),
     list,
   );
@@ -41,14 +42,15 @@ export function failureText(failure: Failure): string {
   const { photo, retryAfterSeconds } = failure;
   const where = photo === undefined ? "" : ` Photo ${photo}.`;
   const when = retryAfterSeconds === undefined ? "" : ` Try again in ${waitText(retryAfterSeconds)}.`;
-  return `Error: ${messageText(failure)}${where}${when}`;
+  return `Error: ${titleText(failure)}${where}${when}`;
 }
 
 const QUOTA_USED_UP = "4004";
 
-/** The message of an error. That of a used-up quota names the day on which it can be used again. */
-function messageText({ message, code, retryAfterSeconds }: Failure): string {
-  if (code !== QUOTA_USED_UP || retryAfterSeconds === undefined) return message;
+/** The title of an error. That of a used-up quota names the day on which it can be used again. */
+function titleText(failure: Failure): string {
+  const { code, retryAfterSeconds } = failure;
+  if (code !== QUOTA_USED_UP || retryAfterSeconds === undefined) return titleOf(failure);
   const reset = new Date(Date.now() + 1000 * retryAfterSeconds);
   // Quotas are counted by months in UTC.
   const day = reset.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });

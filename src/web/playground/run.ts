@@ -29,8 +29,7 @@ export async function runIfComplete(store: Store, options?: RunOptions): Promise
   if (request.images.some(({ photo }) => !photo)) return;
   if (store.state.userId) return run(store, options);
   if (hasSamples(store.state.slots)) return showStored(store, options);
-  const message = "Enter your user id to see results.";
-  showOutcome(store, { isSuccess: false, message, code: "4001" }, options);
+  showOutcome(store, { isSuccess: false, message: "Enter a user id.", code: "4001" }, options);
 }
 
 /** Shows the stored result of the samples, if there is one. */

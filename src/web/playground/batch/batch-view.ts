@@ -1,7 +1,7 @@
 import { saveText } from "../../site/download.ts";
 import { byId, make } from "../../site/elements.ts";
 import { plural } from "../../site/words.ts";
-import { adviceFor, waitText } from "../advice.ts";
+import { adviceFor, titleOf, waitText } from "../advice.ts";
 import { type AnalysisSettings, analyzePhoto } from "./analyze-photo.ts";
 import { batchCsv, batchJson } from "./batch-export.ts";
 import { type BatchItem, countItems, MAX_PHOTOS } from "./batch-item.ts";
@@ -177,5 +177,6 @@ function noteText(status: RunnerStatus): string {
   if (status.name !== "stopped") return "";
   if (!status.reason) return "Stopped. The results so far are kept.";
   const { message, facts } = status.reason;
-  return `${message} ${adviceFor({ ...facts, httpStatus: facts.status }).text} Then continue.`;
+  const failure = { ...facts, message, httpStatus: facts.status };
+  return `${titleOf(failure)} ${adviceFor(failure).text} Then continue.`;
 }

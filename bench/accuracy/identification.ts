@@ -6,19 +6,19 @@ import { mean, sum } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
 import { personOf } from "./false-match-curve.ts";
 
-/** How often strangers are taken for somebody in galleries of one size, and how often people are missed. */
+/** How often strangers match somebody in galleries of one size, and how often enrolled people are not found. */
 export interface Identification {
   readonly people: number;
   /** Enrolled photos of each person, at most. */
   readonly photosPerPerson: number;
   /** The mean of all galleries. */
   readonly threshold: number;
-  /** Searches for people who are not enrolled, and how many of them found somebody. */
+  /** Searches for people who are not enrolled, and how many of them matched somebody. */
   readonly strangers: number;
   readonly falsePositives: number;
   /** Searches for enrolled people by another photo, and how many of them did not find the person first. */
   readonly mates: number;
-  readonly misses: number;
+  readonly falseNegatives: number;
 }
 
 const SIZES = [50, 100, 250, 500];
@@ -55,7 +55,7 @@ function searchGalleries(
 ): Identification {
   const random = createRandom(SEED);
   const thresholds: number[] = [];
-  const totals = { strangers: 0, falsePositives: 0, mates: 0, misses: 0 };
+  const totals = { strangers: 0, falsePositives: 0, mates: 0, falseNegatives: 0 };
   for (let draw = 0; draw < DRAWS; draw++) {
     const shuffled = people
       .map((photos) => ({ photos, order: random() }))
@@ -76,7 +76,7 @@ function searchGalleries(
       for (const probe of photos.slice(templates[person]!.length)) {
         const nearest = findNearest(probe, templates);
         totals.mates++;
-        if (nearest.person !== person || nearest.distance >= threshold) totals.misses++;
+        if (nearest.person !== person || nearest.distance >= threshold) totals.falseNegatives++;
       }
   }
   return { people: size, photosPerPerson, threshold: mean(thresholds), ...totals };
@@ -98,14 +98,14 @@ function findNearest(
 /** The rate of false positives that the thresholds are chosen for, with room for the noise of small sets. */
 const MAX_FALSE_POSITIVE_RATE = 0.01;
 
-/** Reports the rates of false positives and misses. */
+/** Reports the rates of false positives and false negatives. */
 export function identificationChapter(results: readonly Identification[]): Chapter {
   const rows = results.map((result) => [
     result.people,
     result.photosPerPerson,
     result.threshold.toFixed(3),
     `${formatPercent(result.falsePositives, result.strangers, 2)} of ${result.strangers}`,
-    `${formatPercent(result.misses, result.mates, 1)} of ${result.mates}`,
+    `${formatPercent(result.falseNegatives, result.mates, 1)} of ${result.mates}`,
   ]);
   const falsePositives = sum(results.map((result) => result.falsePositives));
   const strangers = sum(results.map((result) => result.strangers));
@@ -113,15 +113,15 @@ export function identificationChapter(results: readonly Identification[]): Chapt
     title: "Identification",
     figures: [
       {
-        name: "strangers taken for somebody in galleries of 50 to 500 people",
+        name: "false positive identification rate (FPIR), galleries of 50 to 500 people",
         measured: formatPercent(falsePositives, strangers, 2),
         target: `≤ ${100 * MAX_FALSE_POSITIVE_RATE} %`,
         isMet: falsePositives / strangers <= MAX_FALSE_POSITIVE_RATE,
       },
     ],
     body: [
-      `${DRAWS} random galleries of each size, of people of the verification set. The threshold is that of the service for the number of faces; it follows from the false match curve, which was measured on the same people. Strangers are people who are not in the gallery, with one photo each. A miss is a search for an enrolled person by another photo that does not find this person first.`,
-      formatTable(["people", "photos per person", "threshold", "false positives", "misses"], rows),
+      `${DRAWS} random galleries of each size, of people of the verification set. The threshold is that of the service for the number of faces; it follows from the false match curve, which was measured on the same people. Strangers are people who are not in the gallery, with one photo each. The FPIR (false positive identification rate) is the share of strangers who match somebody. The FNIR (false negative identification rate) is the share of searches for an enrolled person, by another photo, that do not find this person first.`,
+      formatTable(["people", "photos per person", "threshold", "FPIR", "FNIR"], rows),
     ].join("\n\n"),
   };
 }

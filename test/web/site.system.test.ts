@@ -148,6 +148,46 @@ describe.runIf(hasBrowser)("a call of the service through a proxy", () => {
     expect(await result.textContent()).toContain("Press “Get attributes” to see results.");
   });
 
+  test("a result is marked as that of an earlier face until the new one arrives", async () => {
+    const { page, selectOperation, result, slot, proxy } = await open();
+    const select = (face: number) =>
+      slot(0)
+        .getByRole("button", { name: new RegExp(`^Face ${face}`) })
+        .click();
+    const shown = (face: number) => result.locator("h3", { hasText: new RegExp(`^Face ${face}$`) });
+    const updating = result.getByText("Updating…");
+    const opacity = () => page.evaluate("getComputedStyle(document.querySelector('#result-body')).opacity");
+    await selectOperation("Vector");
+    await result.getByText("First of 3 faces").waitFor();
+    await slot(0).getByRole("button", { name: "Find faces" }).click();
+    await select(3);
+    await shown(3).waitFor();
+    await expect.poll(() => updating.isVisible()).toBe(false);
+    expect(await opacity()).toBe("1");
+
+    proxy.setFault(neverAnswer);
+    await select(2);
+    await updating.waitFor();
+    expect(await opacity()).toBe("0.45");
+    expect(await shown(3).isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await result.getByText("Cancelled.").waitFor();
+    expect(await updating.isVisible()).toBe(false);
+    expect(await opacity()).toBe("1");
+
+    // The result stays that of the selected face while all faces are searched, and a new photo has none.
+    proxy.setFault(undefined);
+    await select(1);
+    await shown(1).waitFor();
+    proxy.setFault(neverAnswer);
+    await slot(0).getByRole("button", { name: "Find faces" }).click();
+    await page.locator("#result[aria-busy=true]").waitFor();
+    expect(await updating.isVisible()).toBe(false);
+    await slot(0).locator("input[type=file]").setInputFiles(sampleFile(5));
+    await result.getByText("Working…").waitFor();
+    expect(await updating.isVisible()).toBe(false);
+  });
+
   test("a connection that breaks is reported", async () => {
     const { run, result, proxy } = await open();
     proxy.setFault((incoming) => incoming.destroy());

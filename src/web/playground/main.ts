@@ -27,6 +27,7 @@ const store = createStore({
   quality: false,
   hasLandmarks: true,
   isBusy: false,
+  isUpdating: false,
 });
 const runNow = () => {
   run(store).catch(reportError);

@@ -26,11 +26,13 @@ export function mountResultView(store: Store, actions: ResultActions): void {
   const panel = byId("result", HTMLElement);
   const body = byId("result-body", HTMLDivElement);
   const status = byId("status", HTMLParagraphElement);
+  const updating = byId("updating", HTMLSpanElement);
   let drawn: Outcome | undefined;
   let faces: FaceList | undefined;
   store.subscribe((state) => {
     const { outcome } = state;
     panel.setAttribute("aria-busy", String(state.isBusy));
+    updating.hidden = !state.isUpdating;
     if (!outcome) showText(body, emptyText(state));
     else if (outcome !== drawn) {
       faces = outcome.isSuccess ? drawFaceList(state, outcome, selectFace) : undefined;

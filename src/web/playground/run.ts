@@ -4,7 +4,7 @@ import { facesFrom, mergeFaces } from "./faces.ts";
 import { detectionRequest, type FaceRequest, requestFrom } from "./request.ts";
 import { hasSamples, storedOutcome } from "./samples.ts";
 import { type Outcome, type Success, send } from "./send.ts";
-import { type Store, updateSlot } from "./store.ts";
+import { type State, type Store, updateSlot } from "./store.ts";
 import { askForUserId } from "./user-id.ts";
 
 /** The request in flight. */
@@ -19,7 +19,7 @@ interface RunOptions {
 export async function run(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
   if (!requireUserId(store) || !requirePhotos(store, request)) return;
-  const outcome = await sendWhileBusy(store, request);
+  const outcome = await sendWhileBusy(store, request, { isUpdating: store.state.outcome !== undefined });
   if (outcome) showOutcome(store, outcome, options);
 }
 
@@ -55,7 +55,7 @@ export async function findFaces(store: Store, slot: number): Promise<void> {
   const photo = store.state.slots[slot]?.photo;
   if (!photo || !requireUserId(store)) return;
   const request = detectionRequest(photo, slot, store.state.mayScale);
-  const outcome = await sendWhileBusy(store, request);
+  const outcome = await sendWhileBusy(store, request, { isUpdating: false });
   if (!outcome || !hasSamePhotos(store, request)) return;
   if (!outcome.isSuccess) return showOutcome(store, outcome);
   rememberFaces(store, outcome);
@@ -65,11 +65,15 @@ export async function findFaces(store: Store, slot: number): Promise<void> {
 }
 
 /** Sends a request, and cancels an earlier one. Returns undefined if it was cancelled itself. */
-async function sendWhileBusy(store: Store, request: FaceRequest): Promise<Outcome | undefined> {
+async function sendWhileBusy(
+  store: Store,
+  request: FaceRequest,
+  { isUpdating }: Pick<State, "isUpdating">,
+): Promise<Outcome | undefined> {
   current?.abort();
   const controller = new AbortController();
   current = controller;
-  store.update({ isBusy: true, sentShare: undefined });
+  store.update({ isBusy: true, isUpdating, sentShare: undefined });
   try {
     const { signal } = controller;
     const onProgress = (sentShare: number) => {
@@ -80,7 +84,7 @@ async function sendWhileBusy(store: Store, request: FaceRequest): Promise<Outcom
   } finally {
     if (current === controller) {
       current = undefined;
-      store.update({ isBusy: false });
+      store.update({ isBusy: false, isUpdating: false });
     }
   }
 }

@@ -36,6 +36,8 @@ export interface State {
   readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */
   readonly isBusy: boolean;
+  /** Whether the request in flight will replace the outcome, which is that of an earlier request. */
+  readonly isUpdating: boolean;
   /** The share of the request that is sent, from 0 to 1, while it is in flight. */
   readonly sentShare?: number | undefined;
   readonly outcome?: Outcome | undefined;

@@ -19,7 +19,10 @@ interface RunOptions {
 export async function run(store: Store, options?: RunOptions): Promise<void> {
   const request = requestFrom(store.state);
   if (!requireUserId(store) || !requirePhotos(store, request)) return;
-  const outcome = await sendWhileBusy(store, request, { isUpdating: store.state.outcome !== undefined });
+  const isUpdating = store.state.outcome !== undefined;
+  const sending = sendWhileBusy(store, request, { isUpdating });
+  if (options?.mayScroll !== false) scrollToProgress();
+  const outcome = await sending;
   if (outcome) showOutcome(store, outcome, options);
 }
 
@@ -99,10 +102,21 @@ function showOutcome(store: Store, outcome: Outcome, { mayScroll = true }: RunOp
 function scrollToResult(): void {
   const { top } = byId("result", HTMLElement).getBoundingClientRect();
   const hiddenBy = top - innerHeight / 2;
-  const isAbove = top < 0 && matchMedia("(max-width: 999px)").matches;
+  const isAbove = top < 0 && isNarrow();
   if (hiddenBy <= 0 && !isAbove) return;
   const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   scrollBy({ top: isAbove ? top : hiddenBy, behavior: prefersReducedMotion ? "instant" : "smooth" });
+}
+
+/** Scrolls up to the progress of a request. The result, which is beside the form or below it, stays in view. */
+function scrollToProgress(): void {
+  const row = byId("run", HTMLButtonElement).parentElement!;
+  if (isNarrow() && row.getBoundingClientRect().bottom < 0) row.scrollIntoView();
+}
+
+/** Whether the result is below the form. */
+function isNarrow(): boolean {
+  return matchMedia("(max-width: 999px)").matches;
 }
 
 /** Adds the faces of a response to their photos. */

@@ -9,7 +9,11 @@ export function mountUrlField(onUrl: (url: URL) => void): void {
     const url = parseAddress(input.value);
     input.setAttribute("aria-invalid", String(!url));
     problem.textContent = url ? "" : "Enter a URL that begins with http:// or https://.";
-    if (!url) return input.focus();
+    if (!url) {
+      input.focus();
+      problem.scrollIntoView({ block: "nearest" });
+      return;
+    }
     input.value = "";
     onUrl(url);
   };

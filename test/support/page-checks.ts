@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { AxeResults } from "axe-core";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { saveScreenshot } from "./browser.ts";
 
@@ -45,4 +45,63 @@ export async function violationsOf(page: Page): Promise<string[]> {
 /** Returns by how many pixels the page is wider than the window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+}
+
+/** Expects that an element can be scrolled to, and then is on the screen. */
+export async function expectReachable(element: Locator): Promise<void> {
+  await element.scrollIntoViewIfNeeded();
+  await expectOnScreen(element);
+}
+
+/** Expects that the start of an element is in the window without scrolling, neither cut off nor covered. */
+export async function expectOnScreen(element: Locator): Promise<void> {
+  expect(await element.evaluate(hiddenPointsOf), `${element} must be on the screen`).toEqual([]);
+}
+
+/** The parts of the DOM that `hiddenPointsOf` uses. Tests are compiled without the types of the DOM. */
+interface PageElement {
+  readonly ownerDocument: { elementFromPoint(x: number, y: number): unknown };
+  getBoundingClientRect(): Readonly<Record<"left" | "top" | "right" | "bottom", number>>;
+  contains(other: unknown): boolean;
+}
+
+/** Lists points at the edges and in the middle of an element that are not visible. Runs in the page. */
+function hiddenPointsOf(element: PageElement): string[] {
+  const { left, top, right, bottom } = element.getBoundingClientRect();
+  // A tall element may continue below the window.
+  const end = Math.min(bottom, top + 60);
+  const [x, y] = [(left + right) / 2, (top + end) / 2];
+  const points = [
+    [left + 2, y],
+    [right - 2, y],
+    [x, top + 1],
+    [x, end - 1],
+    [x, y],
+  ] as const;
+  return points
+    .filter((point) => !element.contains(element.ownerDocument.elementFromPoint(...point)))
+    .map((point) => point.map(Math.round).join(", "));
+}
+
+/** A place on the page in pixels. */
+export interface PageBox {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Returns the places of all elements of a locator, which must be displayed. */
+export async function boxesOf(elements: Locator): Promise<PageBox[]> {
+  return Promise.all((await elements.all()).map(async (one) => (await one.boundingBox())!));
+}
+
+/** Whether two places have a pixel in common. */
+export function overlap(one: PageBox, other: PageBox): boolean {
+  return (
+    one.x < other.x + other.width &&
+    other.x < one.x + one.width &&
+    one.y < other.y + other.height &&
+    other.y < one.y + one.height
+  );
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import { openTab } from "./browser.ts";
@@ -30,6 +31,12 @@ export interface Playground {
 /** Returns a sample photograph as a file. */
 export function sampleFile(number: Parameters<typeof photograph>[0]): UploadFile {
   return { name: `sample${number}.jpg`, mimeType: "image/jpeg", buffer: photograph(number) };
+}
+
+/** Presses a button that saves a file, and returns the file. */
+export async function savedBy(button: Locator): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  const [download] = await Promise.all([button.page().waitForEvent("download"), button.click()]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }
 
 /**

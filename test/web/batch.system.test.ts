@@ -9,7 +9,6 @@ import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
 import { type FaultyProxy, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { photograph } from "../support/images.ts";
-import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
 import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -35,33 +34,6 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     const batch = playground.page.getByRole("region", { name: "Batch", exact: true });
     return { ...playground, batch, addBatch: () => chooseFiles(playground.page, files) };
   }
-
-  test.each(SIZES_AND_THEMES)("looks right and is accessible at %s", async (name, options) => {
-    const { page, slot } = await openPlayground(browser, service, options);
-    await slot(0)
-      .locator("input[type=file]")
-      .setInputFiles([
-        sampleFile(4),
-        sampleFile(5),
-        TEXT,
-        { ...sampleFile(3), name: `${"long name ".repeat(9)}.jpg` },
-      ]);
-    await page.locator(".batch-summary", { hasText: "4 of 4 photos" }).waitFor();
-    await checkPage(page, `batch ${name}`);
-    // Hundreds of photos scroll inside the table.
-    const table = page.getByRole("region", { name: "Photos of the batch" });
-    expect((await table.boundingBox())!.height).toBeLessThanOrEqual(560);
-    // Every row is as high as its text, and its button is in view.
-    const { x, width } = (await table.boundingBox())!;
-    for (const row of await table
-      .getByRole("row")
-      .filter({ has: page.getByRole("button") })
-      .all()) {
-      expect((await row.boundingBox())!.height).toBeLessThan(180);
-      const button = (await row.getByRole("button").boundingBox())!;
-      expect(button.x + button.width).toBeLessThanOrEqual(x + width);
-    }
-  });
 
   test("analyses several photos, each of which fails alone, and exports them", async () => {
     const { page, batch, addBatch } = await openBatch(sampleFile(4), sampleFile(5), TEXT);

@@ -7,7 +7,7 @@ import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { createCrowd } from "../support/faces.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
-import { checkPage, overflowOf, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { overflowOf } from "../support/page-checks.ts";
 import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
 
@@ -166,13 +166,6 @@ describe.runIf(hasBrowser)("a match in the playground", () => {
     proxy.setFault(undefined);
     await compareAll.click();
     await matrix.waitFor();
-  });
-
-  test.each(SIZES_AND_THEMES)("works at %s", async (name, options) => {
-    const { page, compareAll, matrix } = await open(options);
-    await compareAll.click();
-    await matrix.waitFor();
-    await checkPage(page, `match-${name}`);
   });
 });
 

@@ -1,11 +1,9 @@
 import type { Browser, Locator, Page } from "playwright-core";
-import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
-import { photograph } from "../support/images.ts";
 import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
-import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
+import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
 
 describe.runIf(hasBrowser)("the layout of the playground", () => {
@@ -69,21 +67,6 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
     expect(await page.evaluate("scrollY")).toBe(0);
   });
 
-  test("keeps a page with many faces short, until the user asks for all of them", async () => {
-    const phone = { viewport: { width: 390, height: 844 } };
-    const { page, addPhotos, result } = await openPlayground(browser, service, phone);
-    await addPhotos(0, await crowd());
-    const count = Number(/(\d+) faces/.exec((await result.locator(".verdict").textContent()) ?? "")?.[1]);
-    expect(count).toBeGreaterThan(20);
-    expect(await result.getByRole("listitem").count()).toBe(6);
-    expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(5000);
-    await checkPage(page, "playground crowd");
-    await result.getByRole("button", { name: `Show all ${count} faces` }).click();
-    expect(await result.getByRole("listitem").count()).toBe(count);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
-    await expectNoOverlaps(page.locator(".number:visible"));
-  });
-
   test("writes the number of a face on one line and hides it on faces that are too small for it", async () => {
     const phone = { viewport: { width: 320, height: 568 } };
     const { addPhotos, slot } = await openPlayground(browser, service, phone);
@@ -122,33 +105,4 @@ async function expectInView(page: Page, locator: Locator, what: string): Promise
   const { y, height } = (await locator.boundingBox())!;
   expect(y, what).toBeGreaterThanOrEqual(0);
   expect(y + Math.min(height, 60), what).toBeLessThanOrEqual(page.viewportSize()!.height);
-}
-
-async function expectNoOverlaps(locator: Locator): Promise<void> {
-  const boxes = await Promise.all((await locator.all()).map(async (one) => (await one.boundingBox())!));
-  for (const [i, one] of boxes.entries())
-    for (const other of boxes.slice(i + 1)) {
-      const isApart =
-        one.x + one.width <= other.x ||
-        other.x + other.width <= one.x ||
-        one.y + one.height <= other.y ||
-        other.y + other.height <= one.y;
-      expect(isApart).toBe(true);
-    }
-}
-
-/** A photo with three times three groups of four. */
-async function crowd(): Promise<UploadFile> {
-  const tile = await sharp(photograph(4)).resize(640).toBuffer({ resolveWithObject: true });
-  const { width, height } = tile.info;
-  const places = [0, 1, 2].flatMap((row) =>
-    [0, 1, 2].map((column) => [row * height, column * width] as const),
-  );
-  const buffer = await sharp({
-    create: { width: 3 * width, height: 3 * height, channels: 3, background: "#808080" },
-  })
-    .composite(places.map(([top, left]) => ({ input: tile.data, top, left })))
-    .jpeg({ quality: 92 })
-    .toBuffer();
-  return { name: "crowd.jpg", mimeType: "image/jpeg", buffer };
 }

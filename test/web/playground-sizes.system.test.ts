@@ -2,17 +2,9 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
-import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { boxesOf, checkPage, overlap, type PageBox, SIZES_AND_THEMES } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
-
-/** A place on the page in pixels. */
-interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
 
 describe.runIf(hasBrowser)("the playground in every size and theme", () => {
   let service: RunningService;
@@ -153,20 +145,7 @@ async function expectInView(page: Page, locator: Locator): Promise<void> {
   expect(y + Math.min(height, 60)).toBeLessThanOrEqual(page.viewportSize()!.height);
 }
 
-async function boxesOf(locator: Locator): Promise<Box[]> {
-  return Promise.all((await locator.all()).map(async (one) => (await one.boundingBox())!));
-}
-
 /** The half of a box in its middle. */
-function middleOf({ x, y, width, height }: Box): Box {
+function middleOf({ x, y, width, height }: PageBox): PageBox {
   return { x: x + width / 4, y: y + height / 4, width: width / 2, height: height / 2 };
-}
-
-function overlap(one: Box, other: Box): boolean {
-  return (
-    one.x < other.x + other.width &&
-    other.x < one.x + one.width &&
-    one.y < other.y + other.height &&
-    other.y < one.y + one.height
-  );
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -10,7 +10,7 @@ import type { SampleBox, SampleRequest } from "../../src/web/samples/sample-requ
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../../src/web/samples/samples.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
-import { openPlayground, sampleFile } from "../support/playground.ts";
+import { openPlayground, sampleFile, savedBy } from "../support/playground.ts";
 import { SAMPLE_RUNNERS } from "../support/sample-programs.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -143,12 +143,8 @@ function languageOf(id: string): SampleLanguage {
   return SAMPLE_LANGUAGES.find((language) => language.id === id)!;
 }
 
-async function saved(page: Page, label: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: `Download ${label}`, exact: true }).click(),
-  ]);
-  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+function saved(page: Page, label: string): ReturnType<typeof savedBy> {
+  return savedBy(page.getByRole("button", { name: `Download ${label}`, exact: true }));
 }
 
 async function copyCode(page: Page): Promise<string> {

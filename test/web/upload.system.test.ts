@@ -1,15 +1,12 @@
-import { randomBytes } from "node:crypto";
 import type { Browser } from "playwright-core";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
-import { startFaultyProxy } from "../support/faulty-proxy.ts";
 import { startImageServer } from "../support/image-server.ts";
 import { photograph } from "../support/images.ts";
-import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
-import { openPlayground, type Playground, sampleFile, type UploadFile } from "../support/playground.ts";
+import { openPlayground, type Playground } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
 
 /** Smaller than the photos of the tests about scaling. */
@@ -119,67 +116,7 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     })))`);
     await result.getByText("128 numbers").waitFor();
   });
-
-  test("an address that is not allowed says what to do", async () => {
-    const { page, result } = await openPlayground(browser, service);
-    await page.getByLabel("Or the URL of a photo").fill("http://10.1.2.3/photo.jpg");
-    await page.getByRole("button", { name: "Use URL" }).click();
-    await result.getByText("could not be fetched").waitFor();
-    expect(await result.textContent()).toMatch(/only from public addresses.*VISAGE_FETCH_ALLOW/);
-  });
-
-  test("an upload shows its progress and can be cancelled", async () => {
-    const proxy = await startFaultyProxy(service);
-    onTestFinished(() => proxy.close());
-    const { page, addPhotos, openOptions, run, result } = await openPlayground(browser, proxy);
-    await openOptions();
-    await page.getByRole("checkbox", { name: /^Scale down/ }).uncheck();
-    proxy.setFault((incoming) => incoming.pause());
-    await addLargeFile(page);
-    await page.getByText(/^Sending… [1-9]\d?%$/).waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await result.getByText("Cancelled.").waitFor();
-    expect(await page.evaluate("document.activeElement.id")).toBe("run");
-    expect(await page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
-    proxy.setFault(undefined);
-    await addPhotos(0, sampleFile(3));
-    await run();
-    await result.getByText("3 faces").waitFor();
-  });
-
-  test("an upload that makes no progress is reported", async () => {
-    const proxy = await startFaultyProxy(service);
-    onTestFinished(() => proxy.close());
-    const { page, result } = await openPlayground(browser, proxy);
-    await page.clock.install();
-    proxy.setFault((incoming) => incoming.pause());
-    await addLargeFile(page);
-    await page.getByText(/^Sending… [1-9]\d?%$/).waitFor();
-    await page.clock.fastForward(61_000);
-    await result.getByText("The upload made no progress for 60 seconds.").waitFor();
-  });
-
-  test.each(SIZES_AND_THEMES)("the page of a running upload looks right at %s", async (name, options) => {
-    const proxy = await startFaultyProxy(service);
-    onTestFinished(() => proxy.close());
-    const { page, slot } = await openPlayground(browser, proxy, options);
-    proxy.setFault((incoming) => incoming.resume());
-    await slot(0).locator("input[type=file]").setInputFiles(sampleFile(3));
-    await page.getByRole("button", { name: "Cancel" }).waitFor();
-    await checkPage(page, `upload ${name}`);
-  });
 });
-
-/** A photo that does not fit into the buffers of a connection. */
-async function addLargeFile(page: Playground["page"]): Promise<void> {
-  const pixels = new Uint16Array(randomBytes(1900 * 1900 * 6).buffer);
-  const buffer = await sharp(pixels, { raw: { width: 1900, height: 1900, channels: 3 } })
-    .toColourspace("rgb16")
-    .png({ compressionLevel: 0 })
-    .toBuffer();
-  const file: UploadFile = { name: "noise.png", mimeType: "image/png", buffer };
-  await page.locator('[data-slot="0"] input[type=file]').setInputFiles(file);
-}
 
 /** Expects the boxes of photo 4 in the response, in pixels of a photo that is larger by a factor. */
 async function expectBoxes({ page }: Playground, factor: number): Promise<void> {

@@ -34,7 +34,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
     key.element,
     ...inputs.elements,
     ...(preparesGallery(operation) ? [galleryHint()] : []),
-    make("div", { class: "try-actions" }, send, cancel),
+    make("div", { class: "actions" }, send, cancel),
     result,
   );
   const run = async (signal: AbortSignal): Promise<TryResponse> => {

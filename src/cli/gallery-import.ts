@@ -17,18 +17,13 @@ service; after a change of the model, enrol your photos in a new gallery instead
 
 ${SERVER_HELP}`;
 
-/** The lines that have been read and are not imported yet. */
-interface Position {
-  first: number;
-  last: number;
-}
-
 /** Imports faces. */
 export async function importFaces(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
   const [galleryId, file] = requirePositionals(positionals, "ID", "FILE");
   const signal = context.interruptSignal();
-  const position: Position = { first: 1, last: 0 };
+  /** The numbers of the lines that have been read and are not imported yet. */
+  let lines: number[] = [];
   const read = (stop: AbortSignal) => readFaceLines(file, stop);
   // Fails before a request if the file cannot be read.
   for await (const _ of namingFile(file, read(signal))) break;
@@ -41,18 +36,19 @@ export async function importFaces(args: readonly string[], context: CommandConte
     const onProgress = (faceCount: number) => {
       progress.advance(faceCount - imported);
       imported = faceCount;
-      position.first = position.last + 1;
+      lines = [];
     };
     try {
-      const faces = readFaces(file, position, signal);
+      const faces = readFaces(file, signal, (line) => lines.push(line));
       const { faceCount } = await galleries.importFaces(galleryId, faces, { signal, onProgress });
       progress.close();
       print(context, `${galleryId}: ${formatCount(faceCount, "face", "faces")} imported`);
     } catch (error) {
       const isAnswer = error instanceof VisageError && error.code !== undefined;
       if (!isAnswer) throw error;
-      const { first, last } = position;
-      throw new Error(`${file}: lines ${first} to ${last}: ${error.message}`, { cause: error });
+      const line = lines[(error.position ?? 0) - imported - 1];
+      const place = line === undefined ? `lines ${lines[0]} to ${lines.at(-1)}` : `line ${line}`;
+      throw new Error(`${file}: ${place}: ${error.message.replace(/^Face \d+: /, "")}`, { cause: error });
     } finally {
       counting?.abort();
       progress.close();
@@ -62,11 +58,11 @@ export async function importFaces(args: readonly string[], context: CommandConte
 
 async function* readFaces(
   file: string,
-  position: Position,
   signal: AbortSignal,
+  onLine: (number: number) => void,
 ): AsyncGenerator<NewGalleryFace> {
   for await (const { number, text } of namingFile(file, readFaceLines(file, signal))) {
-    position.last = number;
+    onLine(number);
     try {
       yield parseFace(text);
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { ImportFacesResponse } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { untilAborted } from "./abort.ts";
 import type { ImportOptions, ImportResult, NewGalleryFace } from "./gallery-types.ts";
+import { VisageError } from "./visage-error.ts";
 
 /** What an import needs. */
 export interface ImportBatchesOptions extends Pick<ImportOptions, "onProgress"> {
@@ -20,11 +21,26 @@ export async function importBatches(
 ): Promise<ImportResult | undefined> {
   let result: ImportResult | undefined;
   for await (const batch of batchesOf(faces, signal)) {
-    const { faceCount, revision } = await send(batch);
-    result = { faceCount: (result?.faceCount ?? 0) + faceCount, revision: Number(revision) };
+    const before = result?.faceCount ?? 0;
+    const { faceCount, revision } = await send(batch).catch((fault: unknown) => {
+      throw fault instanceof VisageError ? countInImport(fault, before) : fault;
+    });
+    result = { faceCount: before + faceCount, revision: Number(revision) };
     onProgress?.(result.faceCount);
   }
   return result;
+}
+
+/** The end of an error of the service that has stored a part of a request. */
+const STORED = / The first (\d+) faces are stored\.$/;
+
+/** Changes the numbers in an error, which the service has counted in one request, to those of the whole import. */
+function countInImport(error: VisageError, before: number): VisageError {
+  const position = error.position && before + error.position;
+  const stored = before + Number(STORED.exec(error.message)?.[1] ?? 0);
+  const text = error.message.replace(STORED, "").replace(/^Message \d+: /, `Face ${position}: `);
+  const message = stored > 0 ? `${text} The first ${stored} faces are stored.` : text;
+  return new VisageError(message, { ...error, position }, error.cause);
 }
 
 /** Collects items in batches. Throws the reason of the signal, also while the source waits for its next item. */

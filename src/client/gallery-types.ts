@@ -221,7 +221,8 @@ export interface Galleries {
   exportFaces(galleryId: string, options?: GalleryCallOptions): AsyncIterable<GalleryFace>;
   /**
    * Enrols exported faces in batches of 500, each of which is one request with its own deadline and retries. Faces with
-   * the same ids are replaced, so an import that failed can be repeated; the batches before the failure stay. Rejects
+   * the same ids are replaced, so an import that failed can be repeated; the batches before the failure stay.
+   * VisageError has the `position` of a face that is rejected, and its message says how many faces are stored. Rejects
    * with the error of `faces`, too.
    *
    * Node only: a browser cannot stream requests, and this method rejects with TypeError there.

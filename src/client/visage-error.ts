@@ -20,6 +20,8 @@ export class VisageError extends Error {
   readonly image: string | undefined;
   /** The stage that failed: `request`, `fetch`, `decode`, `find` or `quality`. */
   readonly stage: string | undefined;
+  /** The number of the face that caused the error of an import, from 1. */
+  readonly position: number | undefined;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   /** The delay that the service asks for before a retry; 0 if it asks for none. */
@@ -31,6 +33,7 @@ export class VisageError extends Error {
     this.code = fields.code;
     this.image = fields.image;
     this.stage = fields.stage;
+    this.position = fields.position;
     this.retryable = fields.retryable;
     this.retryAfterMs = fields.retryAfterMs;
   }
@@ -59,6 +62,7 @@ export function visageErrorFromCause(cause: unknown): VisageError {
     code: info.metadata.code,
     image: info.metadata.image,
     stage: info.metadata.stage,
+    position: info.metadata.message === undefined ? undefined : Number(info.metadata.message),
     retryable: info.metadata.retryable === "true",
     retryAfterMs: Number(seconds) * 1000 + nanos / 1e6,
   };
@@ -78,8 +82,8 @@ export function connectionError(
   message: string,
   { retryable, cause }: { readonly retryable: boolean; readonly cause?: unknown },
 ): VisageError {
-  const fields = { reason, code: undefined, image: undefined, stage: undefined, retryable, retryAfterMs: 0 };
-  return new VisageError(message, fields, cause);
+  const unknown = { code: undefined, image: undefined, stage: undefined, position: undefined };
+  return new VisageError(message, { ...unknown, reason, retryable, retryAfterMs: 0 }, cause);
 }
 
 function connectionErrorFrom(error: ConnectError): VisageError {

@@ -434,10 +434,18 @@ describe("visage galleries export and import", () => {
       code: 1,
       stderr: "visage: broken.jsonl: line 4 is not a face as export writes it\n",
     });
-    writeFileSync("foreign.jsonl", stdout.replaceAll(model, "another"));
+    const [first, second] = stdout.split("\n") as [string, string];
+    writeFileSync("foreign.jsonl", `${first}\n\n${second.replace(model, "another")}\n`);
     expect(await run(["import", galleryId, "foreign.jsonl"])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^visage: foreign.jsonl: lines 1 to 2: The embedding .* "another"/),
+      stderr: expect.stringMatching(/^visage: foreign.jsonl: line 3: The embedding .* "another"/),
+    });
+    const same = JSON.parse(first) as object;
+    const many = Array.from({ length: 21 }, (_, i) => JSON.stringify({ ...same, faceId: `f${i}` }));
+    writeFileSync("many-of-one.jsonl", many.join("\n"));
+    expect(await run(["import", galleryId, "many-of-one.jsonl"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^visage: many-of-one.jsonl: lines 1 to 21: The person .* 20 faces\.\n$/),
     });
     expect(await run(["import", galleryId, "none.jsonl"])).toMatchObject({
       code: 1,

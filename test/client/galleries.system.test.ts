@@ -270,8 +270,24 @@ describe("an import", () => {
     const foreign = { ...faces[501]!, embedding: { ...faces[501]!.embedding, model: "another" } };
     await expect(galleries.importFaces(galleryId, [...faces.slice(0, -1), foreign])).rejects.toMatchObject({
       reason: "MODEL_MISMATCH",
+      position: 502,
+      message: expect.stringMatching(/^Face 502: The embedding .* The first 500 faces are stored\.$/),
     });
     expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 500 });
+  });
+
+  test("counts what is stored of the batch that fails", async () => {
+    const faces = inventedFaces(802);
+    const unnamed = { ...faces[801]!, personId: "" };
+    await expect(galleries.importFaces(galleryId, [...faces.slice(0, -1), unnamed])).rejects.toMatchObject({
+      position: 802,
+      message: "Face 802: The field person_id is missing. The first 800 faces are stored.",
+    });
+    expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 800 });
+    await expect(galleries.importFaces("none", faces)).rejects.toMatchObject({
+      position: undefined,
+      message: "There is no gallery none.",
+    });
   });
 
   test("rejects with the error of its source", async () => {

@@ -38,7 +38,12 @@ export function createResponseLines(
     // An error before the first message has its HTTP status.
     const first = await responses.next();
     const lines = (async function* () {
-      for (let next = first; !next.done; next = await responses.next()) yield write(next.value) as JsonObject;
+      try {
+        for (let next = first; !next.done; next = await responses.next())
+          yield write(next.value) as JsonObject;
+      } finally {
+        await responses.return?.();
+      }
     })();
     const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
     await sendStream(context, head, encodeLines(context, lines), { signal: context.signal });

@@ -99,6 +99,8 @@ export interface EchoOptions {
   readonly rpc?: Partial<ServiceImpl<typeof FaceService>>;
   /** Serves operations of the typed API as RPCs, if `rpc` is given. */
   readonly typedRpc?: Partial<ServiceImpl<typeof FaceAnalysisService>>;
+  /** Serves methods as lines of JSON. */
+  readonly lines?: LifecycleOptions["lines"];
 }
 
 /** Creates the lifecycle of a REST handler alone: no RPCs, pages or admission limits. */
@@ -184,6 +186,7 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
     maxRequestBytes: options.maxRequestBytes ?? MAX_REQUEST_BYTES,
     timeoutMs: options.timeoutMs ?? 30_000,
     corsOrigins: options.corsOrigins ?? "*",
+    lines: options.lines ?? [],
     ...(options.rpc && {
       rpcRoutes: (router: ConnectRouter) =>
         void router.service(FaceService, options.rpc!).service(FaceAnalysisService, options.typedRpc ?? {}),

@@ -83,6 +83,8 @@ export interface Lifecycle {
   createListener(options: ListenerOptions): RequestListener;
   /** The number of requests that have not ended. */
   readonly inFlight: number;
+  /** The number of requests whose work has not ended. It may go on for a while after the client has left. */
+  readonly running: number;
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
@@ -103,6 +105,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   });
   const streams = createStreamServer(options);
   let inFlight = 0;
+  let running = 0;
 
   async function serve(context: RequestContext, listener: Listener): Promise<void> {
     const { route, methods, target, isOptions } = readHead(context, router, options.corsOrigins);
@@ -234,11 +237,17 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
           isDraining: () => options.draining.aborted,
           onEnd: () => end(context, listener.observe),
         });
-        serve(context, listener).catch((error: unknown) => fail(context, error));
+        running++;
+        serve(context, listener)
+          .catch((error: unknown) => fail(context, error))
+          .finally(() => running--);
       };
     },
     get inFlight() {
       return inFlight;
+    },
+    get running() {
+      return running;
     },
   };
 }

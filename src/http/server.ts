@@ -92,6 +92,8 @@ export interface ServerStatus {
   /** Open connections. */
   readonly connections: { readonly http1: number; readonly http2: number };
   readonly requestsInFlight: number;
+  /** Requests whose work has not ended, although their clients may have left. */
+  readonly requestsRunning: number;
   /** Bytes of request bodies in memory. */
   readonly bodyBytes: number;
   /** Connections that were closed at once because too many were open. */
@@ -195,6 +197,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     status: () => ({
       connections: port.connections(),
       requestsInFlight: lifecycle.inFlight,
+      requestsRunning: lifecycle.running,
       bodyBytes: budget.usedBytes,
       rejectedConnections,
     }),

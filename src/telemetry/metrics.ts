@@ -23,6 +23,8 @@ export interface ServiceState {
         /** Open connections. */
         readonly connections: { readonly http1: number; readonly http2: number };
         readonly requestsInFlight: number;
+        /** Requests whose work has not ended, although their clients may have left. */
+        readonly requestsRunning: number;
         /** Bytes of request bodies in memory. */
         readonly bodyBytes: number;
         /** Number of rejected connections by the limit that was exceeded. */
@@ -151,6 +153,11 @@ function addStateMetrics(registry: Registry, readState: () => ServiceState): voi
     "visage_requests_in_flight",
     "Requests that have not finished",
     ({ server }) => server?.requestsInFlight,
+  );
+  addGauge(
+    "visage_requests_running",
+    "Requests whose work has not ended, also if their clients have left",
+    ({ server }) => server?.requestsRunning,
   );
   addGauge(
     "visage_request_body_memory_bytes",

@@ -28,6 +28,7 @@ test("deploy/ uses only exported metrics", async () => {
     server: {
       connections: { http1: 0, http2: 0 },
       requestsInFlight: 0,
+      requestsRunning: 0,
       bodyBytes: 0,
       rejectedConnections: {},
     },

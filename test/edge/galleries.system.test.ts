@@ -63,9 +63,16 @@ async function openTransactions(): Promise<number> {
   return Number(row!.count);
 }
 
-/** Expects that no request and no transaction is left. */
+/** Expects that no request, no work and no transaction is left. */
 async function expectNothingLeft(timeoutMs = 20_000): Promise<void> {
   expect(await service.waitUntilIdle(timeoutMs)).toBe(0);
+  // A client that left ends its request at once, even if the export or import goes on or hangs.
+  const running = await until(
+    () => service.requestsRunning(),
+    (count) => count === 0,
+    5_000,
+  );
+  expect(running).toBe(0);
   expect(await until(openTransactions, (count) => count === 0, 5_000)).toBe(0);
 }
 

@@ -48,6 +48,11 @@ export class EdgeService extends ServiceProcess {
     return (await this.metrics()).value("visage_requests_in_flight");
   }
 
+  /** Requests whose work has not ended, although their clients may have left. */
+  async requestsRunning(): Promise<number> {
+    return (await this.metrics()).value("visage_requests_running");
+  }
+
   /** Waits until no request is in flight. Returns the number of requests that are left after the timeout. */
   waitUntilIdle(timeoutMs: number): Promise<number> {
     return until(

@@ -130,6 +130,44 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await batch.getByText(`${faces} faces · 1 failed`).waitFor();
   });
 
+  test("a folder is listed only until it has too many photos", async () => {
+    const names = Array.from({ length: 5000 }, (_, i) => `many/${i}.jpg`);
+    const folder = createFolder(Object.fromEntries(names.map((name) => [name, Buffer.from("no photo")])));
+    const { page, batch } = await openBatch();
+    await watchReads(page);
+    await dropOnPage(page, join(folder, "many"));
+    await batch.getByText("More than 2000 photos are in many. A batch has at most 2000 photos").waitFor();
+    expect(await page.evaluate("foldersReadToTheEnd")).toBe(0);
+    await batch.getByRole("button", { name: "Stop" }).click();
+    expect(await batch.locator("tbody tr").count()).toBe(2000);
+  });
+
+  test("a file or folder that cannot be read is named, and the others are analysed", async () => {
+    const folder = createFolder({
+      "holiday/a.jpg": photograph(3),
+      "holiday/b.jpg": photograph(3),
+      "holiday/c/d.jpg": photograph(3),
+      "holiday/e.jpg": photograph(5),
+    });
+    const { page, batch } = await openBatch();
+    await watchReads(page, ["/holiday/c", "/holiday/b.jpg"], (path) =>
+      rmSync(join(folder, path), { recursive: true }),
+    );
+    await dropOnPage(page, join(folder, "holiday"));
+    await batch.getByText("Cannot be read: holiday/b.jpg, holiday/c.").waitFor();
+    await batch.getByText("2 of 2 photos").waitFor();
+    expect(await page.evaluate("foldersReadToTheEnd")).toBe(1);
+    expect(await batch.locator("tbody th").allTextContents()).toEqual(["holiday/a.jpg", "holiday/e.jpg"]);
+  });
+
+  test("a folder of which nothing can be read is reported where a photo would be", async () => {
+    const folder = createFolder({ "gone/a.jpg": photograph(3) });
+    const { page, slot } = await openBatch();
+    await watchReads(page, ["/gone"], () => rmSync(join(folder, "gone"), { recursive: true }));
+    await dropOnPage(page, join(folder, "gone"));
+    await slot(0).getByText("gone has no photos. Cannot be read: gone.").waitFor();
+  });
+
   test.each([1440, 320])("shows the name of a file in a long folder at %i pixels", async (width) => {
     const path = `${"a folder with a long name/".repeat(4)}photo 12.jpg`;
     const folder = createFolder({ [path]: photograph(3) });
@@ -217,6 +255,43 @@ async function dropOnPage(page: Page, path: string): Promise<void> {
   const data = { items: [], files: [path], dragOperationsMask: 1 };
   for (const type of ["dragEnter", "dragOver", "drop"] as const)
     await session.send("Input.dispatchDragEvent", { type, x: x + 20, y: y + 20, data });
+}
+
+/**
+ * Counts the dropped folders that the page reads to the end, and calls a function before it reads one of the files or
+ * folders with these paths in the drop.
+ */
+async function watchReads(
+  page: Page,
+  paths: readonly string[] = [],
+  before: (path: string) => void = () => {},
+): Promise<void> {
+  await page.exposeFunction("beforeRead", before);
+  await page.evaluate(`
+    globalThis.foldersReadToTheEnd = 0;
+    const watched = new Set(${JSON.stringify(paths)});
+    const watch = (entry) => {
+      const before = () => (watched.has(entry.fullPath) ? beforeRead(entry.fullPath) : Promise.resolve());
+      const { createReader, file } = entry;
+      entry.createReader = () => {
+        const reader = createReader.call(entry);
+        const readEntries = (resolve, reject) => {
+          const onEntries = (entries) => {
+            if (entries.length === 0) foldersReadToTheEnd++;
+            resolve(entries.map(watch));
+          };
+          before().then(() => reader.readEntries(onEntries, reject));
+        };
+        return { readEntries };
+      };
+      entry.file = (resolve, reject) => before().then(() => file.call(entry, resolve, reject));
+      return entry;
+    };
+    const { webkitGetAsEntry } = DataTransferItem.prototype;
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      return watch(webkitGetAsEntry.call(this));
+    };
+  `);
 }
 
 async function chooseFiles(page: Page, files: readonly UploadFile[]): Promise<void> {

@@ -1,4 +1,3 @@
-import { PhotoError } from "../photos/open-photo.ts";
 import { MAX_PHOTOS } from "./batch/batch-item.ts";
 
 /** What was dropped on the page. */
@@ -6,64 +5,112 @@ export interface Drop {
   readonly files: readonly File[];
   /** The name of the first dropped folder; its images are among the files. */
   readonly folder?: string | undefined;
+  /** What is missing among the files and why, in one sentence each. */
+  readonly notes: readonly string[];
 }
 
 /** Names of images in a folder. Other files in it, and hidden ones, are not meant. */
 const IMAGE_NAME = /^[^.].*\.(jpe?g|png|webp|avif|hei[cf]|gif|bmp)$/i;
 
+/** The most files and folders that are listed to find images: a few seconds of a browser. */
+const MAX_ENTRIES = 100_000;
+
+/** More files and folders than this that cannot be read are only counted. */
+const MAX_NAMED = 3;
+
+/** The search for images in the dropped folders. */
+interface Search {
+  readonly files: File[];
+  /** Paths of files and folders that cannot be read. */
+  readonly unreadable: string[];
+  /** How many files and folders are listed so far. */
+  entries: number;
+}
+
 /**
- * Returns the dropped files, and the images in dropped folders and the folders in those. Call it in the handler of the
- * event, because the browser empties `data` afterwards. Throws PhotoError if a folder cannot be read.
+ * Returns the dropped files, and the images in dropped folders and the folders in those: at most one more than a batch
+ * may have. Call it in the handler of the event, because the browser empties `data` afterwards.
  */
 export function readDrop(data: DataTransfer): Promise<Drop> {
   const files = [...data.files];
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
-  const folder = entries.find(isFolder);
+  const folders = entries.filter(isFolder);
   // Without a folder the files are complete, also in a browser that has no entries.
-  return folder ? readEntries(entries, folder.name) : Promise.resolve({ files });
+  return folders.length > 0 ? readEntries(entries, folders) : Promise.resolve({ files, notes: [] });
 }
 
-async function readEntries(entries: readonly FileSystemEntry[], folder: string): Promise<Drop> {
-  const files: File[] = [];
+async function readEntries(
+  entries: readonly FileSystemEntry[],
+  folders: readonly FileSystemEntry[],
+): Promise<Drop> {
+  const search: Search = { files: [], unreadable: [], entries: 0 };
   for (const entry of entries) {
-    if (isFolder(entry)) await addImages(entry, files);
-    else files.push(await fileOf(entry as FileSystemFileEntry));
+    if (isFolder(entry)) await addImages(entry, search);
+    else await addFile(entry, search);
   }
-  return { files, folder };
+  const folder = folders[0]!.name;
+  const name = folders.length > 1 ? "the folders" : folder;
+  return { files: search.files, folder, notes: notesOf(search, name) };
 }
 
-/** Adds the images of a folder, and stops when there are more than a batch may have. */
-async function addImages(folder: FileSystemDirectoryEntry, files: File[]): Promise<void> {
-  for (const entry of await listFolder(folder)) {
-    if (files.length > MAX_PHOTOS) return;
-    if (isFolder(entry)) await addImages(entry, files);
-    else if (IMAGE_NAME.test(entry.name)) {
-      const file = await fileOf(entry as FileSystemFileEntry);
-      // Several folders may have files of the same name.
-      files.push(new File([file], entry.fullPath.slice(1), { type: file.type }));
-    }
+function notesOf(search: Search, name: string): string[] {
+  const { unreadable } = search;
+  const unnamed = unreadable.length - MAX_NAMED;
+  const named = unreadable.slice(0, MAX_NAMED).join(", ") + (unnamed > 0 ? ` and ${unnamed} more` : "");
+  return [
+    ...(hasTooMany(search) ? [`More than ${MAX_PHOTOS} photos are in ${name}.`] : []),
+    ...(search.entries >= MAX_ENTRIES
+      ? [`Only the first ${MAX_ENTRIES.toLocaleString("en")} files in ${name} were searched.`]
+      : []),
+    ...(unreadable.length > 0 ? [`Cannot be read: ${named}.`] : []),
+  ];
+}
+
+function hasTooMany({ files }: Search): boolean {
+  return files.length > MAX_PHOTOS;
+}
+
+/** Adds the images of a folder and of the folders in it, until there are too many. */
+async function addImages(folder: FileSystemDirectoryEntry, search: Search): Promise<void> {
+  for (const entry of await listFolder(folder, search)) {
+    if (hasTooMany(search)) return;
+    if (isFolder(entry)) await addImages(entry, search);
+    else if (IMAGE_NAME.test(entry.name)) await addFile(entry, search);
   }
 }
 
-/** Returns the content of a folder by name, with numbers in their order. */
-async function listFolder(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+/** Returns the content of a folder by name, with numbers in their order. A folder with too many images is incomplete. */
+async function listFolder(folder: FileSystemDirectoryEntry, search: Search): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];
-  for (;;) {
+  let images = search.files.length;
+  while (images <= MAX_PHOTOS && search.entries < MAX_ENTRIES) {
     // Each call returns some of the entries, the last one none.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
-      reader.readEntries(resolve, () => reject(new PhotoError(`${folder.name} cannot be read.`)));
+      reader.readEntries(resolve, reject);
+    }).catch(() => {
+      search.unreadable.push(folder.fullPath.slice(1));
+      return [];
     });
     if (some.length === 0) break;
-    entries.push(...some);
+    for (const entry of some) entries.push(entry);
+    search.entries += some.length;
+    images += some.filter(({ isFile, name }) => isFile && IMAGE_NAME.test(name)).length;
   }
   return entries.sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
 }
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => {
-    entry.file(resolve, () => reject(new PhotoError(`${entry.name} cannot be read.`)));
-  });
+/** Adds a file under its path, because several folders may have files of the same name. */
+async function addFile(entry: FileSystemEntry, { files, unreadable }: Search): Promise<void> {
+  const path = entry.fullPath.slice(1);
+  try {
+    const file = await new Promise<File>((resolve, reject) => {
+      (entry as FileSystemFileEntry).file(resolve, reject);
+    });
+    files.push(new File([file], path, { type: file.type }));
+  } catch {
+    unreadable.push(path);
+  }
 }
 
 function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {

@@ -24,8 +24,8 @@ const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
 export interface PhotoActions {
   /** Photos have been added to slots. */
   onAdded(): void;
-  /** There are more photos than slots. */
-  onBatch(files: readonly File[]): void;
+  /** There are more photos than slots. The notes say what is missing among them. */
+  onBatch(files: readonly File[], notes: readonly string[]): void;
 }
 
 /** Creates the loader. It also handles photos that are pasted anywhere or dropped outside a slot. */
@@ -36,7 +36,7 @@ export function createPhotoLoader(
 ): PhotoLoader {
   const loader: PhotoLoader = {
     async add(files, slot) {
-      if (files.length > slotCount(store.state)) return onBatch(files);
+      if (files.length > slotCount(store.state)) return onBatch(files, []);
       const fitting = files.slice(0, slotCount(store.state) - slot);
       if (fitting.length === 0) return;
       removeSamples(store);
@@ -61,10 +61,10 @@ export function createPhotoLoader(
     },
   };
   /** A folder is a batch, however many photos it has. */
-  const addDrop = async ({ files, folder }: Drop, slot: number) => {
+  const addDrop = async ({ files, folder, notes }: Drop, slot: number) => {
     if (folder === undefined) return loader.add(files, slot);
-    if (files.length === 0) throw new PhotoError(`${folder} has no photos.`);
-    onBatch(files);
+    if (files.length === 0) throw new PhotoError([`${folder} has no photos.`, ...notes].join(" "));
+    onBatch(files, notes);
   };
   document.addEventListener("paste", ({ clipboardData }) => {
     const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));

@@ -23,14 +23,15 @@ export interface BatchActions {
 
 /** A batch on the page. */
 export interface Batch {
-  /** Adds photos and starts. */
-  add(files: readonly File[]): void;
+  /** Adds photos and starts. The notes say what is missing among them. */
+  add(files: readonly File[], notes: readonly string[]): void;
 }
 
 /** Creates a batch and shows it before the form. */
 export function createBatch(actions: BatchActions): Batch {
   const items: BatchItem[] = [];
   const updates = new Map<BatchItem, () => void>();
+  const missing = new Set<string>();
   const view = drawBatch(actions.description);
   const showProgress = oncePerFrame(() => view.showProgress(items));
   const runner = createBatchRunner(items, {
@@ -66,7 +67,7 @@ export function createBatch(actions: BatchActions): Batch {
   const page = document.querySelector("main")!;
   page.prepend(view.root);
   return {
-    add(files) {
+    add(files, notes) {
       const added = files.slice(0, MAX_PHOTOS - items.length);
       for (const file of added) {
         const item: BatchItem = { file, state: { name: "waiting" } };
@@ -77,8 +78,10 @@ export function createBatch(actions: BatchActions): Batch {
       }
       view.showProgress(items);
       runner.start();
+      for (const note of notes) missing.add(note);
       if (added.length < files.length)
-        view.hint.textContent = `${actions.description} A batch has at most ${MAX_PHOTOS} photos; the others were not added.`;
+        missing.add(`A batch has at most ${MAX_PHOTOS} photos; the others were not added.`);
+      view.missing.textContent = [...missing].join(" ");
       view.root.scrollIntoView({ block: "nearest" });
     },
   };
@@ -111,6 +114,7 @@ function drawBatch(description: string) {
   ];
   const summary = make("p", { class: "batch-summary" });
   const hint = make("p", { class: "hint" }, description);
+  const missing = make("p", { class: "batch-note", "aria-live": "polite" });
   const progress = make("progress", { "aria-label": "Progress of the batch" });
   const note = make("p", { class: "batch-note", role: "alert" });
   const rows = make("tbody");
@@ -131,13 +135,14 @@ function drawBatch(description: string) {
     { class: "panel batch", "aria-labelledby": "batch-title" },
     make("div", { class: "batch-top" }, make("h2", { id: "batch-title" }, "Batch"), summary),
     hint,
+    missing,
     progress,
     note,
     make("div", { class: "actions" }, toggle, csv, json, close),
     make("div", region, make("table", {}, columns, make("thead", {}, header), rows)),
   );
   return {
-    ...{ root, rows, hint, note, toggle, csv, json, close },
+    ...{ root, rows, missing, note, toggle, csv, json, close },
     showProgress(items: readonly BatchItem[]) {
       const { done, failed } = countItems(items);
       progress.max = items.length;

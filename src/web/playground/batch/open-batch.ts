@@ -24,7 +24,7 @@ const VECTORS: BatchContent = {
 export function createBatchOpener(
   store: Store,
   openPhoto: (file: File) => void,
-): (files: readonly File[]) => void {
+): (files: readonly File[], notes: readonly string[]) => void {
   let batch: Promise<Batch> | undefined;
   // A batch keeps what it returns, also if the user selects another operation meanwhile.
   const actionsFor = (operation: OperationName): BatchActions => {
@@ -42,12 +42,12 @@ export function createBatchOpener(
       },
     };
   };
-  return (files) => {
+  return (files, notes) => {
     const actions = actionsFor(store.state.operation);
     // Few visitors need it, so it is not part of the first load.
     batch ??= import("./batch-view.ts").then(({ createBatch }) => createBatch(actions));
     batch
-      .then((opened) => opened.add(files))
+      .then((opened) => opened.add(files, notes))
       .catch((error: unknown) => {
         batch = undefined;
         reportError(error);

@@ -12,6 +12,9 @@ export interface Drop {
 /** Names of images in a folder. Other files in it, and hidden ones, are not meant. */
 const IMAGE_NAME = /^[^.].*\.(jpe?g|png|webp|avif|hei[cf]|gif|bmp)$/i;
 
+/** Orders names with the numbers in them: 9 before 10. */
+const BY_NAME = new Intl.Collator("en", { numeric: true });
+
 /** The most files and folders that are listed to find images: a few seconds of a browser. */
 const MAX_ENTRIES = 100_000;
 
@@ -75,11 +78,11 @@ async function addImages(folder: FileSystemDirectoryEntry, search: Search): Prom
   for (const entry of await listFolder(folder, search)) {
     if (hasTooMany(search)) return;
     if (isFolder(entry)) await addImages(entry, search);
-    else if (IMAGE_NAME.test(entry.name)) await addFile(entry, search);
+    else await addFile(entry, search);
   }
 }
 
-/** Returns the content of a folder by name, with numbers in their order. A folder with too many images is incomplete. */
+/** Returns the images and folders in a folder by name. Of a folder with too many images only some are returned. */
 async function listFolder(folder: FileSystemDirectoryEntry, search: Search): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const entries: FileSystemEntry[] = [];
@@ -93,11 +96,14 @@ async function listFolder(folder: FileSystemDirectoryEntry, search: Search): Pro
       return [];
     });
     if (some.length === 0) break;
-    for (const entry of some) entries.push(entry);
     search.entries += some.length;
-    images += some.filter(({ isFile, name }) => isFile && IMAGE_NAME.test(name)).length;
+    for (const entry of some) {
+      const isImage = !isFolder(entry) && IMAGE_NAME.test(entry.name);
+      if (isImage || isFolder(entry)) entries.push(entry);
+      if (isImage) images++;
+    }
   }
-  return entries.sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
+  return entries.sort((one, other) => BY_NAME.compare(one.name, other.name));
 }
 
 /** Adds a file under its path, because several folders may have files of the same name. */

@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)("the account page", () => {
   }
 
   async function signIn(page: Page, key: string): Promise<void> {
-    await page.getByLabel("User id", { exact: true }).fill(key);
+    await page.getByLabel("User id (API key)", { exact: true }).fill(key);
     await page.getByRole("button", { name: "Show account" }).click();
   }
 
@@ -171,7 +171,9 @@ describe.runIf(hasBrowser)("the account page", () => {
   ])("does not send the user id %j", async (key, text) => {
     const { page } = await open(key);
     await page.getByText(text).waitFor();
-    expect(await page.getByLabel("User id", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("User id (API key)", { exact: true }).getAttribute("aria-invalid")).toBe(
+      "true",
+    );
   });
 
   test("takes the user id from the fragment of the address", async () => {

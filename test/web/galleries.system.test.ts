@@ -31,7 +31,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.getByLabel("User id").fill("nobody");
     await page.keyboard.press("Enter");
     await page.getByText("Check your user id for typing errors").waitFor();
-    await page.getByText("User id", { exact: true }).first().click();
+    await page.getByText("User id (API key)", { exact: true }).first().click();
     await page.getByLabel("User id").fill(USER);
     await page.keyboard.press("Enter");
     await page.getByText("New gallery").waitFor();

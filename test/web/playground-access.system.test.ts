@@ -86,7 +86,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.getByLabel("User id").fill("");
     await page.locator("#run").click();
     expect(await result.textContent()).toContain("Enter a user id.");
-    expect(await focusedName(page)).toBe("User id");
+    expect(await focusedName(page)).toBe("User id (API key)");
   });
 });
 

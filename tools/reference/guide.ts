@@ -74,7 +74,7 @@ const AUTHENTICATION = `Every request carries a key of its user, except health c
 - With TLS, a client certificate can replace the key, if the operator has assigned its common name to the user.
 - A request without a valid key fails with [NO_USER_ID](#error-NO_USER_ID) or [UNKNOWN_USER](#error-UNKNOWN_USER) before its body is read. 50 failed attempts of an address are possible at once, then two per second.
 - Keys are secrets: whoever has one can use the user's quota and galleries. A web page should have a key of its own with a small plan.
-- The forms on this page use the key that you enter here or in the playground. It stays in this browser tab.`;
+- The web pages call the key a user id, as the original service does. The forms on this page use the one that you enter here or on another page. It stays in this browser tab.`;
 
 const REQUESTS = `One port serves gRPC, gRPC-Web, Connect and plain HTTP. All return the same results and errors. This page shows plain HTTP; the name of the RPC stands below each path.
 

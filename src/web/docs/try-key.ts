@@ -20,7 +20,7 @@ export function createKeyField(id: string): KeyField {
   });
   input.value = readUserId();
   return {
-    element: make("div", { class: "try-field" }, make("label", { for: id }, "User id"), input),
+    element: make("div", { class: "try-field" }, make("label", { for: id }, "User id (API key)"), input),
     read: () => {
       const key = input.value.trim();
       // A header can have no other characters.

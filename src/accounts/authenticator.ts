@@ -33,9 +33,9 @@ export interface AuthRequest {
 
 /**
  * What a request is for: an operation, which needs an active subscription and counts against the quota, or the user's
- * own account, which needs neither.
+ * own account, which needs neither. The continuation of an admitted stream needs the subscription and counts nothing.
  */
-export type Purpose = "operation" | "account";
+export type Purpose = "operation" | "account" | "continuation";
 
 /** Authenticates users, enforces the limits of their plans and counts their usage. */
 export interface Authenticator {
@@ -113,10 +113,11 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       return rejectFailedAuth("unknownUser", source, messageFrom(found, keyHashes));
     const { user, plan } = found;
     if (purpose === "account")
-      return checkRate(accountRateLimits, user.id, ACCOUNT_RATE) ?? admitToAccount(found, keyHashes);
+      return checkRate(accountRateLimits, user.id, ACCOUNT_RATE) ?? admitUncounted(found, keyHashes);
     const nowMs = Date.now();
     if (nowMs < user.startsAt.getTime() || (user.endsAt && nowMs >= user.endsAt.getTime()))
       return createRejection("noSubscription");
+    if (purpose === "continuation") return admitUncounted(found, keyHashes);
     const { requestsPerSecond: perSecond, burst } = plan;
     const rejection =
       perSecond === undefined ? undefined : checkRate(rateLimits, user.id, { perSecond, burst });
@@ -156,7 +157,7 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
   }
 
   /** Admits a request that is not counted. */
-  function admitToAccount(account: Account, keyHashes: readonly string[]): AdmissionResult {
+  function admitUncounted(account: Account, keyHashes: readonly string[]): AdmissionResult {
     const { left, statusWith } = readQuota(account);
     const caller: Caller = {
       ...callerFrom(account, keyHashes),

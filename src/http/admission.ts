@@ -82,8 +82,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     setLimitHeaders(context, limits);
     if (!admission.admitted) throw rejectionError(admission);
-    // Neither memory nor a worker is needed before the first item of a stream, and items wait for both.
-    if (context.route?.isStream) return;
+    if (context.route?.isStream) {
+      context.record.recheckCaller = () => recheck(context.request);
+      // Neither memory nor a worker is needed before the first item of a stream, and items wait for both.
+      return;
+    }
     const user = admission.caller.fingerprint;
     if (budget.isClosedFor(user)) throw new ServiceError("tooManyInFlight");
     // Only operations need a worker.
@@ -92,6 +95,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const isExcessive = rejections.take(user, rejectionRate, performance.now());
     if (isExcessive) await delay(REJECTION_DELAY_MS, undefined, { signal: context.signal });
     throw new ServiceError("overloaded", undefined, rejection);
+  }
+
+  async function recheck(request: Request): Promise<void> {
+    const admission = await authenticator.admit(authRequestFrom(request, trustedProxies), "continuation");
+    // An outage of the accounts ends no stream.
+    if (!admission.admitted && admission.kind !== "accountsUnavailable") throw rejectionError(admission);
   }
 
   function admitAdmin(context: RequestContext): void {

@@ -30,6 +30,7 @@ import {
 import type { GalleryServiceOptions } from "../service/gallery-call.ts";
 import { createGalleryService } from "../service/gallery-service.ts";
 import { recordOutcome, translateErrors } from "../service/interceptors.ts";
+import { recheckCaller } from "../service/recheck-caller.ts";
 import { createReflection } from "../service/reflection.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { TEXT_PARSERS } from "../service/text-parsers.ts";
@@ -93,7 +94,7 @@ export function createServices(
   "interceptors" | "rest" | "firstGenerationRest" | "typedRest" | "lines" | "rpcRoutes" | "openRpcRoutes"
 > {
   const { analyzer, fetcher, curve, health, timeoutMs, isLegacy, log } = options;
-  const interceptors = [recordOutcome, translateErrors(log)];
+  const interceptors = [recordOutcome, translateErrors(log), recheckCaller];
   const createFaces = (confidenceDecimals: number) =>
     createFaceService({
       analyzer,

@@ -31,6 +31,8 @@ export interface StageTime {
 export class RequestRecord {
   /** Set once the request is admitted. */
   caller: Caller | undefined;
+  /** Throws ServiceError if the caller may no longer be served. Set for an admitted stream. */
+  recheckCaller: (() => Promise<void>) | undefined;
   /** `ok`, or the reason of an error. */
   outcome: string | undefined;
   /** Total size of all images, as sent or fetched. */

@@ -1,0 +1,31 @@
+import type { Interceptor } from "@connectrpc/connect";
+import { recordFrom } from "./request-record.ts";
+
+/** How often a stream checks its caller. With the age of cached accounts, a change has effect within five seconds. */
+export const RECHECK_INTERVAL_MS = 1_000;
+
+/**
+ * Ends a stream in one direction whose user was disabled or deleted, whose key was revoked or whose subscription has
+ * ended, with the error that a new call would have. The images of a stream in both directions are admitted one by one.
+ */
+export const recheckCaller: Interceptor = (next) => async (request) => {
+  const recheck = recordFrom(request.contextValues)?.recheckCaller;
+  if (!request.stream || !recheck || request.method.methodKind === "bidi_streaming") return next(request);
+  const message = recheckBetween(request.message, recheck);
+  const response = await next({ ...request, message });
+  return response.stream ? { ...response, message: recheckBetween(response.message, recheck) } : response;
+};
+
+async function* recheckBetween<T>(
+  messages: AsyncIterable<T>,
+  recheck: () => Promise<void>,
+): AsyncGenerator<T> {
+  let nextMs = performance.now() + RECHECK_INTERVAL_MS;
+  for await (const message of messages) {
+    if (performance.now() >= nextMs) {
+      await recheck();
+      nextMs = performance.now() + RECHECK_INTERVAL_MS;
+    }
+    yield message;
+  }
+}

@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Order");
     await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(...ANN)]);
-    await page.getByText("Enter a name, then press Enrol.").waitFor();
+    await page.getByText("Enter a name, then press “Enrol”.").waitFor();
     await page.locator("#person-name").fill("Ann");
     await page.getByRole("button", { name: "Enrol 1 photo" }).click();
     await person("Ann").waitFor();
@@ -126,7 +126,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     expect(verdicts.join()).toContain("Ann <b>");
     expect(await result.textContent()).toContain(expected.faces[0]!.matches[0]!.distance.toFixed(3));
     expect(await result.textContent()).toContain(`below ${expected.threshold.toFixed(3)}`);
-    expect(await result.textContent()).toMatch(/about 1 in [\d,]+ strangers are taken for somebody/);
+    expect(await result.textContent()).toMatch(/about 1 in [\d,]+ strangers are mistaken for somebody/);
     expect(await page.locator(".face-box").count()).toBe(3);
     expect(await result.locator(".no-match").count()).toBe(0);
 
@@ -175,7 +175,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await expect.poll(() => page.locator(".person").count()).toBe(100);
     await enrol("Ann", await portrait(...ANN));
     await identify(await portrait(...ANN));
-    expect(await result.textContent()).toContain("candidates for a person to judge and not a verdict");
+    expect(await result.textContent()).toContain("candidates that a person must check, not a verdict");
     expect(await result.locator(".who").first().textContent()).toContain("Candidate: Ann");
   });
 

@@ -17,7 +17,8 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     remedy: "Correct the field. The same request fails again.",
   },
   badBox: {
-    cause: "A box is not `x1,y1,x2,y2` or is empty, it lies outside the image, or there are more than 256.",
+    cause:
+      "A box is not `x1,y1,x2,y2`, is empty or lies outside the image, or there are more than 256 boxes.",
     remedy: "Send boxes in pixels of the upright image, as responses contain them.",
   },
   unreadableImage: {
@@ -61,15 +62,15 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     remedy: "Send the body without `Content-Encoding`. gRPC and Connect may compress messages with gzip.",
   },
   modelMismatch: {
-    cause: "A stored embedding or a gallery was made by another model than the service's.",
-    remedy: "Compute the embeddings again from the images; enrol the people of a gallery in a new one.",
+    cause: "A stored embedding or a gallery was made by a model other than the service's.",
+    remedy: "Compute the embeddings again from the images. Enrol the people of the gallery in a new one.",
   },
   noFace: {
     cause: "The image shows no face, or only faces that are too small, dark or turned away to be found.",
     remedy: "Use an image in which the face is larger, brighter or turned to the camera.",
   },
   noFaceInBox: {
-    cause: "The box contains no face. The message has its position in the list.",
+    cause: "The box contains no face. The message says which box of the list it is.",
     remedy: "Use the boxes of a response for the same image, or leave the box out.",
   },
   faceTooSmall: {
@@ -97,7 +98,7 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
   quotaSpent: {
     cause: "The user has made all requests that the plan allows in this month.",
     remedy:
-      "Wait for the next month, or ask the operator for a larger plan. `RateLimit-Reset` has the seconds.",
+      "Wait for the next month, or ask the operator for a larger plan. `RateLimit-Reset` says in how many seconds the month ends.",
   },
   tooManyRequests: {
     cause:
@@ -117,7 +118,7 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     remedy: "Use the method that `Allow` in the response names.",
   },
   internal: {
-    cause: "A defect of the service, or a worker that ended while it had this request.",
+    cause: "A defect of the service, or a worker process that ended during the request.",
     remedy: "Send the request once more. If it fails again, give `x-request-id` to the operator.",
   },
   overloaded: { cause: "More requests are waiting than the service can process in time.", remedy: LATER },
@@ -139,8 +140,8 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     remedy: LATER,
   },
   galleryNotFound: {
-    cause: "No gallery of this user has the id. Galleries of other users do not exist for you.",
-    remedy: "Create the gallery, or check id and key.",
+    cause: "No gallery of this user has the id. You cannot see the galleries of other users.",
+    remedy: "Create the gallery, or check its id and your key.",
   },
   personNotFound: {
     cause: "The gallery has no person with the id.",
@@ -170,7 +171,7 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
   noAdminKey: {
     cause:
       "The header `Authorization: Bearer` has no admin key, or a wrong one. A key of a user is not enough.",
-    remedy: "Send the key of VISAGE_ADMIN_KEY.",
+    remedy: "Send the value of VISAGE_ADMIN_KEY.",
   },
   crossOrigin: {
     cause: "A web page of another origin called an operation of the operator.",
@@ -188,7 +189,7 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     cause: "The common name of the certificate belongs to another user.",
     remedy: "Remove it from the other user first.",
   },
-  planInUse: { cause: "Users have the plan.", remedy: "Give these users another plan first." },
+  planInUse: { cause: "The plan still has users.", remedy: "Give these users another plan first." },
   tooManyKeys: {
     cause: "A user has at most two live keys.",
     remedy: "Delete the key that is no longer used, then create the new one.",

@@ -34,10 +34,10 @@ function section(id: string, title: string, html: string): GuideSection {
 function quickstart(): string {
   return [
     markdownToHtml(
-      "Start the service, which creates a trial user and stores its key. Node 20.19 or newer is enough.",
+      "Start the service, which creates a trial user and stores its key. You need Node 20.19 or newer.",
     ),
     codeBlock("npm ci && npm start", "Command that starts the service"),
-    markdownToHtml("In another terminal, take the key, or use the key that an operator gave you:"),
+    markdownToHtml("In another terminal, set the key. If an operator gave you one, use that instead:"),
     codeBlock('export VISAGE_KEY="$(cat data/trial-user)"', "Command that sets the key"),
     markdownToHtml("Measure the faces of a photo. The samples read the key from `VISAGE_KEY`."),
     sampleTabs({ operation: "v1AnalyzeImage", images: [{ field: "image", file: "photo.jpg" }] }),
@@ -72,35 +72,35 @@ const AUTHENTICATION = `Every request carries a key of its user, except health c
 | \`user_id: KEY\` | The header of the original service. nginx and other proxies drop headers with an underscore unless they are configured. |
 
 - With TLS, a client certificate can replace the key, if the operator has assigned its common name to the user.
-- A request without a valid key fails with [NO_USER_ID](#error-NO_USER_ID) or [UNKNOWN_USER](#error-UNKNOWN_USER) before its body is read. 50 failed attempts of an address are possible at once, then two per second.
+- A request without a valid key fails with [NO_USER_ID](#error-NO_USER_ID) or [UNKNOWN_USER](#error-UNKNOWN_USER) before its body is read. A client address may fail 50 times at once, then twice per second.
 - Keys are secrets: whoever has one can use the user's quota and galleries. A web page should have a key of its own with a small plan.
 - The web pages call the key a user id, as the original service does. The forms on this page use the one that you enter here or on another page. It stays in this browser tab.`;
 
-const REQUESTS = `One port serves gRPC, gRPC-Web, Connect and plain HTTP. All return the same results and errors. This page shows plain HTTP; the name of the RPC stands below each path.
+const REQUESTS = `One port serves gRPC, gRPC-Web, Connect and plain HTTP. All return the same results and errors. This page shows plain HTTP; the name of the RPC is below each path.
 
-- An image is a file part of a form (\`multipart/form-data\`), or in JSON Base64, a data URI or an http(s) URL that the service fetches.
+- Send an image as a file part of a form (\`multipart/form-data\`). In JSON, send it as Base64, as a data URI, or as an http(s) URL that the service fetches.
 - Parameters other than images can be in the query or in the body. The query wins. A list repeats its name.
-- Images are JPEG or PNG by their bytes, by default of at most 10 MiB and 40 megapixels. About 1024 pixels are enough.
+- Images are JPEG or PNG; the bytes decide, not the name. By default they have at most 10 MiB and 40 megapixels. About 1024 pixels are enough.
 - The EXIF orientation is applied first. All coordinates are pixels of the upright image. A box is \`x1,y1,x2,y2\`.
 - Images are not stored. Embeddings are stored only in galleries.
-- Age and gender are how a face appears to annotators of photographs, not facts about a person.
-- All operations can be repeated safely, except CreateGallery, which then says that the gallery exists.`;
+- Age and gender are estimates of how a face looks to people who label photographs. They are not facts about a person.
+- All operations are idempotent, except those that create a gallery, key, user or plan, and UpdateUser with \`extendDays\`.`;
 
 const STREAMS = `[AnalyzeImages](#v1AnalyzeImages) measures any number of images on one stream: over gRPC, over Connect with HTTP/2, and over plain HTTP as lines of JSON (\`application/x-ndjson\`). Exports and imports of galleries are lines of JSON, too.
 
 - Send and read at the same time. The service takes the next image when earlier ones are done and their responses were read.
-- Responses come as they are ready. Each has the \`key\` of its request.
+- Responses come as they are ready. Each repeats the \`key\` of its request, which is any text that you choose.
 - An image that fails has an \`error\`, and the stream goes on. Every image counts like a request.
 - A stream without an image in progress ends after 30 seconds with [REQUEST_TOO_SLOW](#error-REQUEST_TOO_SLOW).
 - A stream may end early with [DRAINING](#error-DRAINING). Open a new one and send the images that have no response. The clients do this.
 - curl needs \`-T .\`, as \`-d\` waits for the end of the input.`;
 
-const ERRORS_INTRODUCTION = `Decide by \`reason\`. Reasons and codes never change their meaning; the message is for people and may change.
+const ERRORS_INTRODUCTION = `Let your program decide by \`reason\`. Reasons and codes never change their meaning; the message is for people and may change.
 
 - The typed API and galleries answer with \`google.rpc.Status\` as JSON: \`code\` (of gRPC), \`message\`, \`details\`, and \`reason\` and \`retryable\` at the top.
 - The original API answers with its envelope: \`status\`, \`code\`, \`success\`, \`message\`, and \`data\` with \`reason\` and \`retryable\`.
 - Over gRPC the status carries \`google.rpc.ErrorInfo\` with the same reason, and \`RetryInfo\`, \`QuotaFailure\` or \`BadRequest\` where they apply.
-- Retry only what can be retried, and wait as long as \`Retry-After\` says. Retry [INTERNAL](#error-INTERNAL) once.
+- Retry only errors whose \`retryable\` is true, and wait as long as \`Retry-After\` says. Retry [INTERNAL](#error-INTERNAL) once.
 - \`x-visage-image\` names the image that caused the error. Give \`x-request-id\` to the operator if you need help.`;
 
 function headers({ components }: Document): string {
@@ -116,6 +116,6 @@ function limits(): string {
   const table = /^## Limits$[\s\S]*?(\n\|[\s\S]*?)\n\n/m.exec(text)?.[1];
   if (!table) throw new Error("SECURITY.md has no table of limits.");
   const introduction =
-    "A plan limits the requests per second and per month, the size of images, galleries and the faces in each; the headers `ratelimit-*` show what remains. These limits apply to everybody. Names in capitals are settings of the operator.";
+    "A plan limits the requests per second and per month, the size of images, the number of galleries and the faces in each. The headers `ratelimit-*` show what remains. The limits below apply to every user. Names in capitals are settings of the operator.";
   return `${markdownToHtml(introduction)}${markdownToHtml(table)}`;
 }

@@ -8,7 +8,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     "This user id is unknown, expired or disabled. Check it for typing errors, or ask the operator of this service.",
   NO_ADMIN_KEY: "This is not the admin key of this service.",
   NO_SUCH_PATH: "This service has no admin key. Set VISAGE_ADMIN_KEY and restart it.",
-  TOO_MANY_KEYS: "There are two keys already. Delete one of them, or end the others at once.",
+  TOO_MANY_KEYS: "There are two keys already. Delete one of them first, or let the other keys end at once.",
 };
 
 /** Describes why a call failed, in one or two sentences. */

@@ -35,7 +35,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
       make(
         "p",
         { class: "hint" },
-        "An empty field means no limit. The requests at once follow the rate unless they are set.",
+        "An empty field means no limit. If “Requests at once” is empty, the service derives it from the requests per second.",
       ),
     ],
     submit: {

@@ -16,7 +16,7 @@ export function mountMissingSection(): void {
 }
 
 function missingText(id: string): string {
-  return `This page has no section “${id}”. It may have another name now: the contents list all sections.`;
+  return `This page has no section “${id}”. It may have been renamed. The contents list all sections.`;
 }
 
 function sectionId(): string {

@@ -63,7 +63,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
 }
 
 function galleryHint(): HTMLElement {
-  const text = `The gallery ${EXAMPLE_GALLERY} is for this visit. What the operation needs in it is created first. Delete it when you are done.`;
+  const text = `The page has made up the gallery ${EXAMPLE_GALLERY} for this visit. It creates first what the operation needs in it. Delete the gallery when you are done.`;
   return make("p", { class: "hint" }, text);
 }
 

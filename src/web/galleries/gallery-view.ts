@@ -106,7 +106,7 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
 function confirmLeave(): Promise<boolean> {
   return confirmAction({
     title: "Stop enrolling?",
-    text: "Photos are still being enrolled. Those that are through stay in the gallery.",
+    text: "Photos are still being enrolled. Photos that are enrolled already stay in the gallery.",
     action: "Stop",
   });
 }

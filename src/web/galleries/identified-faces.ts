@@ -68,7 +68,7 @@ export function drawIdentification({
 const STALE =
   "The database cannot be reached. Names are missing, recent changes may be missing, and somebody who was deleted may still appear.";
 const CANDIDATES_ONLY =
-  "This gallery has more than 10,000 faces, so these are candidates for a person to judge and not a verdict.";
+  "This gallery has more than 10,000 faces. These are candidates that a person must check, not a verdict.";
 
 function drawVerdict(
   { matches }: IdentifiedFace,
@@ -116,7 +116,7 @@ function drawNotice(text: string): HTMLElement {
 }
 
 function drawMore(onClick: () => void): HTMLElement {
-  const button = make("button", { type: "button" }, "Show the nearest people of the unknown");
+  const button = make("button", { type: "button" }, "Show the nearest people of unknown faces");
   button.addEventListener("click", onClick);
   return make("div", { class: "actions" }, button);
 }
@@ -124,8 +124,8 @@ function drawMore(onClick: () => void): HTMLElement {
 function thresholdText({ threshold, falsePositiveRate }: Identification): string {
   const rate =
     falsePositiveRate === undefined
-      ? "How many strangers are taken for somebody at this threshold was not measured."
-      : `At this threshold, about ${shareText(falsePositiveRate, "strangers")} are taken for somebody in this gallery.`;
+      ? "How often strangers are mistaken for somebody at this threshold was not measured."
+      : `At this threshold, about ${shareText(falsePositiveRate, "strangers")} are mistaken for somebody in this gallery.`;
   return `A match needs a distance below ${threshold.toFixed(3)}. ${rate}`;
 }
 

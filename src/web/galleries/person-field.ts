@@ -68,9 +68,11 @@ export class PersonField {
 
   #problemOf(displayName: string, typedId: string): string {
     if (typedId !== "" && !isId(typedId)) return "An id has 1 to 128 letters, digits and . _ ~ -";
-    if (displayName === "" && typedId === "") return "Enter a name, then press Enrol.";
+    if (displayName === "" && typedId === "") return "Enter a name, then press “Enrol”.";
     const hasNamesakes = typedId === "" && this.#withName(displayName).length > 1;
-    return hasNamesakes ? `Several people are named ${displayName}. Press Add photos at one of them.` : "";
+    return hasNamesakes
+      ? `Several people are named ${displayName}. Press “Add photos” beside one of them.`
+      : "";
   }
 
   #idOf(displayName: string): string {

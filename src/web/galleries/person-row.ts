@@ -143,5 +143,5 @@ function drawButton(label: string, subject: string, action: string, onClick: () 
 }
 
 function dateText(time: string): string {
-  return new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" });
+  return new Date(time).toLocaleDateString("en-GB", { dateStyle: "long" });
 }

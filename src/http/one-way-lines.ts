@@ -95,6 +95,8 @@ export function createRequestLines(
     const values = contextValuesWith(context.record).set(LAST_LINE, () => lastLine);
     const responses = await callMethod(context, method, transport, messages, values);
     const { value } = await responses.next();
+    // The outcome of the request is recorded at the end of the stream.
+    await responses.next();
     sendResponse(context, {
       status: 200,
       headers: { "content-type": "application/json" },

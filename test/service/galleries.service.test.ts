@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { FaceSourceSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { FaceAnalysisService, Feature } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -439,6 +439,29 @@ describe("export and import", () => {
     const missing = await fetch(`${url}x:export`, { headers });
     expect(missing.status).toBe(404);
     expect(await missing.json()).toMatchObject({ reason: "GALLERY_NOT_FOUND" });
+  });
+
+  test("over REST are logged with their outcome", async () => {
+    await createPeople();
+    const url = `http://127.0.0.1:${service.port}/v1/galleries/${galleryId}`;
+    const headers = { "x-api-key": USER };
+    const body = await (await fetch(`${url}:export`, { headers })).text();
+    lines.length = 0;
+    await (await fetch(`${url}:import`, { method: "POST", headers, body })).text();
+    await (await fetch(`${url}:import`, { method: "POST", headers, body: "no JSON" })).text();
+    await (await fetch(`${url}:export`, { headers })).text();
+    const outcomes = () =>
+      lines
+        .map((line) => JSON.parse(line) as Json)
+        .filter(({ outcome }) => outcome !== undefined)
+        .map(({ operation, outcome }) => [operation, outcome]);
+    await vi.waitFor(() =>
+      expect(outcomes()).toEqual([
+        ["visage.v1.import_faces", "ok"],
+        ["visage.v1.import_faces", "BAD_REQUEST"],
+        ["visage.v1.export_gallery", "ok"],
+      ]),
+    );
   });
 
   test("of another model are rejected", async () => {

@@ -168,7 +168,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       })(),
     );
     const { page, enrol, identify, result, person } = await openGalleries(site.browser, site.service);
-    await page.locator(".gallery-list").getByText("10001 people").click();
+    await page.locator(".gallery-list").getByText("10,001 people").click();
     await person("p0").waitFor();
     expect(await page.locator(".person").count()).toBe(50);
     await page.getByRole("button", { name: "Show more" }).click();

@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)("the export of a large gallery", () => {
     expect(new Set(lines.map((line) => (JSON.parse(line) as { personId: string }).personId)).size).toBe(
       FACES,
     );
-    await page.getByText(`${FACES} faces exported.`).waitFor();
+    await page.getByText(`${FACES.toLocaleString("en")} faces exported.`).waitFor();
     expect(await page.locator("#transfer-progress").isVisible()).toBe(false);
   }, 180_000);
 

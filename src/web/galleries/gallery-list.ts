@@ -79,5 +79,5 @@ function drawLink({ galleryId, displayName, peopleCount, faceCount }: Gallery, s
 
 /** Writes a number of people. */
 export function countText(people: number): string {
-  return people === 1 ? "1 person" : `${people} people`;
+  return people === 1 ? "1 person" : `${people.toLocaleString("en")} people`;
 }

@@ -1,6 +1,6 @@
-/** Writes a count with its noun: `1 face`, `2 faces`. */
+/** Writes a count with its noun: `1 face`, `2,000 faces`. */
 export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Makes the first letter upper case. */

@@ -83,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     setLimitHeaders(context, limits);
     if (!admission.admitted) throw rejectionError(admission);
     if (context.route?.isStream) {
-      context.record.recheckCaller = () => recheck(context.request);
+      context.record.recheckCaller = () => recheck(context);
       // Neither memory nor a worker is needed before the first item of a stream, and items wait for both.
       return;
     }
@@ -97,7 +97,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
     throw new ServiceError("overloaded", undefined, rejection);
   }
 
-  async function recheck(request: Request): Promise<void> {
+  async function recheck({ request, signal }: RequestContext): Promise<void> {
+    // The certificate of a client that has left cannot be read, which would count as a failed attempt.
+    signal.throwIfAborted();
     const admission = await authenticator.admit(authRequestFrom(request, trustedProxies), "continuation");
     // An outage of the accounts ends no stream.
     if (!admission.admitted && admission.kind !== "accountsUnavailable") throw rejectionError(admission);

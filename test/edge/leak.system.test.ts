@@ -105,12 +105,15 @@ interface OpenResources {
   readonly connections: number;
   readonly descriptors: number;
   readonly requests: number;
+  /** Requests whose work goes on. */
+  readonly running: number;
   readonly closeWait: number;
 }
 
 async function openResources(service: EdgeService): Promise<OpenResources> {
   return {
     requests: await service.requestsInFlight(),
+    running: await service.requestsRunning(),
     connections: await service.connections(),
     descriptors: service.descriptors(),
     closeWait: service.closeWaitSockets(),
@@ -141,11 +144,11 @@ describe.each([
         }
       };
       await Promise.all(Array.from({ length: PARALLEL_CLIENTS }, lane));
-      const isFree = ({ requests, connections, closeWait, descriptors }: OpenResources) =>
-        requests + connections + closeWait === 0 && descriptors <= maxDescriptors;
+      const isFree = ({ requests, running, connections, closeWait, descriptors }: OpenResources) =>
+        requests + running + connections + closeWait === 0 && descriptors <= maxDescriptors;
       const { descriptors, ...open } = await until(() => openResources(service), isFree, SETTLE_MS);
       for (const socket of sockets) socket.destroy();
-      expect(open).toEqual({ requests: 0, connections: 0, closeWait: 0 });
+      expect(open).toEqual({ requests: 0, running: 0, connections: 0, closeWait: 0 });
       expect(descriptors).toBeLessThanOrEqual(maxDescriptors);
       expect(service.isAlive).toBe(true);
     },

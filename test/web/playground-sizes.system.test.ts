@@ -43,6 +43,8 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     const field = page.getByLabel("User id");
     expect(await page.evaluate("document.activeElement.id")).toBe("user-id");
     await expectInView(page, field);
+    await field.pressSequentially("me");
+    await result.getByText("Stored result of a sample. Add your own photo.").waitFor();
     await page.locator(".more summary").click();
     const widths = await boxesOf(page.locator(".options input:visible"));
     expect(new Set(widths.map(({ width }) => width))).toEqual(new Set([18]));

@@ -29,6 +29,7 @@ export function mountResultView(store: Store, actions: ResultActions): void {
   const updating = byId("updating", HTMLSpanElement);
   let drawn: Outcome | undefined;
   let faces: FaceList | undefined;
+  let hadUserId = Boolean(store.state.userId);
   store.subscribe((state) => {
     const { outcome } = state;
     panel.setAttribute("aria-busy", String(state.isBusy));
@@ -45,6 +46,9 @@ export function mountResultView(store: Store, actions: ResultActions): void {
     }
     if (outcome !== drawn) status.textContent = outcome ? outcomeText(outcome) : "";
     drawn = outcome;
+    const hasUserId = Boolean(state.userId);
+    if (hasUserId !== hadUserId) body.querySelector(".stored")?.replaceWith(drawStoredNote(state));
+    hadUserId = hasUserId;
     faces?.update(state);
     if (isMatch(outcome)) matchView.update(state);
   });

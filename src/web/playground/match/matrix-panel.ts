@@ -110,7 +110,8 @@ export class MatrixPanel {
     if (this.#loading !== loading || loading.signal.aborted) return;
     for (const [slot, embedded] of this.#embedded()?.entries() ?? []) this.#markFaces(slot, embedded);
     this.#show();
-    this.#focus(".matrix-box");
+    // The matrix is higher than the button that was pressed, so it may begin below the window.
+    this.#root.querySelector<HTMLElement>(".matrix-box")?.focus();
   }
 
   async #embed(photo: Photo, signal: AbortSignal): Promise<void> {

@@ -27,6 +27,9 @@ const NOISE_SIDE = 1500;
 /** The faces that are found in the crowd; a few of its tiles are too hard. */
 const MIN_CROWD_FACES = 90;
 
+/** The distance of content from the edge of its panel, at least. */
+const PANEL_PADDING = 12;
+
 describe.runIf(hasBrowser)("every item of the playground", () => {
   const site = useSite({
     VISAGE_MAX_IMAGE_BYTES: "30000000",
@@ -109,6 +112,9 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await expectOnScreen(cells.first());
     expect(await cells.count()).toBe(9);
     for (const cell of [cells.nth(4), cells.last()]) await expectReachable(cell);
+    // The table scrolls inside the panel.
+    const [panel, last] = [await result.boundingBox(), await cells.last().boundingBox()];
+    expect(last!.x + last!.width).toBeLessThan(panel!.x + panel!.width - PANEL_PADDING);
     await checkPage(page, `items match ${name}`);
   });
 
@@ -178,6 +184,8 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
       expect((await savedBy(button(label))).name).toBe(file);
     }
     const table = page.getByRole("region", { name: "Photos of the batch" });
+    const hiddenWidth = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
+    expect(await page.evaluate(`${hiddenWidth}(document.querySelector(".batch-table"))`)).toBe(0);
     // Hundreds of photos scroll inside the table.
     expect((await table.boundingBox())!.height).toBeLessThanOrEqual(560);
     for (const row of await table

@@ -24,7 +24,6 @@ export function drawPerson(person: Person, context: PeopleContext): HTMLElement 
   const crop = faces
     .map(({ faceId }) => crops.get(galleryId, personId, faceId, `A face of ${name}`))
     .find(Boolean);
-  const initial = make("span", { class: "face-crop", "aria-hidden": "true" }, [...name][0]!.toUpperCase());
   const row = make("li", { class: "person", "data-person": personId });
   const heading = make(
     "div",
@@ -38,12 +37,17 @@ export function drawPerson(person: Person, context: PeopleContext): HTMLElement 
     drawButton("Delete", name, "delete", () => removePerson(person, context)),
   ];
   row.append(
-    crop ?? initial,
+    crop ?? drawInitial(name),
     heading,
     make("div", { class: "actions" }, ...buttons),
     drawFaces(person, context),
   );
   return row;
+}
+
+/** Draws what stands for a face whose photo this tab does not have. */
+function drawInitial(name: string): HTMLElement {
+  return make("span", { class: "face-crop", "aria-hidden": "true" }, [...name][0]!.toUpperCase());
 }
 
 function drawFaces(person: Person, context: PeopleContext): HTMLElement {
@@ -55,7 +59,7 @@ function drawFaces(person: Person, context: PeopleContext): HTMLElement {
     return make(
       "li",
       {},
-      crop ?? make("span", { class: "face-crop", "aria-hidden": "true" }),
+      crop ?? drawInitial(displayName || personId),
       make(
         "span",
         {},

@@ -202,34 +202,38 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
   test.each([
     ["desktops", SIZES_AND_THEMES.filter(([, { isMobile }]) => !isMobile)],
     ["phones", SIZES_AND_THEMES.filter(([, { isMobile }]) => isMobile)],
-  ])("a crowd on %s", async (_, sizes) => {
-    const playground = await openPlayground(site.browser, site.service, sizes[0]![1]);
-    const { page, addPhotos, result } = playground;
-    await addPhotos(0, crowd);
-    const count = Number.parseInt((await result.locator(".verdict").textContent())!, 10);
-    expect(count).toBeGreaterThan(MIN_CROWD_FACES);
-    const rows = result.getByRole("listitem");
-    const all = result.getByRole("button", { name: `Show all ${count} faces` });
-    for (const [name, { viewport, colorScheme }] of sizes) {
-      await page.setViewportSize(viewport!);
-      await page.emulateMedia({ colorScheme: colorScheme! });
-      await expectReachable(result.locator(".verdict"));
-      expect(await rows.count()).toBe(6);
-      expect(await page.evaluate("document.documentElement.scrollHeight"), name).toBeLessThan(4500);
-      await expectReachable(all);
-      expect(await overflowOf(page), name).toBe(0);
-      await saveScreenshot(page, `items-crowd-${name.replace(" ", "-")}`);
-    }
-    await checkPage(page, `items crowd ${sizes.at(-1)![0]}`);
-    await all.click();
-    expect(await rows.count()).toBe(count);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
-    await expectReachable(rows.last());
-    expect(await overflowOf(page)).toBe(0);
-    const numbers = await boxesOf(page.locator(".number:visible"));
-    for (const [i, one] of numbers.entries())
-      for (const other of numbers.slice(i + 1)) expect(overlap(one, other)).toBe(false);
-  });
+  ])(
+    "a crowd on %s",
+    async (_, sizes) => {
+      const playground = await openPlayground(site.browser, site.service, sizes[0]![1]);
+      const { page, addPhotos, result } = playground;
+      await addPhotos(0, crowd);
+      const count = Number.parseInt((await result.locator(".verdict").textContent())!, 10);
+      expect(count).toBeGreaterThan(MIN_CROWD_FACES);
+      const rows = result.getByRole("listitem");
+      const all = result.getByRole("button", { name: `Show all ${count} faces` });
+      for (const [name, { viewport, colorScheme }] of sizes) {
+        await page.setViewportSize(viewport!);
+        await page.emulateMedia({ colorScheme: colorScheme! });
+        await expectReachable(result.locator(".verdict"));
+        expect(await rows.count()).toBe(6);
+        expect(await page.evaluate("document.documentElement.scrollHeight"), name).toBeLessThan(4500);
+        await expectReachable(all);
+        expect(await overflowOf(page), name).toBe(0);
+        await saveScreenshot(page, `items-crowd-${name.replace(" ", "-")}`);
+      }
+      await checkPage(page, `items crowd ${sizes.at(-1)![0]}`);
+      await all.click();
+      expect(await rows.count()).toBe(count);
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
+      await expectReachable(rows.last());
+      expect(await overflowOf(page)).toBe(0);
+      const numbers = await boxesOf(page.locator(".number:visible"));
+      for (const [i, one] of numbers.entries())
+        for (const other of numbers.slice(i + 1)) expect(overlap(one, other)).toBe(false);
+    },
+    180_000,
+  );
 });
 
 /** A photo whose upload stops before its end if nobody reads it. */

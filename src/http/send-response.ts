@@ -5,22 +5,10 @@ import {
   type Http2ServerResponse,
   type ServerHttp2Stream,
 } from "node:http2";
-import {
-  destroy,
-  type Exchange,
-  isGone,
-  onClose,
-  type Request,
-  type Response,
-  type WholeResponse,
-} from "./exchange.ts";
-import { countOpenStreams } from "./http2-sessions.ts";
+import { destroy, type Exchange, isGone, onClose, type Response, type WholeResponse } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 
-/**
- * Sends a complete response. If the client is still sending its body, the rest is discarded for a while so that the
- * client can read the response: closing a socket with unread bytes would reset it.
- */
+/** Sends a complete response. The client may still be sending its body. */
 export function sendResponse({ request, response, isDraining }: Exchange, whole: WholeResponse): void {
   if (isGone(response)) return;
   if ("stream" in response) sendHttp2(request as Http2ServerRequest, response, whole);
@@ -29,26 +17,14 @@ export function sendResponse({ request, response, isDraining }: Exchange, whole:
 
 function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
   const { stream } = response;
-  if (stream.endAfterHeaders || request.readableEnded) {
-    respond(request, response, whole);
-    return;
-  }
-  const respondAndStop = () => {
-    if (isGone(response)) return;
-    respond(request, response, whole);
-    stopReading(request, stream, whole.trailers !== undefined);
-  };
-  if (isNearStreamLimit(stream)) discardBody(request, respondAndStop);
-  else respondAndStop();
-}
-
-/**
- * Whether a connection has more than half of the allowed streams. A client that has its response opens the next stream
- * at once. nghttp2 counts the old stream until the client has sent all of it or the RST_STREAM is written, and ends the
- * connection if both together exceed the limit. So near the limit the body is read before the response is sent.
- */
-function isNearStreamLimit({ session }: ServerHttp2Stream): boolean {
-  return session !== undefined && countOpenStreams(session) > LIMITS.streamsPerConnection / 2;
+  const isUnread = !stream.endAfterHeaders && !request.readableEnded;
+  respond(request, response, whole);
+  if (!isUnread) return;
+  // Resets the stream at once, with NO_ERROR: the RST_STREAM is written together with the head. A client of grpc-go
+  // opens its next stream as soon as it has read the head, although it has not ended this one. If nghttp2 counted both,
+  // it would end a connection that has all its streams open.
+  if (whole.body === undefined && !whole.trailers) stream.destroy();
+  else stopReading(request, stream, whole.trailers !== undefined);
 }
 
 function respond(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
@@ -121,17 +97,15 @@ function isDiscardable({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads and drops the rest of a body within the discard limits. Calls back once and reports whether the body is
- * complete. Beyond the byte limit an HTTP/1.1 client is held back by flow control until the time is over: closing the
- * socket while the client writes would reset it, and the response would be lost.
+ * Reads and drops the rest of an HTTP/1.1 body within the discard limits, because closing a socket while the client
+ * writes would reset it, and the response would be lost. Calls back once and reports whether the body is complete. Beyond
+ * the byte limit the client is held back by flow control until the time is over.
  */
-export function discardBody(request: Request, onEnd: (isComplete: boolean) => void): void {
+export function discardBody(request: IncomingMessage, onEnd: (isComplete: boolean) => void): void {
   let bytes = 0;
   const drop = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes <= LIMITS.discardBytes) return;
-    if ("stream" in request) finish();
-    else request.pause();
+    if (bytes > LIMITS.discardBytes) request.pause();
   };
   const finish = () => {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { ServiceError } from "../service/service-error.ts";
 import type { Exchange, WholeResponse } from "./exchange.ts";
@@ -68,7 +68,7 @@ function end({ request, response }: Pick<Exchange, "request" | "response">): voi
     target.end();
   } else if (request.complete) target.end();
   // Closing a socket with unread bytes would reset it, and the client would lose the last part.
-  else discardBody(request, () => target.end());
+  else discardBody(request as IncomingMessage, () => target.end());
 }
 
 function waitForDrain(response: ServerResponse, signal: AbortSignal): Promise<void> {

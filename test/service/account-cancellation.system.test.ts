@@ -206,10 +206,14 @@ describe.skipIf(!hasPostgres).each(Object.entries(PROTOCOLS))("over %s", (_, sta
         const headers = { authorization, "x-request-id": requestId };
         await POINTS[point]!(key, () => start(call.method, call.request(key), headers));
         await settle();
-        const audited = lines.filter(
-          (line) => line.includes(requestId) && line.includes('"account changed"'),
-        );
-        expect(audited).toHaveLength((await call.hasChanged(key)) ? 1 : 0);
+        // The line follows the commit, and the service may receive the call only now.
+        await vi.waitFor(async () => {
+          const hasChanged = await call.hasChanged(key);
+          const audited = lines.filter(
+            (line) => line.includes(requestId) && line.includes('"account changed"'),
+          );
+          expect(audited).toHaveLength(hasChanged ? 1 : 0);
+        }, WAIT);
         await vi.waitFor(() => clientOf(ADMIN_KEY).call(admin.listPlans, {}), WAIT);
       },
       60_000,

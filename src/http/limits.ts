@@ -26,6 +26,8 @@ export const LIMITS = {
   /** HTTP/1.1: how much of a rejected body is discarded, and for how long, so that the client can read the response. */
   discardBytes: 1024 * KIB,
   discardMs: 2_000,
+  /** HTTP/2: for the body of a rejected request, on a connection with more than half of its streams open. */
+  rejectedBodyMs: 10_000,
   /** A message to the health or reflection service. */
   openMessageBytes: 4 * KIB,
   /** A JSON message over gRPC and gRPC-Web. Over Connect, a larger one is converted to binary first. */

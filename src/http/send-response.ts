@@ -6,6 +6,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { destroy, type Exchange, isGone, onClose, type Response, type WholeResponse } from "./exchange.ts";
+import { countOpenStreams } from "./http2-sessions.ts";
 import { LIMITS } from "./limits.ts";
 
 /** Sends a complete response. The client may still be sending its body. */
@@ -17,14 +18,38 @@ export function sendResponse({ request, response, isDraining }: Exchange, whole:
 
 function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {
   const { stream } = response;
-  const isUnread = !stream.endAfterHeaders && !request.readableEnded;
-  respond(request, response, whole);
-  if (!isUnread) return;
-  // Resets the stream at once, with NO_ERROR: the RST_STREAM is written together with the head. A client of grpc-go
-  // opens its next stream as soon as it has read the head, although it has not ended this one. If nghttp2 counted both,
-  // it would end a connection that has all its streams open.
-  if (whole.body === undefined && !whole.trailers) stream.destroy();
-  else stopReading(request, stream, whole.trailers !== undefined);
+  if (stream.endAfterHeaders || request.readableEnded) respond(request, response, whole);
+  else if (isNearStreamLimit(stream)) respondAfterBody(request, response, whole);
+  else {
+    respond(request, response, whole);
+    if (whole.body === undefined && !whole.trailers) stream.destroy();
+    else stopReading(request, stream, whole.trailers !== undefined);
+  }
+}
+
+/**
+ * Whether a connection has more than half of the allowed streams. A client of grpc-go that has its response opens the
+ * next stream at once, although it has not ended this one. nghttp2 counts the old stream until the RST_STREAM is
+ * written, and ends the connection if there are too many.
+ */
+function isNearStreamLimit({ session }: ServerHttp2Stream): boolean {
+  return session !== undefined && countOpenStreams(session) > LIMITS.streamsPerConnection / 2;
+}
+
+/** Responds when the client has sent its body, or else resets the stream, so that the client may try again. */
+function respondAfterBody(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  whole: WholeResponse,
+): void {
+  const refuse = () => response.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  const timer = setTimeout(refuse, LIMITS.rejectedBodyMs);
+  onClose(response, () => clearTimeout(timer));
+  request.once("end", () => {
+    clearTimeout(timer);
+    if (!isGone(response)) respond(request, response, whole);
+  });
+  request.resume();
 }
 
 function respond(request: Http2ServerRequest, response: Http2ServerResponse, whole: WholeResponse): void {

@@ -265,6 +265,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "age of a connection": `\`VISAGE_MAX_CONNECTION_AGE_MS\` plus ${seconds(LIMITS.ageGraceMs)}`,
   "HTTP/2 streams per connection": String(LIMITS.streamsPerConnection),
   "discarded rest of a rejected HTTP/1.1 body": `${LIMITS.discardBytes / MIB} MiB, ${seconds(LIMITS.discardMs)}`,
+  "rest of a rejected HTTP/2 body, with more than half of the streams open": seconds(LIMITS.rejectedBodyMs),
   "time to receive a body": "`VISAGE_REQUEST_TIMEOUT_MS`, at least 10 s",
   "size of a body, before and after decompression": "`VISAGE_MAX_REQUEST_BYTES`",
   "size of all bodies in memory":

@@ -26,7 +26,7 @@ export const SETTING = {
 } as const;
 
 /** Error codes of RST_STREAM and GOAWAY. */
-export const ERROR_CODE = { noError: 0, protocolError: 1, cancel: 8 } as const;
+export const ERROR_CODE = { noError: 0, protocolError: 1, refusedStream: 7, cancel: 8 } as const;
 
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export const MAX_FRAME_BYTES = 16_384;

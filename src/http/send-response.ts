@@ -22,6 +22,7 @@ function sendHttp2(request: Http2ServerRequest, response: Http2ServerResponse, w
   else if (isNearStreamLimit(stream)) respondAfterBody(request, response, whole);
   else {
     respond(request, response, whole);
+    // Without a body, RST_STREAM(NO_ERROR) can follow the head at once.
     if (whole.body === undefined && !whole.trailers) stream.destroy();
     else stopReading(request, stream, whole.trailers !== undefined);
   }

@@ -81,7 +81,7 @@ test("rejections are delayed for a client that retries without backing off, and 
   const statuses: number[] = [];
   const send = async (headers: Record<string, string>, client = retrying!) => {
     const stream = client.request({ ":method": "POST", ":path": "/get_image_attr", ...headers });
-    const [{ ":status": status }] = await once(stream.resume(), "response");
+    const [{ ":status": status }] = await once(stream.resume().end(), "response");
     statuses.push(status);
   };
   const retries = Array.from({ length: 150 }, () => send({ user_id: USER }));

@@ -6,9 +6,11 @@ import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
-/** Other processes lock the file for milliseconds. The event loop is blocked while SQLite waits for the lock. */
+/** How long to wait for a lock of another process, such as a backup or a `visage users` command. */
 const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 20;
+/** Pause of what goes on in the background. */
+const LONG_RETRY_PAUSE_MS = 1_000;
 
 /**
  * Opens an SQLite file and migrates its schema. A missing or empty file is created, readable by its owner only, unless
@@ -45,7 +47,7 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   try {
     await configure(file);
     await database.runTransaction(migrate());
-    await database.syncLogAsynchronously(path);
+    await database.waitAsynchronously(path);
   } catch (error) {
     await database.close();
     throw error;
@@ -94,9 +96,13 @@ function tryExec(file: Database.Database, sql: string, mayRetry: boolean): boole
     file.exec(sql);
     return true;
   } catch (error) {
-    if (mayRetry && error instanceof Database.SqliteError && error.code === "SQLITE_BUSY") return false;
+    if (mayRetry && isBusy(error)) return false;
     throw error;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY");
 }
 
 /** A database in an SQLite file. It owns the connection. */
@@ -108,54 +114,86 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
   #writeAheadLog: FileHandle | undefined;
+  /** The last transaction. Each starts when the one before it has ended, so that only one tries to get the lock. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Set while the write-ahead log is being emptied. */
+  #erasure: Promise<void> | undefined;
 
   constructor(file: Database.Database) {
     this.#file = file;
   }
 
   /**
-   * From now on, flushes the write-ahead log to disk with asynchronous I/O. SQLite itself would flush it on the event
-   * loop, which blocks for some milliseconds, and up to 100 ms on a busy disk. Has no effect if there is no log file.
+   * From now on, flushes the write-ahead log to disk and waits for locks asynchronously. SQLite itself would block the
+   * event loop: up to 100 ms for a flush to a busy disk, and 5 s for each lock. Has no effect if there is no log file,
+   * because a transaction may then have to wait for a lock in its commit as well.
    */
-  async syncLogAsynchronously(path: string): Promise<void> {
+  async waitAsynchronously(path: string): Promise<void> {
     this.#writeAheadLog = await open(`${path}-wal`, "r+").catch(() => undefined);
     if (!this.#writeAheadLog) return;
     await syncFolder(dirname(path));
     this.#file.exec("pragma synchronous = normal");
+    this.#file.exec("pragma busy_timeout = 0");
   }
 
   async query(statement: Statement): Promise<Row[]> {
-    return this.#run(statement);
-  }
-
-  async runTransaction<T>(script: TransactionScript<T>): Promise<T> {
-    // Take the write lock now: a transaction that reads first may fail to get it later.
-    this.#file.exec("begin immediate");
-    let value: T;
-    try {
-      value = this.#runScript(script);
-      this.#file.exec("commit");
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
-    await this.#writeAheadLog?.datasync();
-    return value;
-  }
-
-  /** Moves all changes into the file, because the write-ahead log has the rows as they were inserted. */
-  async eraseDeleted(): Promise<void> {
     const deadline = Date.now() + BUSY_TIMEOUT_MS;
     for (;;) {
-      const [result] = this.#file.prepare("pragma wal_checkpoint(truncate)").all() as { busy: number }[];
-      if (result?.busy === 0) return;
-      if (Date.now() > deadline)
-        throw new Error("Other processes keep the deleted rows in the write-ahead log.");
+      try {
+        return this.#run(statement);
+      } catch (error) {
+        if (!isBusy(error) || Date.now() > deadline) throw error;
+      }
       await sleep(RETRY_PAUSE_MS);
     }
   }
 
+  async runTransaction<T>(script: TransactionScript<T>): Promise<T> {
+    const deadline = Date.now() + BUSY_TIMEOUT_MS;
+    const run = () => this.#runWithWriteLock(script, deadline);
+    const transaction = this.#last.then(run, run);
+    this.#last = transaction;
+    const value = await transaction;
+    await this.#writeAheadLog?.datasync();
+    return value;
+  }
+
+  async #runWithWriteLock<T>(script: TransactionScript<T>, deadline: number): Promise<T> {
+    // Take the write lock now: a transaction that reads first may fail to get it later.
+    while (!tryExec(this.#file, "begin immediate", Date.now() < deadline)) await sleep(RETRY_PAUSE_MS);
+    try {
+      const value = this.#runScript(script);
+      this.#file.exec("commit");
+      return value;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** Goes on in the background if it fails because another process reads the file, such as a backup. */
+  async eraseDeleted(): Promise<void> {
+    this.#erasure ??= this.#emptyLog().finally(() => (this.#erasure = undefined));
+    const timer = new AbortController();
+    const timeout = sleep(BUSY_TIMEOUT_MS, undefined, timer).then(() => {
+      throw new Error("Another process reads the file, so the write-ahead log still has the deleted rows.");
+    });
+    await Promise.race([this.#erasure, timeout]).finally(() => timer.abort());
+  }
+
+  /** Moves all changes into the file, because the write-ahead log has the rows as they were inserted. */
+  async #emptyLog(): Promise<void> {
+    const deadline = Date.now() + BUSY_TIMEOUT_MS;
+    while (this.#file.open) {
+      const [result] = this.#file.prepare("pragma wal_checkpoint(truncate)").all() as { busy: number }[];
+      if (result?.busy === 0) return;
+      await sleep(Date.now() < deadline ? RETRY_PAUSE_MS : LONG_RETRY_PAUSE_MS);
+    }
+    throw new Error("The file was closed before the write-ahead log was empty.");
+  }
+
   async close(): Promise<void> {
+    await this.#last.catch(() => {});
     await this.#writeAheadLog?.close();
     this.#file.close();
   }

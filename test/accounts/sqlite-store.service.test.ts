@@ -91,9 +91,9 @@ describe("the account store in an SQLite file", () => {
     const sizeBefore = (await handle.stat()).size;
     let isAcknowledged = false;
     const adding = addUser(store, createUser("ann")).then(() => (isAcknowledged = true));
+    await syncStarted;
     expect(await store.listUsers()).toHaveLength(1);
     expect((await handle.stat()).size).toBeGreaterThan(sizeBefore);
-    await syncStarted;
     await yieldToEventLoop();
     expect(isAcknowledged).toBe(false);
     reachDisk();

@@ -173,7 +173,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     async finishDeletions() {
       const rows = await database.query({ sql: "select key from galleries where id is null" });
       for (const { key } of rows) await deleteRows(String(key));
-      if (rows.length > 0) await database.eraseDeleted();
+      await database.eraseDeleted();
     },
   };
 }

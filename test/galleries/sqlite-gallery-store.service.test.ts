@@ -2,8 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { runOne } from "../../src/database/delete-in-batches.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
@@ -50,21 +51,47 @@ describe("a deletion leaves no trace of a template in any file", () => {
   };
 
   test.each([...Object.entries(DELETIONS), ["of its user", undefined] as const])("%s", async (_, remove) => {
+    const { accounts, store, dataDir } = await openEnrolled();
+    expect(await countTraces(dataDir)).toBe(faces.length);
+    if (remove) await remove(store);
+    else await accounts.removeUser(ann.id);
+    expect(await countTraces(dataDir)).toBe(0);
+  });
+
+  test("once another process has read the file, if it does so for long", { timeout: 30_000 }, async () => {
+    const { store, dataDir } = await openEnrolled();
+    const backup = new Database(join(dataDir, "accounts.db"));
+    onTestFinished(() => void backup.close());
+    backup.exec("begin");
+    expect(backup.prepare("select count(*) as count from gallery_faces").all([])).toEqual([{ count: 200 }]);
+    await expect(store.deletePerson(ann.id, "g", "p0")).rejects.toThrow(/still has the deleted rows/);
+    await expect(store.deletePerson(ann.id, "g", "p0")).rejects.toMatchObject({ kind: "personNotFound" });
+    expect(await countTraces(dataDir)).toBe(200);
+    backup.exec("rollback");
+    await vi.waitFor(async () => expect(await countTraces(dataDir)).toBe(190), 10_000);
+  });
+
+  test("at the next start, if the process is killed before it has erased the rows", async () => {
+    const { database, store, dataDir } = await openEnrolled();
+    await database.runTransaction(runOne("delete from gallery_people where id = $1", ["p0"]));
+    expect(await countTraces(dataDir)).toBe(200);
+    await store.finishDeletions();
+    expect(await countTraces(dataDir)).toBe(190);
+  });
+
+  async function openEnrolled() {
     const location = await createLocation();
     const accounts = await openAccountStore(location);
+    onTestFinished(() => accounts.close());
     await addUser(accounts, ann);
     const database = await openDatabase(location);
+    onTestFinished(() => database.close());
     const store = createSqlGalleryStore(database);
     const gallery = { id: "g", displayName: "", model: MODEL, maxDistance: undefined };
     await store.createGallery(ann.id, gallery, NO_LIMITS);
     await store.enrolFaces(ann.id, "g", MODEL, faces, NO_LIMITS);
-    expect(await countTraces(location.dataDir)).toBe(faces.length);
-    if (remove) await remove(store);
-    else await accounts.removeUser(ann.id);
-    expect(await countTraces(location.dataDir)).toBe(0);
-    await database.close();
-    await accounts.close();
-  });
+    return { accounts, database, store, dataDir: location.dataDir };
+  }
 
   /** Counts the templates of which a file of the folder has the first 64 bytes. */
   async function countTraces(dataDir: string): Promise<number> {

@@ -148,7 +148,7 @@ describe.runIf(hasBrowser)("the account page", () => {
     await keys.getByRole("button", { name: `Delete key ${fingerprint}` }).click();
     await dialog.getByRole("button", { name: "Delete key" }).click();
     await expect.poll(() => keys.getByText(fingerprint).count()).toBe(0);
-    expect(await page.evaluate("document.activeElement !== document.body")).toBe(true);
+    await expect.poll(() => page.evaluate("document.activeElement !== document.body")).toBe(true);
     await expect.poll(() => requestFaceVector(site.service, old), { timeout: 15_000 }).toBe(401);
     expect(await requestFaceVector(site.service, key)).toBe(200);
   });
@@ -162,7 +162,7 @@ describe.runIf(hasBrowser)("the account page", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
     await page.getByText("There are two keys already.").waitFor();
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
   test.each([

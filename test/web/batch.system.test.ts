@@ -99,7 +99,7 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await page.getByLabel("User id").fill("");
     await addBatch();
     await batch.getByText(/^Enter a user id\./).waitFor();
-    expect(await page.evaluate("document.activeElement.id")).toBe("user-id");
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("user-id");
     await page.keyboard.type(USER);
     await batch.getByRole("button", { name: "Continue" }).click();
     await batch.getByText("2 of 2 photos").waitFor();

@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await result.getByRole("button", { name: "Try again" }).click();
     await cancel.click();
     await expectOnScreen(result.getByText("Cancelled."));
-    expect(await page.evaluate("document.activeElement.id")).toBe("run");
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("run");
     expect(await cancel.isVisible()).toBe(false);
     proxy.setFault(undefined);
 
@@ -225,7 +225,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
       await checkPage(page, `items crowd ${sizes.at(-1)![0]}`);
       await all.click();
       expect(await rows.count()).toBe(count);
-      expect(await page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
+      await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Select Face 7");
       await expectReachable(rows.last());
       expect(await overflowOf(page)).toBe(0);
       const numbers = await boxesOf(page.locator(".number:visible"));

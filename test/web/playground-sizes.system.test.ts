@@ -41,7 +41,7 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
 
     await result.getByRole("button", { name: "Enter a user id" }).click();
     const field = page.getByLabel("User id");
-    expect(await page.evaluate("document.activeElement.id")).toBe("user-id");
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("user-id");
     await expectInView(page, field);
     await field.pressSequentially("me");
     await result.getByText("Stored result of a sample. Add your own photo.").waitFor();

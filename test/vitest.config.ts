@@ -20,8 +20,12 @@ const ALL_CORES = "100%";
 /** Service tests wait for timers and other processes about a third of the time. */
 const MORE_THAN_CORES = Math.ceil(1.5 * availableParallelism());
 
+/** How long `expect.poll` waits. The default of a second is too short for a busy machine. */
+const POLLING = { expect: { poll: { timeout: 15_000 } } };
+
 /** What service and system tests share: a current dist/ and time for slow machines. */
 const BUILT = {
+  ...POLLING,
   dir: "test",
   globalSetup: "test/support/build.ts",
   testTimeout: 60_000,
@@ -34,6 +38,7 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...POLLING,
           name: "unit",
           dir: "test",
           include: ["**/*.test.ts"],

@@ -33,6 +33,12 @@ export function sampleFile(number: Parameters<typeof photograph>[0]): UploadFile
   return { name: `sample${number}.jpg`, mimeType: "image/jpeg", buffer: photograph(number) };
 }
 
+/** The address of an image, or null while there is none. */
+async function sourceOf(image: Locator): Promise<string | null> {
+  const [source] = await image.evaluateAll((images) => images.map((one) => one.getAttribute("src")));
+  return source ?? null;
+}
+
 /** Presses a button that saves a file, and returns the file. */
 export async function savedBy(button: Locator): Promise<{ readonly name: string; readonly bytes: Buffer }> {
   const [download] = await Promise.all([button.page().waitForEvent("download"), button.click()]);
@@ -74,14 +80,13 @@ export async function openPlayground(
       await page.getByRole("radio", { name: new RegExp(`^${operation}`) }).check();
     },
     addPhotos: async (index, ...files) => {
-      const last = slot(index + files.length - 1).locator("img");
-      const imageSource = async () => ((await last.count()) > 0 ? last.getAttribute("src") : null);
-      const before = await imageSource();
+      const images = files.map((_, i) => slot(index + i).locator("img"));
+      const sources = () => Promise.all(images.map(sourceOf));
+      const before = await sources();
       await slot(index).locator("input[type=file]").setInputFiles(files);
-      // The slot may display an earlier photo.
-      await expect
-        .poll(async () => ![null, before].includes(await imageSource()), { timeout: 20_000 })
-        .toBe(true);
+      // The slots may display earlier photos, and the first photo may be opened last.
+      const isReplaced = (source: string | null, i: number) => ![null, before[i]].includes(source);
+      await expect.poll(async () => (await sources()).every(isReplaced)).toBe(true);
       await page.locator("#result[aria-busy=false]").waitFor();
     },
     run: async () => {

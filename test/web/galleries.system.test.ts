@@ -34,8 +34,8 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.getByText("User id (API key)", { exact: true }).first().click();
     await page.getByLabel("User id").fill(USER);
     await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("#list-message").textContent()).not.toContain("typing errors");
     await page.getByText("New gallery").waitFor();
-    expect(await page.locator("#list-message").textContent()).not.toContain("typing errors");
   });
 
   test("creates a gallery with an id made from its name, and shows it again after a reload", async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
 import { FACES } from "../support/faces.ts";
-import { type FaultyProxy, startFaultyProxy } from "../support/faulty-proxy.ts";
+import { type FaultyProxy, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { photograph } from "../support/images.ts";
 import { openPlayground, sampleFile, type UploadFile } from "../support/playground.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -85,13 +85,16 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     });
     await addBatch();
     await batch.getByText(/^Busy\. The batch continues in \d+ seconds\.$/).waitFor();
+    // The photos that were sent together are rejected one after another.
+    await expect.poll(() => rejected).toBe(3);
     await batch.getByRole("button", { name: "Stop" }).click();
     expect(await batch.getByRole("row", { name: /Waiting/ }).count()).toBe(5);
     expect(rejected).toBe(3);
     proxy.setFault(undefined);
     await batch.getByRole("button", { name: "Continue" }).click();
     await batch.getByText("5 of 5 photos").waitFor();
-    expect(await page.getByRole("status").textContent()).toBe("Batch finished: 5 of 5 photos · 15 faces.");
+    const announced = page.getByRole("status");
+    await expect.poll(() => announced.textContent()).toBe("Batch finished: 5 of 5 photos · 15 faces.");
   });
 
   test("asks for a missing user id and goes on with it", async () => {
@@ -138,7 +141,6 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
     await dropOnPage(page, join(folder, "many"));
     await batch.getByText("More than 2000 photos are in many. A batch has at most 2000 photos").waitFor();
     expect(await page.evaluate("foldersReadToTheEnd")).toBe(0);
-    await batch.getByRole("button", { name: "Stop" }).click();
     expect(await batch.locator("tbody tr").count()).toBe(2000);
   });
 
@@ -198,8 +200,11 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
   });
 
   test("more photos than a batch may have are not added", async () => {
-    const files = Array.from({ length: 2001 }, (_, i) => ({ ...TEXT, name: `${i}.txt` }));
-    const { batch, addBatch } = await openBatch(...files);
+    // The photos at the start hold the batch, which would otherwise finish before it can be stopped.
+    const held = Array.from({ length: 3 }, () => sampleFile(3));
+    const texts = Array.from({ length: 2001 - held.length }, (_, i) => ({ ...TEXT, name: `${i}.txt` }));
+    const { batch, addBatch } = await openBatch(...held, ...texts);
+    proxy.setFault(neverAnswer);
     await addBatch();
     await batch.getByText("A batch has at most 2000 photos; the others were not added.").waitFor();
     await batch.getByRole("button", { name: "Stop" }).click();

@@ -53,16 +53,17 @@ describe.runIf(hasBrowser)("the playground", () => {
     await result.getByText("4 faces").waitFor();
     expect(await page.getByRole("status").textContent()).toBe("4 faces.");
     await tabTo(page, /^Get attributes/);
+    const before = await result.locator(".headline").elementHandle();
     await page.keyboard.press("Enter");
-    await page.locator("#result[aria-busy=true]").waitFor();
+    await before!.waitForElementState("hidden");
     await page.locator("#result[aria-busy=false]").waitFor();
-    expect(await focusedName(page)).toBe("Get attributes");
+    await expect.poll(() => focusedName(page)).toBe("Get attributes");
 
     await tabBackTo(page, /^Face 2/);
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     await page.keyboard.press("Space");
+    await expect.poll(() => page.locator("#code").textContent()).toContain("bboxes=");
     expect(await focusedName(page)).toMatch(/^Face 2/);
-    expect(await page.locator("#code").textContent()).toContain("bboxes=");
   });
 
   test("lets the keyboard leave the camera dialog and reach the end of the page", async () => {
@@ -72,7 +73,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
-    expect(await focusedName(page)).toBe("Camera");
+    await expect.poll(() => focusedName(page)).toBe("Camera");
     await tabTo(page, /^Copy response/);
   });
 
@@ -82,11 +83,11 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await result.textContent()).toContain("Add a photo to see results.");
     await page.locator("#run").click();
     expect(await page.getByRole("alert").first().textContent()).toBe("Add a photo.");
-    expect(await focusedName(page)).toBe("Choose");
+    await expect.poll(() => focusedName(page)).toBe("Choose");
     await page.getByLabel("User id").fill("");
     await page.locator("#run").click();
     expect(await result.textContent()).toContain("Enter a user id.");
-    expect(await focusedName(page)).toBe("User id (API key)");
+    await expect.poll(() => focusedName(page)).toBe("User id (API key)");
   });
 });
 

@@ -32,7 +32,6 @@ export function mountCreateForm(onCreated: (gallery: Gallery) => void): void {
       const gallery = await createGallery(galleryId, name.value.trim());
       form.reset();
       isIdTyped = false;
-      byId("create", HTMLDetailsElement).open = false;
       onCreated(gallery);
     } catch (error) {
       problem.textContent = failureText(error);

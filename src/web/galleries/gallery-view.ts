@@ -2,7 +2,7 @@ import { confirmAction } from "../site/confirm.ts";
 import { byId } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { mountEnrolView } from "./enrol-view.ts";
-import { KnownCrops } from "./face-crop.ts";
+import type { KnownCrops } from "./face-crop.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { mountGalleryActions } from "./gallery-actions.ts";
 import { type Gallery, getGallery } from "./gallery-api.ts";
@@ -14,21 +14,25 @@ import { mountPeopleView } from "./people-view.ts";
 export interface GalleryView {
   /** Shows a gallery, or nothing. Returns false if the user wants to finish the enrolment first. */
   show(galleryId: string | undefined): Promise<boolean>;
+  /** Identifies the people in a photo, as if it had been dropped. */
+  identify(photo: File): void;
 }
 
-/** What the gallery tells the rest of the page. */
+/** What the gallery shares with the rest of the page. */
 export interface GalleryViewOptions {
+  /** The faces that the list of people shows. */
+  readonly crops: KnownCrops;
   /** Called after the name or the counts have changed. */
   onChange(): void;
   onDeleted(): void;
 }
 
 /** Binds the parts of the page about the selected gallery. */
-export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): GalleryView {
+export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOptions): GalleryView {
   const root = byId("gallery", HTMLDivElement);
+  const guide = byId("guide", HTMLElement);
   const heading = byId("gallery-heading", HTMLDivElement);
   const problem = byId("gallery-problem", HTMLParagraphElement);
-  const crops = new KnownCrops();
   let gallery: Gallery | undefined;
   let reading = new AbortController();
 
@@ -90,6 +94,7 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
       reading.abort();
       gallery = undefined;
       root.hidden = true;
+      guide.hidden = galleryId !== undefined;
       problem.textContent = "";
       actions.clear();
       enrolView.show(galleryId ?? "");
@@ -100,6 +105,7 @@ export function mountGalleryView({ onChange, onDeleted }: GalleryViewOptions): G
       peopleView.show(galleryId);
       return true;
     },
+    identify: (photo) => identifyView.open(photo),
   };
 }
 

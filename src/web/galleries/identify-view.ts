@@ -12,6 +12,8 @@ const MAX_RESULTS = 3;
 export interface IdentifyView {
   /** Empties the view for another gallery, and cancels what is in progress. */
   show(galleryId: string): void;
+  /** Identifies the people in a photo. */
+  open(photo: File): void;
 }
 
 /** Binds "Who is this?". */
@@ -103,8 +105,11 @@ export function mountIdentifyView(): IdentifyView {
     stage.append(...drawFaceBoxes(photo, found.faces));
     draw(photo, found);
   };
+  const openNow = (file: File) => {
+    open(file).catch(reportError);
+  };
   const openFirst = (files: readonly File[]) => {
-    if (files[0]) open(files[0]).catch(reportError);
+    if (files[0]) openNow(files[0]);
   };
 
   cancel.addEventListener("click", () => running?.abort());
@@ -125,5 +130,6 @@ export function mountIdentifyView(): IdentifyView {
       clear();
       galleryId = id;
     },
+    open: openNow,
   };
 }

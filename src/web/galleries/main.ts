@@ -4,26 +4,32 @@ import { mountSite } from "../site/site.ts";
 import { mountUserIdForm } from "../site/user-id-form.ts";
 import { mountCreateForm } from "./create-form.ts";
 import { ignoreStrayDrops } from "./drop-zone.ts";
+import { KnownCrops } from "./face-crop.ts";
 import { mountGalleryList } from "./gallery-list.ts";
 import { mountGalleryView } from "./gallery-view.ts";
 import { isId } from "./names.ts";
+import { mountSampleGallery } from "./sample-gallery.ts";
 
 mountSite();
 ignoreStrayDrops();
 
 const userId = byId("user", HTMLDetailsElement);
 const create = byId("create", HTMLDetailsElement);
+const crops = new KnownCrops();
 let selectedId: string | undefined;
 let last = Promise.resolve();
 
 const list = mountGalleryList((galleries) => {
+  const isNew = readUserId() !== "" && galleries.length === 0;
   create.hidden = readUserId() === "";
-  if (!create.hidden && galleries.length === 0) create.open = true;
+  if (isNew) create.open = true;
+  byId("sample-offer", HTMLDivElement).hidden = !isNew;
 });
 const refreshList = () => {
   list.refresh().catch(reportError);
 };
 const view = mountGalleryView({
+  crops,
   onChange: refreshList,
   onDeleted: () => {
     location.hash = "";
@@ -31,17 +37,28 @@ const view = mountGalleryView({
     byId("list-title", HTMLHeadingElement).focus();
   },
 });
-mountCreateForm(({ galleryId }) => {
-  location.hash = `#${new URLSearchParams({ gallery: galleryId })}`;
-  refreshList();
+mountCreateForm(({ galleryId }) => select(galleryId));
+mountSampleGallery(crops, (galleryId, probe) => {
+  select(galleryId);
+  inTurn(async () => {
+    await followAddress();
+    view.identify(probe);
+  });
 });
 mountUserIdForm(() => inTurn(start));
+
+/** Selects a new gallery. */
+function select(galleryId: string): void {
+  create.open = false;
+  location.hash = `#${new URLSearchParams({ gallery: galleryId })}`;
+  refreshList();
+}
 
 /** Shows the gallery that the fragment of the address names, as in `#gallery=staff`. */
 async function followAddress(): Promise<void> {
   const named = new URLSearchParams(location.hash.slice(1)).get("gallery") ?? "";
   const galleryId = isId(named) ? named : undefined;
-  if (galleryId === selectedId) return;
+  if (galleryId !== undefined && galleryId === selectedId) return;
   if (await view.show(galleryId)) selectedId = galleryId;
   else history.replaceState(null, "", `#${new URLSearchParams({ gallery: selectedId ?? "" })}`);
   list.mark(selectedId);

@@ -11,7 +11,7 @@ import { missingError, requireValid } from "./request-checks.ts";
 
 /** Not `.` or `..`, which HTTP clients remove from a path. */
 const ID = /^(?!\.{1,2}$)[\w.~-]{1,128}$/;
-const MAX_NAME_BYTES = 256;
+const MAX_NAME_CHARACTERS = 256;
 const MAX_DISTANCE = 0.9;
 const DEFAULT_PAGE_SIZE = 100;
 const MAX_PAGE_SIZE = 1_000;
@@ -26,8 +26,10 @@ export function requireId(field: string, id: string): void {
 export function requireName(displayName: string): void {
   const isText = !/\p{Surrogate}/u.test(displayName) && !displayName.includes("\0");
   requireValid("display_name", isText, "must be text without zero characters");
-  const isShort = Buffer.byteLength(displayName) <= MAX_NAME_BYTES;
-  requireValid("display_name", isShort, `is longer than ${MAX_NAME_BYTES} bytes`);
+  // A character has one or two code units. Only short names are split into characters.
+  const isShort =
+    displayName.length <= 2 * MAX_NAME_CHARACTERS && [...displayName].length <= MAX_NAME_CHARACTERS;
+  requireValid("display_name", isShort, `is longer than ${MAX_NAME_CHARACTERS} characters`);
 }
 
 /** Throws ServiceError `badRequest` if a threshold is out of range. */

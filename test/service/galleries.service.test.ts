@@ -137,6 +137,10 @@ describe("a gallery", () => {
     await galleries.createGallery({ galleryId, maxDistance: 0.4 });
     for (const personId of ["b", "a", "c"])
       await galleries.enrolFace({ galleryId, personId, faceId: "f", source: fromImage(3, WOMAN_IN_3) });
+    const longName = "😀".repeat(256);
+    expect((await galleries.updateGallery({ galleryId, displayName: longName })).gallery!.displayName).toBe(
+      longName,
+    );
     expect((await galleries.updateGallery({ galleryId, displayName: "X" })).gallery).toMatchObject({
       displayName: "X",
       maxDistance: Math.fround(0.4),
@@ -200,7 +204,8 @@ describe("errors", () => {
       ["gallery_id", () => galleries.createGallery({})],
       ["gallery_id", () => galleries.createGallery({ galleryId: "a/b" })],
       ["gallery_id", () => galleries.createGallery({ galleryId: ".." })],
-      ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "é".repeat(129) })],
+      ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "é".repeat(257) })],
+      ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "😀".repeat(257) })],
       ["display_name", () => galleries.createGallery({ galleryId: "x", displayName: "a\0" })],
       ["max_distance", () => galleries.createGallery({ galleryId: "x", maxDistance: 1 })],
       ["person_id", () => galleries.enrolFace({ galleryId, personId: "a b", source })],

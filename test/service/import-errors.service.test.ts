@@ -33,7 +33,7 @@ const FAULTS = {
   ],
   "a name that is too long": [
     { personId: "a", displayName: "x".repeat(257), embedding },
-    /^The field display_name is longer than 256 bytes\.$/,
+    /^The field display_name is longer than 256 characters\.$/,
   ],
 } as const satisfies Record<string, readonly [object, RegExp]>;
 

@@ -4,7 +4,7 @@ import { PROBE_PATHS, PROBE_TAG } from "./probes.ts";
 
 const DESCRIPTION = `Face analysis: find, measure and compare faces in images.
 
-FaceService is the API of the original service, with its envelopes, texts and keys. FaceAnalysisService is the typed API: numbers, enums and ordered lists, many images in one stream, and comparison with stored embeddings. GalleryService enrols people and identifies faces. All use the same networks, accounts and errors. AccountService shows the caller its plan, usage and keys. AdminService is for the operator and off unless the service has an admin key.`;
+FaceService is the API of the original service, with its envelopes, field names and texts. FaceAnalysisService is the typed API: numbers, enums and ordered lists, many images in one stream, and comparison with stored embeddings. GalleryService enrols people and identifies faces. All use the same networks, accounts and errors. AccountService shows the caller its plan, usage and keys. AdminService is for the operator and off unless the service has an admin key.`;
 
 /** Creates the metadata of the document for a version of the package. */
 export function documentMetadata(version: string): DocumentMetadata {

@@ -178,7 +178,7 @@ export type CreateGalleryRequest = Message<"visage.v1.CreateGalleryRequest"> & {
   galleryId: string;
 
   /**
-   * A display name; at most 256 bytes.
+   * A display name; at most 256 characters.
    *
    * @generated from field: string display_name = 2;
    */
@@ -332,7 +332,7 @@ export type UpdateGalleryRequest = Message<"visage.v1.UpdateGalleryRequest"> & {
   galleryId: string;
 
   /**
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    *
    * @generated from field: optional string display_name = 2;
    */
@@ -445,7 +445,7 @@ export type EnrolFaceRequest = Message<"visage.v1.EnrolFaceRequest"> & {
   faceId: string;
 
   /**
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    *
    * @generated from field: optional string display_name = 5;
    */
@@ -634,7 +634,7 @@ export type UpdatePersonRequest = Message<"visage.v1.UpdatePersonRequest"> & {
   personId: string;
 
   /**
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    *
    * @generated from field: string display_name = 3;
    */
@@ -994,7 +994,7 @@ export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
   faceId: string;
 
   /**
-   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   * A name for the person; at most 256 characters. An earlier name stays if this is empty.
    *
    * @generated from field: string display_name = 4;
    */
@@ -1230,7 +1230,8 @@ export const GalleryService: GenService<{
   },
   /**
    * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-   * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+   * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+   * JSON, and an error names the line. Counts as one request of the user.
    *
    * @generated from rpc visage.v1.GalleryService.ImportFaces
    */

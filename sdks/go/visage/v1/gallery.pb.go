@@ -271,7 +271,7 @@ type CreateGalleryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the gallery.
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
-	// A display name; at most 256 bytes.
+	// A display name; at most 256 characters.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// A threshold of your own, above 0 to 0.9. Without it, the service chooses one that fits the number of faces.
 	MaxDistance   *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
@@ -583,7 +583,7 @@ type UpdateGalleryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the gallery.
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
-	// The new name; at most 256 bytes.
+	// The new name; at most 256 characters.
 	DisplayName *string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
 	// The new threshold, above 0 to 0.9. 0 lets the service choose again.
 	MaxDistance   *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
@@ -782,7 +782,7 @@ type EnrolFaceRequest struct {
 	Source *FaceSource `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
 	// The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once.
 	FaceId string `protobuf:"bytes,4,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
-	// A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+	// A name for the person; at most 256 characters. An earlier name stays if this is not set.
 	DisplayName *string `protobuf:"bytes,5,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
 	// Whether to enrol a face although it is unsuited for recognition.
 	SkipQualityCheck bool `protobuf:"varint,6,opt,name=skip_quality_check,json=skipQualityCheck,proto3" json:"skip_quality_check,omitempty"`
@@ -1153,7 +1153,7 @@ type UpdatePersonRequest struct {
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
 	// The id of the person.
 	PersonId string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	// The new name; at most 256 bytes.
+	// The new name; at most 256 characters.
 	DisplayName   string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1815,7 +1815,7 @@ type ImportFacesRequest struct {
 	PersonId string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	// The id of the face. Without it, the id is derived from the template.
 	FaceId string `protobuf:"bytes,3,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
-	// A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+	// A name for the person; at most 256 characters. An earlier name stays if this is empty.
 	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// The template. Fails with MODEL_MISMATCH if it was made by another model.
 	Embedding     *Embedding `protobuf:"bytes,5,opt,name=embedding,proto3" json:"embedding,omitempty"`

@@ -80,7 +80,8 @@ type GalleryServiceClient interface {
 	// (`application/x-ndjson`).
 	ExportGallery(ctx context.Context, in *ExportGalleryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportGalleryResponse], error)
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+	// JSON, and an error names the line. Counts as one request of the user.
 	ImportFaces(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse], error)
 }
 
@@ -284,7 +285,8 @@ type GalleryServiceServer interface {
 	// (`application/x-ndjson`).
 	ExportGallery(*ExportGalleryRequest, grpc.ServerStreamingServer[ExportGalleryResponse]) error
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+	// JSON, and an error names the line. Counts as one request of the user.
 	ImportFaces(grpc.ClientStreamingServer[ImportFacesRequest, ImportFacesResponse]) error
 	mustEmbedUnimplementedGalleryServiceServer()
 }

@@ -115,7 +115,8 @@ type GalleryServiceClient interface {
 	// (`application/x-ndjson`).
 	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest]) (*connect.ServerStreamForClient[v1.ExportGalleryResponse], error)
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+	// JSON, and an error names the line. Counts as one request of the user.
 	ImportFaces(context.Context) *connect.ClientStreamForClient[v1.ImportFacesRequest, v1.ImportFacesResponse]
 }
 
@@ -351,7 +352,8 @@ type GalleryServiceHandler interface {
 	// (`application/x-ndjson`).
 	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest], *connect.ServerStream[v1.ExportGalleryResponse]) error
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-	// Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+	// JSON, and an error names the line. Counts as one request of the user.
 	ImportFaces(context.Context, *connect.ClientStream[v1.ImportFacesRequest]) (*connect.Response[v1.ImportFacesResponse], error)
 }
 

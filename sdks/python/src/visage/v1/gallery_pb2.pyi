@@ -158,7 +158,7 @@ class CreateGalleryRequest(_message.Message):
     gallery_id: _builtins.str
     """The id of the gallery."""
     display_name: _builtins.str
-    """A display name; at most 256 bytes."""
+    """A display name; at most 256 characters."""
     max_distance: _builtins.float
     """A threshold of your own, above 0 to 0.9. Without it, the service chooses one that fits the number of faces."""
     def __init__(
@@ -314,7 +314,7 @@ class UpdateGalleryRequest(_message.Message):
     gallery_id: _builtins.str
     """The id of the gallery."""
     display_name: _builtins.str
-    """The new name; at most 256 bytes."""
+    """The new name; at most 256 characters."""
     max_distance: _builtins.float
     """The new threshold, above 0 to 0.9. 0 lets the service choose again."""
     def __init__(
@@ -421,7 +421,7 @@ class EnrolFaceRequest(_message.Message):
     face_id: _builtins.str
     """The id of the face. Without it, the id is derived from the template, so that the same photo is enrolled only once."""
     display_name: _builtins.str
-    """A name for the person; at most 256 bytes. An earlier name stays if this is not set."""
+    """A name for the person; at most 256 characters. An earlier name stays if this is not set."""
     skip_quality_check: _builtins.bool
     """Whether to enrol a face although it is unsuited for recognition."""
     @_builtins.property
@@ -602,7 +602,7 @@ class UpdatePersonRequest(_message.Message):
     person_id: _builtins.str
     """The id of the person."""
     display_name: _builtins.str
-    """The new name; at most 256 bytes."""
+    """The new name; at most 256 characters."""
     def __init__(
         self,
         *,
@@ -934,7 +934,7 @@ class ImportFacesRequest(_message.Message):
     face_id: _builtins.str
     """The id of the face. Without it, the id is derived from the template."""
     display_name: _builtins.str
-    """A name for the person; at most 256 bytes. An earlier name stays if this is empty."""
+    """A name for the person; at most 256 characters. An earlier name stays if this is empty."""
     @_builtins.property
     def embedding(self) -> _face_analysis_pb2.Embedding:
         """The template. Fails with MODEL_MISMATCH if it was made by another model."""

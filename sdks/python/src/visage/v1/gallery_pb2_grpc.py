@@ -214,7 +214,8 @@ class GalleryServiceServicer(object):
 
     def ImportFaces(self, request_iterator, context):
         """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-        Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+        An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+        JSON, and an error names the line. Counts as one request of the user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -76,7 +76,8 @@ class GalleryServiceStub:
     """
     ImportFaces: _grpc.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]
     """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-    Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+    An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+    JSON, and an error names the line. Counts as one request of the user.
     """
 
 @_typing.type_check_only
@@ -123,7 +124,8 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     """
     ImportFaces: _aio.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]  # type: ignore[assignment]
     """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-    Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+    An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+    JSON, and an error names the line. Counts as one request of the user.
     """
 
 class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -251,7 +253,8 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.ImportFacesResponse, _abc.Awaitable[_gallery_pb2.ImportFacesResponse]]:
         """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-        Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+        An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+        JSON, and an error names the line. Counts as one request of the user.
         """
 
 def add_GalleryServiceServicer_to_server(servicer: GalleryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -107,7 +107,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * A display name; at most 256 bytes.
+   * A display name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -128,7 +128,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A display name; at most 256 bytes.
+   * A display name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -630,7 +630,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * A display name; at most 256 bytes.
+     * A display name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -650,7 +650,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A display name; at most 256 bytes.
+     * A display name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -671,7 +671,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A display name; at most 256 bytes.
+     * A display name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -688,7 +688,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A display name; at most 256 bytes.
+     * A display name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -702,7 +702,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A display name; at most 256 bytes.
+     * A display name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -32,7 +32,7 @@ public interface CreateGalleryRequestOrBuilder extends
 
   /**
    * <pre>
-   * A display name; at most 256 bytes.
+   * A display name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -41,7 +41,7 @@ public interface CreateGalleryRequestOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * A display name; at most 256 bytes.
+   * A display name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

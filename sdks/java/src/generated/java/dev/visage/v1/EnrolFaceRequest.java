@@ -241,7 +241,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -253,7 +253,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -274,7 +274,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1195,7 +1195,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1206,7 +1206,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1226,7 +1226,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1247,7 +1247,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1264,7 +1264,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1278,7 +1278,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+     * A name for the person; at most 256 characters. An earlier name stays if this is not set.
      * </pre>
      *
      * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>

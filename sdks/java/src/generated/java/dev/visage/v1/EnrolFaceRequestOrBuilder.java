@@ -99,7 +99,7 @@ public interface EnrolFaceRequestOrBuilder extends
 
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -108,7 +108,7 @@ public interface EnrolFaceRequestOrBuilder extends
   boolean hasDisplayName();
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -117,7 +117,7 @@ public interface EnrolFaceRequestOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is not set.
+   * A name for the person; at most 256 characters. An earlier name stays if this is not set.
    * </pre>
    *
    * <code>optional string display_name = 5 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -669,7 +669,8 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+     * JSON, and an error names the line. Counts as one request of the user.
      * </pre>
      */
     default io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
@@ -865,7 +866,8 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+     * JSON, and an error names the line. Counts as one request of the user.
      * </pre>
      */
     public io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
@@ -1035,7 +1037,8 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
-     * Over plain HTTP, each face is a line of JSON. Counts as one request of the user.
+     * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
+     * JSON, and an error names the line. Counts as one request of the user.
      * </pre>
      */
     @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")

@@ -203,7 +203,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   * A name for the person; at most 256 characters. An earlier name stays if this is empty.
    * </pre>
    *
    * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -224,7 +224,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   * A name for the person; at most 256 characters. An earlier name stays if this is empty.
    * </pre>
    *
    * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -981,7 +981,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+     * A name for the person; at most 256 characters. An earlier name stays if this is empty.
      * </pre>
      *
      * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1001,7 +1001,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+     * A name for the person; at most 256 characters. An earlier name stays if this is empty.
      * </pre>
      *
      * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1022,7 +1022,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+     * A name for the person; at most 256 characters. An earlier name stays if this is empty.
      * </pre>
      *
      * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1039,7 +1039,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+     * A name for the person; at most 256 characters. An earlier name stays if this is empty.
      * </pre>
      *
      * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1053,7 +1053,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+     * A name for the person; at most 256 characters. An earlier name stays if this is empty.
      * </pre>
      *
      * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

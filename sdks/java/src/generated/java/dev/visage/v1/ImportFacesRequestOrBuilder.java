@@ -72,7 +72,7 @@ public interface ImportFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   * A name for the person; at most 256 characters. An earlier name stays if this is empty.
    * </pre>
    *
    * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -81,7 +81,7 @@ public interface ImportFacesRequestOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * A name for the person; at most 256 bytes. An earlier name stays if this is empty.
+   * A name for the person; at most 256 characters. An earlier name stays if this is empty.
    * </pre>
    *
    * <code>string display_name = 4 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -107,7 +107,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -119,7 +119,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -140,7 +140,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -648,7 +648,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -659,7 +659,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -679,7 +679,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -700,7 +700,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -717,7 +717,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -731,7 +731,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

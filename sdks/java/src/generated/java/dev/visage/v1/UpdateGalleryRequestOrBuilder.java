@@ -32,7 +32,7 @@ public interface UpdateGalleryRequestOrBuilder extends
 
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -41,7 +41,7 @@ public interface UpdateGalleryRequestOrBuilder extends
   boolean hasDisplayName();
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -50,7 +50,7 @@ public interface UpdateGalleryRequestOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>optional string display_name = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -154,7 +154,7 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object displayName_ = "";
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -175,7 +175,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -733,7 +733,7 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object displayName_ = "";
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -753,7 +753,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -774,7 +774,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -791,7 +791,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -805,7 +805,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The new name; at most 256 bytes.
+     * The new name; at most 256 characters.
      * </pre>
      *
      * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>

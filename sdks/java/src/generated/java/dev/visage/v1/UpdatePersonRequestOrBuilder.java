@@ -52,7 +52,7 @@ public interface UpdatePersonRequestOrBuilder extends
 
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>
@@ -61,7 +61,7 @@ public interface UpdatePersonRequestOrBuilder extends
   java.lang.String getDisplayName();
   /**
    * <pre>
-   * The new name; at most 256 bytes.
+   * The new name; at most 256 characters.
    * </pre>
    *
    * <code>string display_name = 3 [(.google.api.field_behavior) = REQUIRED];</code>

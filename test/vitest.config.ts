@@ -28,7 +28,7 @@ const BUILT = {
   ...POLLING,
   dir: "test",
   globalSetup: "test/support/build.ts",
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
 };
 

@@ -1,11 +1,14 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { photograph } from "../support/images.ts";
 import { openSocket, readResponse } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
+
+/** How long a job runs until it is overdue: shortly before its expected end, the estimated wait is below a limit of 1 ms. */
+const UNTIL_OVERDUE_MS = 1_000;
 
 let service: RunningService;
 beforeAll(async () => {
@@ -42,7 +45,12 @@ test("a client that sends a large body over HTTP/2 can still read the rejection"
 
 test("a request that would wait too long in the queue is rejected by its head", async () => {
   const full = await startTestService({ VISAGE_MAX_QUEUE_WAIT_MS: "1" });
-  onTestFinished(() => full.close());
+  const [worker] = full.pool.pids;
+  process.kill(worker!, "SIGSTOP");
+  onTestFinished(async () => {
+    process.kill(worker!, "SIGCONT");
+    await full.close();
+  });
   const origin = `http://127.0.0.1:${full.port}`;
   const form = new FormData();
   form.append("image_attr", new Blob([new Uint8Array(photograph(1))]), "photo.jpg");
@@ -51,7 +59,8 @@ test("a request that would wait too long in the queue is rejected by its head", 
     headers: { user_id: USER },
     body: form,
   });
-  await vi.waitFor(() => expect(full.pool.busy).toBe(1), { interval: 1 });
+  await expect.poll(() => full.pool.busy).toBe(1);
+  await sleep(UNTIL_OVERDUE_MS);
   const socket = await openSocket(full.port);
   socket.write(
     `POST /get_face_vec HTTP/1.1\r\nHost: a\r\nuser_id: ${USER}\r\nContent-Length: 8000000\r\n\r\n`,
@@ -60,6 +69,7 @@ test("a request that would wait too long in the queue is rejected by its head", 
   expect({ status, headers }).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
   expect(JSON.parse(body)).toMatchObject({ code: "5001" });
   socket.destroy();
+  process.kill(worker!, "SIGCONT");
   expect((await served).status).toBe(200);
 });
 
@@ -76,8 +86,7 @@ test("rejections are delayed for a client that retries without backing off, and 
     for (const session of [retrying!, other!]) session.close();
     await full.close();
   });
-  // Until the job is overdue: shortly before its expected end, the estimated wait is below the limit of 1 ms.
-  await sleep(1_000);
+  await sleep(UNTIL_OVERDUE_MS);
   const startMs = performance.now();
   const statuses: number[] = [];
   const send = async (headers: Record<string, string>, client = retrying!) => {

@@ -72,7 +72,7 @@ function run(start: () => Promise<ManagedService> = async () => service): Promis
 
 async function runStarted(): Promise<{ stopped: Promise<void> }> {
   const stopped = run();
-  await vi.waitFor(() => expect(calls).toEqual(["started"]));
+  await expect.poll(() => calls).toEqual(["started"]);
   return { stopped };
 }
 
@@ -95,7 +95,7 @@ test("SIGINT closes without draining", async () => {
 test("a second signal ends the process immediately", async () => {
   await runStarted();
   testProcess.emit("SIGINT", "SIGINT");
-  await vi.waitFor(() => expect(calls).toContain("close"));
+  await expect.poll(() => calls).toContain("close");
   expect(testProcess.exitCodes).toEqual([]);
   testProcess.emit("SIGTERM", "SIGTERM");
   expect(testProcess.exitCodes).toEqual([1]);
@@ -127,7 +127,7 @@ describe("while the service starts", () => {
     const stopped = run(() => promise);
     testProcess.emit("SIGHUP", "SIGHUP");
     resolve(service);
-    await vi.waitFor(() => expect(calls.toSorted()).toEqual(["reload", "started"]));
+    await expect.poll(() => calls.toSorted()).toEqual(["reload", "started"]);
     testProcess.emit("SIGINT", "SIGINT");
     finishRequests();
     await stopped;
@@ -141,7 +141,7 @@ describe("an unhandled error", () => {
   ])("(%s) ends the process after the requests in flight have finished", async (name, event) => {
     await runStarted();
     testProcess.emit(name, new Error("a bug"));
-    await vi.waitFor(() => expect(calls).toEqual(["started", "close"]));
+    await expect.poll(() => calls).toEqual(["started", "close"]);
     expect(events).toEqual([{ event, cause: expect.stringMatching(/^Error: a bug\n +at /) }]);
     expect(testProcess.exitCodes).toEqual([]);
     finishRequests();
@@ -153,7 +153,7 @@ describe("an unhandled error", () => {
   test("ends the process after a grace period even if requests are in flight", async () => {
     await runStarted();
     testProcess.emit("uncaughtException", new Error("a bug"));
-    await vi.waitFor(() => expect(calls).toEqual(["started", "close"]));
+    await expect.poll(() => calls).toEqual(["started", "close"]);
     expect(grace.durationMs).toBe(5000);
     grace.end(undefined);
     await once(testProcess, "exit");

@@ -135,7 +135,7 @@ describe("an import", () => {
     await client.createGallery({ galleryId: "left" });
     for (const lines of [1, 99, 100, 101, 260]) {
       const outgoing = await openImport("left", lines);
-      await vi.waitFor(async () => expect(await service.requestsInFlight()).toBe(1));
+      await expect.poll(() => service.requestsInFlight()).toBe(1);
       outgoing.destroy();
       await expectNothingLeft();
     }

@@ -55,7 +55,7 @@ describe.each(Object.entries(STALLS))("while waiting for %s", (_, startServer) =
 describe("a look-up that never ends", () => {
   const resolve = vi.fn(() => new Promise<never>(() => {}));
   beforeEach(() => void resolve.mockClear());
-  const lookupStarted = () => vi.waitFor(() => expect(resolve).toHaveBeenCalled());
+  const lookupStarted = () => expect.poll(() => resolve).toHaveBeenCalled();
 
   test("can be cancelled", async () => {
     const caller = new AbortController();

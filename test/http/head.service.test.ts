@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, constants, type IncomingHttpHeaders } from "node:http2";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { openSocket, readResponse } from "../support/raw-http.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -99,7 +99,7 @@ test("a stream that is reset together with its head leaves no request in flight"
   }
   // The service has read all resets when it answers this request on the same connection.
   await once(session.request({ ":path": "/healthz" }).resume(), "close");
-  await vi.waitFor(() => expect(service.status().requestsInFlight).toBe(0));
+  await expect.poll(() => service.status().requestsInFlight).toBe(0);
 });
 
 test("a draining service closes its HTTP/1.1 connections with the response", async () => {

@@ -30,12 +30,13 @@ beforeAll(async () => {
   service = await startTestService({ VISAGE_MAX_REQUEST_BYTES: String(MAX_REQUEST_BYTES) });
 });
 afterAll(() => service.close());
-afterEach(() =>
-  vi.waitFor(() => {
+afterEach(() => {
+  const isIdle = () => {
     expect(service.status()).toMatchObject({ requestsInFlight: 0, bodyBytes: 0 });
     expect([service.pool.busy, service.pool.waiting]).toEqual([0, 0]);
-  }),
-);
+  };
+  return vi.waitFor(isIdle, { timeout: 20_000 });
+});
 
 const open = (protocol: string, headers: ImageStreamOptions["headers"] = {}) => {
   const stream = OPEN_STREAM[protocol]!({ port: service.port, user: USER, headers });

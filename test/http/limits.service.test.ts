@@ -13,7 +13,7 @@ import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { HealthCheckRequestSchema } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { FACES_PER_PART } from "../../src/core/partial-work.ts";
@@ -116,7 +116,7 @@ describe("health and reflection", () => {
     await Promise.all(watches.map((stream) => once(stream, "data")));
     expect(await watchStatus(session)).toBe(RESOURCE_EXHAUSTED);
     watches[0]!.close();
-    await vi.waitFor(async () => expect(await watchStatus(session)).toBeUndefined());
+    await expect.poll(() => watchStatus(session)).toBeUndefined();
   });
 
   test("allow 1,024 watches in total", async () => {

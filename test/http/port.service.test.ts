@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseTrustedProxies } from "../../src/http/client-address.ts";
 import { Connections } from "../../src/http/connections.ts";
 import { createClearPort, type Port, type PortOptions } from "../../src/http/port.ts";
@@ -108,7 +108,7 @@ test("a head that arrives too slowly is answered with 408, and the connection is
   for await (const chunk of socket) text += chunk;
   expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"fault":"tooSlow"\}$/);
   // The client's side is still open: a server that only half-closed the connection would keep it.
-  await vi.waitFor(() => expect(port.connections()).toEqual({ http1: 0, http2: 0 }), { timeout: 3_000 });
+  await expect.poll(() => port.connections()).toEqual({ http1: 0, http2: 0 });
   socket.destroy();
 });
 
@@ -158,7 +158,7 @@ test("closing does not wait for an HTTP/2 client that keeps its side of the conn
   socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
   await once(socket, "data");
   socket.resume();
-  await vi.waitFor(() => expect(closing.connections().http2).toBe(1));
+  await expect.poll(() => closing.connections().http2).toBe(1);
   const limit = setTimeout(() => expect.fail("The port waits for the client."), 20_000);
   await closing.close(60_000);
   clearTimeout(limit);
@@ -176,7 +176,7 @@ test("a connection with a request that never ends is destroyed after its maximum
   const session = connectHttp2(`http://127.0.0.1:${other.number}`).on("error", () => {});
   const stream = session.request({ ":path": "/held" }).on("error", () => {});
   await Promise.all([once(socket, "close"), once(stream, "close")]);
-  await vi.waitFor(() => expect(other.port.connections()).toEqual({ http1: 0, http2: 0 }));
+  await expect.poll(() => other.port.connections()).toEqual({ http1: 0, http2: 0 });
   await other.port.close(0);
 });
 
@@ -191,14 +191,14 @@ test("an HTTP/2 connection without a request is closed when idle, even if it sen
 
 test("an HTTP/2 peer that does not answer a ping is disconnected", async () => {
   const other = await openPort({
-    limits: { ...LIMITS, pingIdleMs: 200, pingTimeoutMs: 200, pingBusyMs: 50, maxConnectionAgeMs: 60_000 },
+    limits: { ...LIMITS, pingIdleMs: 200, pingTimeoutMs: 1_000, pingBusyMs: 50, maxConnectionAgeMs: 60_000 },
   });
   const socket = connect(other.number, "127.0.0.1").on("error", () => {});
   socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "latin1");
   socket.resume();
   await once(socket, "close");
   const session = connectHttp2(`http://127.0.0.1:${other.number}`);
-  await new Promise((resolve) => setTimeout(resolve, 900));
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(session.destroyed).toBe(false);
   session.destroy();
   await other.port.close(0);
@@ -222,7 +222,7 @@ test("connections beyond the limits are closed at once, and counted", async () =
   await once(proxied[1]!, "close");
   expect(rejected).toEqual(["address", "address", "total"]);
   sockets[0]!.destroy();
-  await vi.waitFor(() => expect(connections.size).toBe(3));
+  await expect.poll(() => connections.size).toBe(3);
   for (const socket of [...sockets, ...proxied]) socket.destroy();
   await other.port.close(0);
 });

@@ -88,7 +88,7 @@ test("a client whose calls are rejected before it has sent them keeps its connec
   await sleep(3_000);
   const timer = setInterval(() => client.endOldest(), 1);
   onTestFinished(() => clearInterval(timer));
-  await until(() => client.goAways.length > 0 || client.rejected.size === CALLS, Boolean, 15_000);
+  await until(() => client.goAways.length > 0 || client.rejected.size === CALLS, Boolean, 40_000);
   expect(client.goAways).toEqual([]);
   expect(client.rejected.size).toBe(CALLS);
   expect([...client.resets.values()].filter((code) => code !== ERROR_CODE.noError)).toEqual([]);
@@ -97,7 +97,7 @@ test("a client whose calls are rejected before it has sent them keeps its connec
 test("a client that never sends its rejected calls may repeat them on the same connection", async () => {
   const client = await openClient();
   const areReset = () => client.resets.size === client.opened;
-  await until(() => client.goAways.length > 0 || areReset(), Boolean, LIMITS.rejectedBodyMs + 10_000);
+  await until(() => client.goAways.length > 0 || areReset(), Boolean, LIMITS.rejectedBodyMs + 30_000);
   expect(client.goAways).toEqual([]);
   expect(areReset()).toBe(true);
   expect(new Set(client.resets.values())).toContain(ERROR_CODE.refusedStream);

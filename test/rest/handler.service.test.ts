@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { text } from "node:stream/consumers";
 import { createRouterTransport } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Echo, startEcho } from "../support/echo-service.ts";
 import { openSocket, postBytes, readResponse, sendRaw } from "../support/raw-http.ts";
 
@@ -170,12 +170,12 @@ test("a caller who disconnects aborts the method, and no error is logged", async
   const [calls, faults] = [echo.calls.length, echo.errors.length];
   const socket = await openSocket(echo.port);
   socket.write(postBytes("/match_faces", ["user_id: slow"], ""));
-  await vi.waitFor(() => expect(echo.calls.length).toBe(calls + 1));
+  await expect.poll(() => echo.calls.length).toBe(calls + 1);
   const { signal } = echo.calls.at(-1)!;
   expect(signal.aborted).toBe(false);
   socket.destroy();
-  await vi.waitFor(() => expect(signal.aborted).toBe(true));
-  await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
+  await expect.poll(() => signal.aborted).toBe(true);
+  await expect.poll(() => echo.inFlight()).toBe(0);
   expect(echo.errors.length).toBe(faults);
 });
 
@@ -195,9 +195,9 @@ test("a caller who disconnects in the middle of the body causes no error", async
   const faults = echo.errors.length;
   const socket = await openSocket(echo.port);
   socket.write("POST /match_faces HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\nimg_1=");
-  await vi.waitFor(() => expect(echo.inFlight()).toBe(1));
+  await expect.poll(() => echo.inFlight()).toBe(1);
   socket.destroy();
-  await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
+  await expect.poll(() => echo.inFlight()).toBe(0);
   expect(echo.errors.length).toBe(faults);
 });
 
@@ -238,10 +238,10 @@ describe("HTTP/2", () => {
     const leaving = connect(`http://127.0.0.1:${echo.port}`);
     const stream = leaving.request({ ":method": "POST", ":path": "/match_faces" });
     stream.on("error", () => {}).write("img_1=");
-    await vi.waitFor(() => expect(echo.inFlight()).toBe(1));
+    await expect.poll(() => echo.inFlight()).toBe(1);
     // Closing the stream would end the body first.
     leaving.destroy();
-    await vi.waitFor(() => expect(echo.inFlight()).toBe(0));
+    await expect.poll(() => echo.inFlight()).toBe(0);
     expect([echo.calls.length, echo.errors.length]).toEqual([calls, faults]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { AccountService, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
@@ -270,7 +270,7 @@ describe("the operator", () => {
       await expect.poll(() => requestFaceVector(service, key), { timeout: 15_000 }).toBe(401);
       await admin.call(method.deleteUser, { user: name }).catch(() => {});
     }
-    await vi.waitFor(() => expect(service.status().requestsInFlight).toBe(0));
+    await expect.poll(() => service.status().requestsInFlight).toBe(0);
   });
 
   test("leaves audit lines without keys", async () => {

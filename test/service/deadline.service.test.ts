@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   service = await startTestService({ VISAGE_REQUEST_TIMEOUT_MS: "5" });
 });
 // A worker finishes the current step of a cancelled job before it is idle.
-beforeEach(() => vi.waitFor(() => expect(service.pool.busy).toBe(0)));
+beforeEach(() => expect.poll(() => service.pool.busy).toBe(0));
 afterAll(() => service.close());
 
 const createGrpcClient = () =>

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
@@ -34,7 +34,7 @@ describe("a running service", () => {
     const sockets = await Promise.all(Array.from({ length: 511 }, () => openSocket(service.port)));
     onTestFinished(async () => {
       for (const socket of sockets) socket.destroy();
-      await vi.waitFor(() => expect(service.status().connections.http1).toBeLessThan(10));
+      await expect.poll(() => service.status().connections.http1).toBeLessThan(10);
     });
     expect(await requestFaceVector(service)).toBe(200);
   });
@@ -56,7 +56,7 @@ describe("a running service", () => {
       await reset(socket);
     }
     expect(await requestFaceVector(service)).toBe(200);
-    await vi.waitFor(() => expect([service.pool.busy, service.pool.waiting]).toEqual([0, 0]));
+    await expect.poll(() => [service.pool.busy, service.pool.waiting]).toEqual([0, 0]);
     expect(service.pool.restarts).toBe(0);
   });
 });

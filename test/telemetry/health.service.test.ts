@@ -157,7 +157,7 @@ describe("Watch", () => {
       watching.cancel();
       await end;
     }
-    await vi.waitFor(() => expect(openStreams).toBe(0));
+    await expect.poll(() => openStreams).toBe(0);
   });
 
   test("notifies many watchers without a listener leak warning", async () => {

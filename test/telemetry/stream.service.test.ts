@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { readMetrics } from "../../tools/fuzz/edge/metrics.ts";
@@ -34,7 +34,7 @@ test("a stream and each of its images have a log line, metrics and a trace, with
     stream.end();
     expect(await stream.ended).toBe("ok");
   }
-  await vi.waitFor(() => expect(service.status().requestsInFlight).toBe(0));
+  await expect.poll(() => service.status().requestsInFlight).toBe(0);
   const entries = lines.map((line) => JSON.parse(line));
   for (const [i, protocol] of ["grpc", "rest", "rest"].entries()) {
     const ofStream = entries.filter(({ requestId }) => requestId === `stream-${i}`);

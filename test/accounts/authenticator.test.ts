@@ -8,6 +8,7 @@ import { addTestUser, openTestStore, storedCount } from "../support/accounts.ts"
 const ADDRESS = "203.0.113.5";
 const NOON = new Date("2026-03-31T12:00:00Z");
 const SECONDS_TO_APRIL = 12 * 3600;
+const WAIT = { timeout: 15_000 };
 
 let store: AccountStore;
 let authenticator: Authenticator;
@@ -425,7 +426,7 @@ describe("the monthly quota", () => {
       await vi.waitFor(async () => {
         vi.advanceTimersByTime(500);
         expect(await storedCount(store)).toBe(served);
-      });
+      }, WAIT);
     };
     for (let round = 0; round < 4; round++) {
       await Promise.all([serve(authenticator, 10), serve(other, 10)]);

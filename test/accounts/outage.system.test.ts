@@ -11,6 +11,7 @@ const GRACE_MS = 10_000;
 const ADDRESS = "203.0.113.5";
 const RESULTS_TO_WATCH = 400;
 const REQUEST_MS = 1;
+const WAIT = { timeout: 20_000 };
 
 let postgres: TestPostgres;
 let store: AccountStore;
@@ -112,13 +113,13 @@ describe.skipIf(!hasPostgres)("a database outage under load", () => {
     expect(await admit("unknown")).toBe("accountsUnavailable");
 
     vi.advanceTimersByTime(GRACE_MS);
-    await vi.waitFor(async () => expect(await watchLoad()).toEqual(["accountsUnavailable"]), 5_000);
+    await vi.waitFor(async () => expect(await watchLoad()).toEqual(["accountsUnavailable"]), WAIT);
     // One error for reading accounts, one for writing usage.
-    await vi.waitFor(() => expect(storeErrors).toHaveLength(2), 2_000);
+    await vi.waitFor(() => expect(storeErrors).toHaveLength(2), WAIT);
 
     await postgres.start();
     vi.advanceTimersByTime(1_000);
-    await vi.waitFor(async () => expect(await watchLoad()).toEqual(["admitted"]), 5_000);
+    await vi.waitFor(async () => expect(await watchLoad()).toEqual(["admitted"]), WAIT);
     expect(await admit("late")).toBe("admitted");
     expect(await admit("unknown")).toBe("unknownUser");
 
@@ -152,7 +153,7 @@ describe.skipIf(!hasPostgres)("a database outage under load", () => {
     load = startLoad();
     for (const [round, delay] of delaysMs.entries()) {
       delayMs = delay;
-      await vi.waitFor(() => expect(crashes).toBe(round + 1), 5_000);
+      await vi.waitFor(() => expect(crashes).toBe(round + 1), WAIT);
       await postgres.start();
       vi.advanceTimersByTime(2_500);
     }

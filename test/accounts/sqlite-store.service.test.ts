@@ -217,7 +217,7 @@ describe("a full disk", () => {
     expect(await serve()).toBe(true);
     freeSpace();
     await vi.waitFor(() => expect(authenticator.accountsAvailable).toBe(true), {
-      timeout: 5_000,
+      timeout: 20_000,
       interval: 50,
     });
     expect(storeErrors).toHaveLength(1);

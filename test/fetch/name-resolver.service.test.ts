@@ -67,7 +67,8 @@ describe("DNS", () => {
     const started = performance.now();
     expect(await resolve("one.test")).toEqual(["192.0.2.1"]);
     expect(await resolve("six.test")).toEqual(["2001:db8::1"]);
-    expect(performance.now() - started).toBeLessThan(1500);
+    // A query that is dropped is given up after two seconds.
+    expect(performance.now() - started).toBeLessThan(3_500);
   });
 
   test.each([

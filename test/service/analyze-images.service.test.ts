@@ -158,12 +158,14 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   return collected;
 }
 
+const WAIT = { timeout: 20_000 };
+
 const idle = () =>
   vi.waitFor(() => {
     expect(service.pool.waiting).toBe(0);
     expect(service.pool.busy).toBe(0);
     expect(service.status()).toMatchObject({ requestsInFlight: 0, bodyBytes: 0 });
-  });
+  }, WAIT);
 
 describe.each(Object.entries(STREAMS))("over %s", (_, stream) => {
   test("every image has its answer, and broken ones fail alone", async () => {

@@ -57,10 +57,14 @@ test.each(CLIENTS)(
   "a cancelled request over %s is removed from the queue and the worker",
   async (_, send) => {
     const controller = new AbortController();
+    // Stopped, so that no request is answered before the last one arrives.
+    const [worker] = pool.pids;
+    process.kill(worker!, "SIGSTOP");
     const calls = Array.from({ length: 8 }, () => send(controller.signal).catch(() => "cancelled"));
-    await vi.waitFor(() => expect(pool.waiting).toBeGreaterThanOrEqual(7), WAIT);
+    await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([1, 7]), WAIT);
     controller.abort();
     expect(await Promise.all(calls)).toEqual(calls.map(() => "cancelled"));
+    process.kill(worker!, "SIGCONT");
     await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([0, 0]), WAIT);
     await expect(pool.embed(photo)).resolves.toHaveProperty("vector");
     expect(loggedErrors).toEqual([]);

@@ -60,6 +60,6 @@ test("garbage collection does not remove a timeout", async () => {
     console.log(new Set(names));
     process.exit();`;
   const args = ["--expose-gc", "--input-type=module", "--eval", program];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 10_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   expect(stdout).toContain("Set(1) { 'TimeoutError' }");
 });

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { storedCount } from "../support/accounts.ts";
 import { hasPostgres, lockTables, startPostgres } from "../support/postgres.ts";
@@ -29,11 +29,11 @@ test.skipIf(!canMount)("a full disk loses no request and, once it has room again
     expect(() => writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))).toThrow("ENOSPC");
     for (let i = 0; i < 3; i++) expect(await requestFaceVector(service)).toBe(200);
     const metrics = async () => (await fetch(`http://127.0.0.1:${service.metricsPort}/metrics`)).text();
-    await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 0"), 5_000);
+    await expect.poll(metrics).toContain("visage_accounts_available 0");
     rmSync(filler);
-    await vi.waitFor(async () => expect(await metrics()).toContain("visage_accounts_available 1"), 5_000);
+    await expect.poll(metrics).toContain("visage_accounts_available 1");
     const store = await openAccountStore({ databaseUrl: undefined, dataDir });
-    await vi.waitFor(async () => expect(await storedCount(store)).toBe(4), { timeout: 10_000 });
+    await expect.poll(() => storedCount(store)).toBe(4);
     await store.close();
   } finally {
     // The mount keeps the folder in place while the service is closed, which removes what is in it.
@@ -77,9 +77,7 @@ test.skipIf(!hasPostgres)(
     expect((await probe("/metrics")).text).toContain("visage_accounts_available 0");
 
     await unlock();
-    await vi.waitFor(async () => expect(await requestFaceVector(service, "stranger")).toBe(401), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => requestFaceVector(service, "stranger")).toBe(401);
     expect((await probe("/metrics")).text).toContain("visage_accounts_available 1");
     expect(await requestFaceVector(service)).toBe(200);
     await service.close();

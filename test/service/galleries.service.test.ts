@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { FaceSourceSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { FaceAnalysisService, Feature } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -460,13 +460,11 @@ describe("export and import", () => {
         .map((line) => JSON.parse(line) as Json)
         .filter(({ outcome }) => outcome !== undefined)
         .map(({ operation, outcome }) => [operation, outcome]);
-    await vi.waitFor(() =>
-      expect(outcomes()).toEqual([
-        ["visage.v1.import_faces", "ok"],
-        ["visage.v1.import_faces", "BAD_REQUEST"],
-        ["visage.v1.export_gallery", "ok"],
-      ]),
-    );
+    await expect.poll(outcomes).toEqual([
+      ["visage.v1.import_faces", "ok"],
+      ["visage.v1.import_faces", "BAD_REQUEST"],
+      ["visage.v1.export_gallery", "ok"],
+    ]);
   });
 
   test("of another model are rejected", async () => {

@@ -44,7 +44,7 @@ async function usageOf({ id }: User): Promise<Record<string, number>> {
 }
 
 const expectUsage = (user: User, usage: Record<string, number>) =>
-  vi.waitFor(async () => expect(await usageOf(user)).toEqual(usage), { timeout: 5_000, interval: 100 });
+  vi.waitFor(async () => expect(await usageOf(user)).toEqual(usage), { timeout: 20_000, interval: 100 });
 
 function sendAll(stream: ImageStream, images: readonly Uint8Array[]): Promise<string> {
   for (const [i, image] of images.entries()) stream.send(`${i}`, image);
@@ -107,7 +107,8 @@ describe.each(Object.entries(OPEN_STREAM))("a stream over %s", (protocol, open) 
     const results = stream.answers.map(([, result]) => result);
     expect(results.toSorted()).toEqual([...Array(5).fill(FACES), ...Array(10).fill("UNSUPPORTED_FORMAT")]);
     expect(seconds).toBeGreaterThan(2.5);
-    expect(seconds).toBeLessThan(6);
+    // One image a second would take 14.
+    expect(seconds).toBeLessThan(14);
   });
 
   test("counts messages that are no requests, and its rate limit applies to them", async () => {
@@ -143,7 +144,7 @@ describe.each(Object.entries(OPEN_STREAM))("a stream over %s", (protocol, open) 
     });
     const answered = () => stream.answers.length === sent;
     const send = setInterval(() => !hasEnded && answered() && stream.send(`${sent++}`, IMAGE), 20);
-    await vi.waitFor(() => expect(stream.answers.length).toBeGreaterThan(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(stream.answers.length).toBeGreaterThan(1), { timeout: 20_000 });
     await store.updateUser(user.id, { enabled: false });
     expect(await ended).toBe("UNKNOWN_USER");
     clearInterval(send);

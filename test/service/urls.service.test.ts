@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { create, type DescMessage, equals, type Message } from "@bufbuild/protobuf";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   FaceService,
   GetFaceVecRequestSchema,
@@ -19,6 +19,12 @@ import { startTestService, USER } from "../support/service.ts";
 const PORTRAIT = await smallPortrait();
 const GROUP = await sharp(photograph(3)).resize({ width: 480 }).jpeg().toBuffer();
 
+/** Longer than a test may take, so that what a test waits for cannot come from a timeout. */
+const LONG_MS = "300000";
+
+/** Responses that a test ends. */
+const held: ServerResponse[] = [];
+
 /** The responses of the image server by path. */
 const RESPONSES: Readonly<Record<string, RequestListener>> = {
   "/portrait.jpg": (_, response) => response.end(PORTRAIT),
@@ -28,6 +34,7 @@ const RESPONSES: Readonly<Record<string, RequestListener>> = {
   "/broken": (_, response) => response.writeHead(500).end(),
   "/large": (_, response) => response.writeHead(200, { "content-length": 11 * 1024 * 1024 }).flushHeaders(),
   "/slow": (_, response) => response.writeHead(200).flushHeaders(),
+  "/held": (_, response) => void held.push(response),
   "/inside": (_, response) => response.writeHead(302, { location: "http://[::1]/portrait.jpg" }).end(),
 };
 const images = createServer((request, response) => RESPONSES[request.url!]!(request, response));
@@ -102,8 +109,11 @@ interface Envelope {
   readonly data: any;
 }
 
-async function sendRest(fields: Readonly<Record<string, string>>, path = "/get_face_vec"): Promise<Envelope> {
-  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+async function sendRest(
+  fields: Readonly<Record<string, string>>,
+  { path = "/get_face_vec", port = service.port } = {},
+): Promise<Envelope> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: "POST",
     headers: { user_id: USER, "content-type": "application/json" },
     body: JSON.stringify(fields),
@@ -151,43 +161,50 @@ describe("an image URL that fails", () => {
   });
 });
 
-test("a cancelled request cancels its fetch", async () => {
-  let isTimedOut = false;
-  const earlier = sendRest({ img: `${base}/slow` }).then(() => {
-    isTimedOut = true;
+describe("while images are on their way", () => {
+  let patient: RunningService;
+  beforeAll(async () => {
+    patient = await startTestService({
+      VISAGE_FETCH_ALLOW: "127.0.0.1",
+      VISAGE_FETCH_TIMEOUT_MS: LONG_MS,
+      VISAGE_REQUEST_TIMEOUT_MS: LONG_MS,
+    });
   });
-  await once(images, "request");
-  const controller = new AbortController();
-  const body = JSON.stringify({ img: `${base}/slow` });
-  const headers = { user_id: USER, "content-type": "application/json" };
-  const url = `http://127.0.0.1:${service.port}/get_face_vec`;
-  const cancelled = fetch(url, { method: "POST", headers, body, signal: controller.signal });
-  const [{ socket }] = (await once(images, "request")) as [IncomingMessage];
-  const closed = once(socket, "close");
-  controller.abort();
-  await expect(cancelled).rejects.toThrow("abort");
-  await closed;
-  expect(isTimedOut, "before the timeout of a fetch that started earlier").toBe(false);
-  await earlier;
-});
+  afterAll(() => patient.close());
+  afterEach(() => {
+    for (const response of held.splice(0)) response.end(GROUP);
+  });
 
-test("the ninth URL that one user has in flight is rejected with 429, over every protocol", async () => {
-  let fetches = 0;
-  const countFetch = () => fetches++;
-  images.on("request", countFetch);
-  onTestFinished(() => void images.off("request", countFetch));
-  const held = Array.from({ length: 8 }, () => sendRest({ img: `${base}/slow` }));
-  await vi.waitFor(() => expect(fetches).toBe(8), { timeout: 1_900, interval: 5 });
-  const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/group.jpg`) });
-  const rejected = await Promise.all([
-    sendRest({ img: `${base}/group.jpg` }),
-    ...createProtocolClients(service.port, USER).map((client) => client.call("getFaceVec", request)),
-  ]);
-  expect(rejected[0]).toMatchObject({
-    status: 429,
-    data: { reason: "TOO_MANY_IN_FLIGHT", retryable: true },
+  test("a cancelled request cancels its fetch", async () => {
+    const controller = new AbortController();
+    const body = JSON.stringify({ img: `${base}/held` });
+    const headers = { user_id: USER, "content-type": "application/json" };
+    const url = `http://127.0.0.1:${patient.port}/get_face_vec`;
+    const requested = once(images, "request");
+    const cancelled = fetch(url, { method: "POST", headers, body, signal: controller.signal });
+    const [{ socket }] = (await requested) as [IncomingMessage];
+    const closed = once(socket, "close");
+    controller.abort();
+    await expect(cancelled).rejects.toThrow("abort");
+    await closed;
   });
-  for (const answer of rejected) expect(answer).toMatchObject({ code: "4006" });
-  for (const answer of await Promise.all(held)) expect(answer).toMatchObject({ code: "2008" });
-  expect(await sendRest({ img: `${base}/group.jpg` })).toMatchObject({ status: 200 });
+
+  test("the ninth URL that one user has in flight is rejected with 429, over every protocol", async () => {
+    const { port } = patient;
+    const waiting = Promise.all(Array.from({ length: 8 }, () => sendRest({ img: `${base}/held` }, { port })));
+    await expect.poll(() => held.length).toBe(8);
+    const request = create(GetFaceVecRequestSchema, { img: byUrl(`${base}/group.jpg`) });
+    const rejected = await Promise.all([
+      sendRest({ img: `${base}/group.jpg` }, { port }),
+      ...createProtocolClients(port, USER).map((client) => client.call("getFaceVec", request)),
+    ]);
+    expect(rejected[0]).toMatchObject({
+      status: 429,
+      data: { reason: "TOO_MANY_IN_FLIGHT", retryable: true },
+    });
+    for (const answer of rejected) expect(answer).toMatchObject({ code: "4006" });
+    for (const response of held.splice(0)) response.end(GROUP);
+    for (const answer of await waiting) expect(answer).toMatchObject({ status: 200 });
+    expect(await sendRest({ img: `${base}/group.jpg` }, { port })).toMatchObject({ status: 200 });
+  });
 });

@@ -8,8 +8,8 @@ import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 
-const WAIT = { timeout: 30_000, interval: 50 };
-const REQUEST_TIMEOUT_MS = 5_000;
+const WAIT = { timeout: 60_000, interval: 50 };
+const REQUEST_TIMEOUT_MS = 10_000;
 
 let server: ChildProcess;
 let address: string;

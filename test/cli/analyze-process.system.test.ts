@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
@@ -85,6 +86,9 @@ test("a killed process leaves whole lines, except the last, and another one cont
 test.skipIf(process.platform !== "linux")("a killed worker fails only its photo", async () => {
   const { child, path } = await startAnalysis("lost.jsonl");
   const [worker] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
+  process.kill(Number(worker), "SIGSTOP");
+  // The photo of the stopped worker holds up the lines of the others.
+  for (let last = 0; last < readFileSync(path).length; await sleep(500)) last = readFileSync(path).length;
   process.kill(Number(worker), "SIGKILL");
   const failed = () => readFileSync(path, "utf8").includes('"error":"The worker process has ended."');
   await expect.poll(failed, { timeout: 30_000, interval: 20 }).toBe(true);

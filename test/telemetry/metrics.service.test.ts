@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { BYTES_PER_FACE } from "../../src/galleries/gallery-index.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { openMetricsServer } from "../../src/telemetry/metrics-server.ts";
+import { freePort } from "../../tools/support/free-port.ts";
 import { createGalleryClient, enrol, identify, testPeople } from "../support/galleries.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -116,11 +117,7 @@ describe("the metrics server", () => {
   });
 
   test("responds while the service starts, and closes with it", async () => {
-    const free = createServer();
-    free.listen(0, "127.0.0.1");
-    await once(free, "listening");
-    const { port } = free.address() as AddressInfo;
-    free.close();
+    const port = await freePort();
     const starting = startTestService({ VISAGE_METRICS_PORT: String(port) });
     let isStarted = false;
     const started = starting.finally(() => {
@@ -173,11 +170,9 @@ describe("the metrics server", () => {
     for (const socket of sockets) socket.on("error", () => {}).resume();
     await expect(get(port)).rejects.toThrow();
     await expect
-      .poll(() => get(port).catch(() => ({ status: 0 })), { timeout: 15_000, interval: 500 })
-      .toMatchObject({
-        status: 200,
-      });
-  }, 20_000);
+      .poll(() => get(port).catch(() => ({ status: 0 })), { timeout: 30_000, interval: 500 })
+      .toMatchObject({ status: 200 });
+  });
 });
 
 describe("a metrics port that is in use", () => {

@@ -72,21 +72,23 @@ describe.each(["socket", "pipe"] as const)("with an unread %s as standard error"
     read().on("data", (text: string) => {
       log += text;
     });
-    await expect.poll(() => log, { timeout: 10_000 }).toContain('"event":"log lines dropped"');
-    const lines = log.trim().split("\n");
-    const dropped = lines
-      .map((line) => JSON.parse(line) as { lines?: number })
-      .flatMap((line) => line.lines ?? []);
-    const requests = lines.filter((line) => line.includes('"operation":"get_face_vec"'));
-    expect(requests.length + dropped.reduce((sum, count) => sum + count, 0)).toBe(REQUESTS);
+    // What follows the last line break may be a part of a line.
+    const lines = () => log.split("\n").slice(0, -1);
+    const dropped = () =>
+      lines()
+        .filter((line) => line.includes('"event":"log lines dropped"'))
+        .reduce((sum, line) => sum + (JSON.parse(line) as { lines: number }).lines, 0);
+    const written = () => lines().filter((line) => line.includes('"operation":"get_face_vec"')).length;
+    await expect.poll(() => written() + dropped()).toBe(REQUESTS);
+    expect(dropped()).toBeGreaterThan(0);
     expect(await stop(service)).toBe(0);
-  }, 60_000);
+  });
 
   test("the service stops while the log stays unread", async () => {
     const { service, port } = await startService(kind);
     await sendRequests(port);
     expect(await stop(service)).toBe(0);
-  }, 60_000);
+  });
 
   test("a worker that writes to standard error keeps working", async () => {
     const preload = join(PACKAGE_ROOT, "test/support/noisy-worker.mjs");
@@ -99,5 +101,5 @@ describe.each(["socket", "pipe"] as const)("with an unread %s as standard error"
     const response = await fetch(url, { method: "POST", headers: { user_id: USER }, body });
     expect(response.status).toBe(200);
     expect(await stop(service)).toBe(0);
-  }, 60_000);
+  });
 });

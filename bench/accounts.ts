@@ -58,6 +58,7 @@ const searcher = new SearchProcess({
   calibration: readCalibration(),
   maxBytes: 1,
   graceMs: 1,
+  maxWaitMs: 1,
   onLoss: console.error,
   onOutput: console.error,
 });

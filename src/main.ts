@@ -147,6 +147,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     calibration: readCalibration(),
     maxBytes: config.galleryMemoryBytes,
     graceMs: config.accountsGraceMs,
+    maxWaitMs: config.maxQueueWaitMs,
     onLoss: (cause) => log.error({ event: "search process lost", cause }),
     onOutput: (text) =>
       log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { BYTES_PER_FACE, GalleryIndex } from "./gallery-index.ts";
 import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
 
@@ -169,6 +170,8 @@ export class GalleryIndexes {
     const { store } = this.#options;
     for (let page = await store.readFaces(key, { size: PAGE_SIZE }); page.length > 0; ) {
       for (const face of page) index.add(face);
+      // SQLite returns its rows at once, and other galleries are searched meanwhile.
+      await yieldToEventLoop();
       page =
         page.length < PAGE_SIZE ? [] : await store.readFaces(key, { after: page.at(-1), size: PAGE_SIZE });
     }

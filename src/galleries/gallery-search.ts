@@ -8,6 +8,7 @@ import {
 } from "./gallery-indexes.ts";
 import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
 import { describeDistance, type GalleryThreshold, thresholdForSize } from "./gallery-threshold.ts";
+import { ScanQueue } from "./scan-queue.ts";
 
 /** Who to look for. */
 export interface SearchRequest {
@@ -45,15 +46,19 @@ export interface GallerySearchOptions extends GalleryIndexesOptions {
   readonly curve: FalseMatchCurve;
   /** How long a gallery is searched without the database, since it was last read. */
   readonly graceMs: number;
+  /** How long a search may wait for others. */
+  readonly maxWaitMs: number;
 }
 
 /** Searches galleries in memory. Before every search it reads the revision of the gallery and what has changed. */
 export class GallerySearch {
   readonly #options: GallerySearchOptions;
   readonly #indexes: GalleryIndexes;
+  readonly #scans: ScanQueue;
 
   constructor(options: GallerySearchOptions) {
     this.#options = options;
+    this.#scans = new ScanQueue(options.maxWaitMs);
     this.#indexes = new GalleryIndexes(options);
   }
 
@@ -62,9 +67,12 @@ export class GallerySearch {
     return this.#indexes.size;
   }
 
-  /** Throws GalleryError, or what the store throws if it is unavailable for longer than the grace period. */
-  async search(request: SearchRequest): Promise<SearchResult> {
-    const { vectors, model, maxResults } = request;
+  /**
+   * Throws GalleryError, the signal's reason, or what the store throws if it is unavailable for longer than the grace
+   * period.
+   */
+  async search(request: SearchRequest, signal?: AbortSignal): Promise<SearchResult> {
+    const { userId, vectors, model, maxResults } = request;
     const { open, isStale } = await this.#openGallery(request.userId, request.galleryId);
     const { gallery, index } = open;
     if (gallery.model !== model)
@@ -74,7 +82,8 @@ export class GallerySearch {
       );
     const threshold = this.#thresholdFor(gallery, index.faces, request.maxDistance);
     const { revision, faces } = index;
-    const found = vectors.map((vector) => index.nearest(vector, maxResults, threshold.distance));
+    const scans = vectors.map((vector) => () => index.nearest(vector, maxResults, threshold.distance));
+    const found = await this.#scans.runAll(userId, scans, signal);
     // A database that is lost now leaves the people without names.
     const names = isStale ? undefined : await this.#namesOf(gallery, found.flat()).catch(() => undefined);
     return {

@@ -88,7 +88,8 @@ export type GalleryErrorKind =
   | "tooManyFaces"
   | "tooManyFacesOfPerson"
   | "galleryTooLarge"
-  | "modelMismatch";
+  | "modelMismatch"
+  | "overloaded";
 
 /** A request that conflicts with what is stored. Any other error of a store means that it could not be reached. */
 export class GalleryError extends Error {

@@ -11,12 +11,14 @@ export interface SearchSettings {
   readonly calibration: Calibration;
   readonly maxBytes: number;
   readonly graceMs: number;
+  readonly maxWaitMs: number;
 }
 
 /** What the search process is sent. */
 export type SearchMessage =
   | { readonly type: "open"; readonly settings: SearchSettings }
-  | { readonly type: "search"; readonly id: number; readonly request: SearchRequest };
+  | { readonly type: "search"; readonly id: number; readonly request: SearchRequest }
+  | { readonly type: "cancel"; readonly id: number };
 
 /** What the search process sends. */
 export type SearchProcessMessage =

@@ -108,6 +108,7 @@ export class SearchProcess implements GallerySearcher {
       };
       const abort = () => {
         finish();
+        if (this.#process) send(this.#process, { type: "cancel", id });
         reject(signal.reason);
       };
       const pending: PendingSearch = {
@@ -138,7 +139,7 @@ export class SearchProcess implements GallerySearcher {
   }
 
   #start(): ChildProcess {
-    const { onLoss, onOutput, location, calibration, maxBytes, graceMs } = this.#options;
+    const { onLoss, onOutput, location, calibration, maxBytes, graceMs, maxWaitMs } = this.#options;
     const child = fork(searchProgram(), [], {
       serialization: "advanced",
       execArgv: [],
@@ -162,7 +163,7 @@ export class SearchProcess implements GallerySearcher {
     child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
     // A process that could not be started emits no `exit`.
     child.once("error", ({ message }) => end(message));
-    send(child, { type: "open", settings: { location, calibration, maxBytes, graceMs } });
+    send(child, { type: "open", settings: { location, calibration, maxBytes, graceMs, maxWaitMs } });
     return child;
   }
 

@@ -1,7 +1,7 @@
 // The program of the search process: it keeps galleries in memory and searches them. Only SearchProcess starts it.
 import { FalseMatchCurve } from "../core/false-match-curve.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { GallerySearch } from "./gallery-search.ts";
+import { GallerySearch, type SearchRequest } from "./gallery-search.ts";
 import {
   type SearchMessage,
   type SearchProcessMessage,
@@ -20,6 +20,7 @@ process.on("disconnect", () => process.exit());
 
 let settings: SearchSettings;
 let opening: Promise<GallerySearch> | undefined;
+const running = new Map<number, AbortController>();
 
 // What the last report had, and what has happened since.
 let reportedSize = "";
@@ -27,31 +28,40 @@ let loadMs: number[] = [];
 let evictions = 0;
 
 process.on("message", (message: SearchMessage) => {
-  if (message.type === "open") {
-    settings = message.settings;
-    return;
+  switch (message.type) {
+    case "open":
+      settings = message.settings;
+      break;
+    case "search":
+      startSearch(message.id, message.request);
+      break;
+    case "cancel":
+      running.get(message.id)?.abort();
   }
-  const { id, request } = message;
+});
+
+function startSearch(id: number, request: SearchRequest): void {
+  const controller = new AbortController();
+  running.set(id, controller);
   // A database that cannot be opened is tried again by the next search.
   opening ??= open(settings).catch((error: unknown) => {
     opening = undefined;
     throw error;
   });
   opening
-    .then((galleries) => galleries.search(request).finally(() => reportChanges(galleries)))
+    .then((galleries) => galleries.search(request, controller.signal).finally(() => reportChanges(galleries)))
     .then(
       (result) => respond({ id, ok: true, result }),
       (error: unknown) => respond({ id, ok: false, error: serializeFailure(error) }),
     );
-});
+}
 
-async function open({ location, calibration, maxBytes, graceMs }: SearchSettings): Promise<GallerySearch> {
+async function open({ location, calibration, ...limits }: SearchSettings): Promise<GallerySearch> {
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
   return new GallerySearch({
     store,
     curve: new FalseMatchCurve(calibration),
-    maxBytes,
-    graceMs,
+    ...limits,
     onLoad: (durationMs) => loadMs.push(durationMs),
     onEviction: () => evictions++,
   });
@@ -66,6 +76,7 @@ function reportChanges({ size }: GallerySearch): void {
 }
 
 function respond(response: SearchResponse): void {
+  running.delete(response.id);
   send({ type: "response", response });
 }
 

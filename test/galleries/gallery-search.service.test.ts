@@ -6,7 +6,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { GallerySearch, type SearchRequest } from "../../src/galleries/gallery-search.ts";
 import type { GalleryStore, NewFace } from "../../src/galleries/gallery-store.ts";
-import { SearchProcess } from "../../src/galleries/search-process.ts";
+import { SearchProcess, type SearchProcessOptions } from "../../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { readCalibration, readFalseMatchCurve } from "../../src/model-manifest.ts";
 import { MODEL, NO_LIMITS, newFace, randomVector } from "../support/gallery-contract.ts";
@@ -48,7 +48,7 @@ const requestFor = (galleryId: string, vector: Float32Array, changes: Partial<Se
   ...changes,
 });
 const createSearch = (changes: Partial<ConstructorParameters<typeof GallerySearch>[0]> = {}) =>
-  new GallerySearch({ store, curve, maxBytes: 1e9, graceMs: 60_000, ...changes });
+  new GallerySearch({ store, curve, maxBytes: 1e9, graceMs: 60_000, maxWaitMs: 60_000, ...changes });
 
 function distanceOf(one: Float32Array, other: Float32Array): number {
   return Math.hypot(...one.map((value, i) => value - other[i]!));
@@ -234,14 +234,16 @@ describe("a database that fails for a moment", () => {
 });
 
 describe("the search process", () => {
-  function startProcess(losses: string[] = []): SearchProcess {
+  function startProcess(losses: string[] = [], changes: Partial<SearchProcessOptions> = {}): SearchProcess {
     const searcher = new SearchProcess({
       location,
       calibration: readCalibration(),
       maxBytes: 1e9,
       graceMs: 1_000,
+      maxWaitMs: 60_000,
       onLoss: (cause) => losses.push(cause),
       onOutput: () => {},
+      ...changes,
     });
     onTestFinished(() => searcher.close());
     return searcher;
@@ -274,6 +276,31 @@ describe("the search process", () => {
     await expect(interrupted).rejects.toThrow("The search process has ended (SIGKILL).");
     expect(losses).toEqual(["SIGKILL"]);
     expect((await searcher.search(request, signal)).matches).toEqual([[]]);
+  });
+
+  test("rejects searches that wait too long, and forgets those that are cancelled", async () => {
+    await create("g");
+    for (let batch = 0; batch < 20; batch++)
+      await enrol(
+        "g",
+        Array.from({ length: 500 }, (_, i) => newFace(`p${500 * batch + i}`)),
+      );
+    const searcher = startProcess([], { maxWaitMs: 2_000 });
+    const probe = randomVector();
+    // Each takes about 0.1 s.
+    const long = requestFor("g", probe, { vectors: Array(128).fill(probe) });
+    await searcher.search(long, signal);
+    const flood = await Promise.allSettled(Array.from({ length: 200 }, () => searcher.search(long, signal)));
+    const outcomes = flood.map((result) => (result.status === "fulfilled" ? "ok" : result.reason.kind));
+    expect(new Set(outcomes)).toEqual(new Set(["ok", "overloaded"]));
+
+    const controller = new AbortController();
+    const cancelled = Promise.allSettled(
+      Array.from({ length: 200 }, () => searcher.search(long, controller.signal)),
+    );
+    controller.abort();
+    await cancelled;
+    expect((await searcher.search(long, signal)).matches).toHaveLength(128);
   });
 
   test("gives up a search that is cancelled, and all when it is closed", async () => {

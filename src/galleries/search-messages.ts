@@ -18,12 +18,14 @@ export interface SearchSettings {
 export type SearchMessage =
   | { readonly type: "open"; readonly settings: SearchSettings }
   | { readonly type: "search"; readonly id: number; readonly request: SearchRequest }
-  | { readonly type: "cancel"; readonly id: number };
+  | { readonly type: "cancel"; readonly id: number }
+  | { readonly type: "ping" };
 
 /** What the search process sends. */
 export type SearchProcessMessage =
   | { readonly type: "response"; readonly response: SearchResponse }
-  | { readonly type: "report"; readonly report: IndexesReport };
+  | { readonly type: "report"; readonly report: IndexesReport }
+  | { readonly type: "pong" };
 
 /** What has changed in the memory of the search process. It precedes the response of the search that changed it. */
 export interface IndexesReport {

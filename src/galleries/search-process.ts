@@ -15,7 +15,7 @@ import {
 export interface GallerySearcher {
   /**
    * Throws GalleryError, the signal's reason, and any other error if the database cannot be reached or the search
-   * process has ended; the search may then be repeated.
+   * process has ended or is stuck; the search may then be repeated.
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
   close(): Promise<void>;
@@ -45,12 +45,18 @@ export interface SearchProcessOptions extends SearchSettings {
   readonly onSearch?: (outcome: SearchOutcome, durationMs: number) => void;
   /** Called when a gallery has been read into memory. */
   readonly onLoad?: (durationMs: number) => void;
+  /** How often a process with searches must show that it is not stuck. 5 seconds by default. */
+  readonly pingIntervalMs?: number;
 }
 
 const EMPTY: IndexesSize = { galleries: 0, faces: 0, bytes: 0 };
 
 /** How long an idle process may take to exit. After that it is killed. */
 const STOP_GRACE_MS = 3_000;
+
+const PING_INTERVAL_MS = 5_000;
+/** How many pings in a row may have no response. After that the process is killed. */
+const MAX_MISSED_PINGS = 2;
 
 interface PendingSearch {
   readonly id: number;
@@ -148,11 +154,22 @@ export class SearchProcess implements GallerySearcher {
     });
     child.stderr?.setEncoding("utf8").on("data", onOutput);
     this.#starts++;
+    let missedPings = 0;
     child.on("message", (message: SearchProcessMessage) => {
+      missedPings = 0;
       if (message.type === "report") this.#take(message.report);
-      else this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
+      else if (message.type === "response")
+        this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
     });
+    const watch = setInterval(() => {
+      if (this.#pending.length === 0) missedPings = 0;
+      else if (++missedPings > MAX_MISSED_PINGS) {
+        end("it does not respond");
+        child.kill("SIGKILL");
+      } else send(child, { type: "ping" });
+    }, this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
     const end = (cause: string) => {
+      clearInterval(watch);
       if (this.#process !== child) return;
       this.#process = undefined;
       this.#size = EMPTY;

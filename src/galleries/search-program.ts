@@ -37,6 +37,9 @@ process.on("message", (message: SearchMessage) => {
       break;
     case "cancel":
       running.get(message.id)?.abort();
+      break;
+    case "ping":
+      send({ type: "pong" });
   }
 });
 

@@ -278,6 +278,20 @@ describe("the search process", () => {
     expect((await searcher.search(request, signal)).matches).toEqual([[]]);
   });
 
+  test("is replaced if it is stuck", async () => {
+    await create("g");
+    const losses: string[] = [];
+    const searcher = startProcess(losses, { pingIntervalMs: 500 });
+    const request = requestFor("g", randomVector());
+    await searcher.search(request, signal);
+    const { pid } = searcher;
+    process.kill(pid!, "SIGSTOP");
+    await expect(searcher.search(request, signal)).rejects.toThrow("it does not respond");
+    expect(losses).toEqual(["it does not respond"]);
+    expect((await searcher.search(request, signal)).matches).toEqual([[]]);
+    await vi.waitFor(() => expect(() => process.kill(pid!, 0)).toThrow("ESRCH"));
+  });
+
   test("rejects searches that wait too long, and forgets those that are cancelled", async () => {
     await create("g");
     for (let batch = 0; batch < 20; batch++)

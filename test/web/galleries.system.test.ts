@@ -242,6 +242,24 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await expect.poll(() => page.locator(".gallery-list").textContent()).not.toContain("Renamed");
   });
 
+  test("a name that is being typed survives the end of an enrolment", async () => {
+    const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
+    await create("Typing");
+    await enrol("Ann", await portrait(...ANN));
+    await person("Ann").getByRole("button", { name: "Rename" }).click();
+    await page.keyboard.type("Anna");
+    await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(3, 1)]);
+    await page.getByText("Adds to Ann, who has 2 faces.").waitFor();
+    const field = page.getByLabel("New name of Ann");
+    expect(await field.inputValue()).toBe("Anna");
+    await expect.poll(() => field.evaluate((input) => input.matches(":focus"))).toBe(true);
+    await page.keyboard.press("Enter");
+    await person("Anna").getByText("2 faces").waitFor();
+    expect((await client.listPeople({ galleryId: "typing" })).people).toMatchObject([
+      { displayName: "Anna", faces: [{}, {}] },
+    ]);
+  });
+
   test("exports a gallery as a file, and imports it into another one", async () => {
     const { page, create, enrol, person, identify, result } = await openGalleries(site.browser, site.service);
     await create("Original");

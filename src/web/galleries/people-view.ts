@@ -41,7 +41,16 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
   const draw = () => {
     const opened = [...list.querySelectorAll<HTMLElement>("li:has(> details[open])")];
     const openIds = opened.map(({ dataset }) => dataset.person);
-    list.replaceChildren(...people.map((person) => drawPerson(person, context())));
+    // A name that the user is typing stays, also if an enrolment ends meanwhile.
+    const renamed = [...list.querySelectorAll<HTMLElement>("li:has(> .rename)")];
+    const focused = document.activeElement;
+    list.replaceChildren(
+      ...people.map(
+        (person) =>
+          renamed.find(({ dataset }) => dataset.person === person.personId) ?? drawPerson(person, context()),
+      ),
+    );
+    if (focused instanceof HTMLElement && list.contains(focused)) focused.focus();
     for (const row of list.children)
       if (openIds.includes((row as HTMLElement).dataset.person))
         row.querySelector("details")?.toggleAttribute("open", true);

@@ -92,10 +92,11 @@ function startRename(
     label: `New name of ${displayName || personId}`,
     name: displayName,
     save: (name) => renamePerson(galleryId, personId, name),
-    onEnd: (isSaved) => {
-      if (isSaved) return redraw(`[data-person="${personId}"] [data-action=rename]`);
+    onEnd: () => {
       form.replaceWith(heading);
       row.querySelector<HTMLElement>("[data-action=rename]")?.focus();
+      // Also if nothing was saved, because the list leaves the row alone while it has the form.
+      redraw(`[data-person="${personId}"] [data-action=rename]`);
     },
   });
   heading.replaceWith(form);

@@ -66,7 +66,7 @@ async function watchLoad(): Promise<string[]> {
   await vi.waitUntil(() => {
     results = load.peekResults();
     return sum(Object.values(results)) >= RESULTS_TO_WATCH;
-  }, 10_000);
+  }, WAIT);
   return Object.keys(results);
 }
 

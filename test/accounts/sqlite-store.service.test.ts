@@ -234,7 +234,7 @@ describe("a full disk", () => {
     const store = createSqlStore(database);
     onTestFinished(() => store.close());
     await exhaust(store, () => file.exec("pragma max_page_count = 100000"));
-  }, 40_000);
+  });
 
   test.skipIf(!canMount)(
     "of a real file system does not stop admission",

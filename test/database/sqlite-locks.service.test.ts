@@ -55,7 +55,7 @@ describe("while another process keeps the write lock", () => {
     other.exec("rollback");
     await insert("after");
     expect((await listNames()).slice(0, 2)).toEqual(["after", "before"]);
-  }, 30_000);
+  });
 
   test("a database is closed once its transactions have ended", async () => {
     const waiting = insert("last");

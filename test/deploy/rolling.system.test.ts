@@ -41,7 +41,7 @@ class LoadClient {
 /** Waits until every client has finished some more requests. */
 async function waitForProgress(clients: readonly LoadClient[]): Promise<void> {
   const goals = clients.map(({ successes }) => successes + 3);
-  await vi.waitUntil(() => clients.every(({ successes }, i) => successes >= goals[i]!), 30_000);
+  await vi.waitUntil(() => clients.every(({ successes }, i) => successes >= goals[i]!), 60_000);
 }
 
 /** Sends a REST request with the documented retries: after 503 or a broken connection. */

@@ -13,6 +13,7 @@ import { MODEL, NO_LIMITS, newFace, randomVector } from "../support/gallery-cont
 import { addUser, createUser } from "../support/store-contract.ts";
 
 const ANN = createUser("ann");
+const WAIT = { timeout: 20_000 };
 const curve = readFalseMatchCurve();
 let folder: string;
 let folders = 0;
@@ -189,7 +190,7 @@ describe("an index", () => {
       isStale: true,
       matches: [[{ personId: "p", displayName: "" }]],
     });
-    await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"));
+    await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"), WAIT);
     await expect(search.search(requestFor("other", face.vector))).rejects.toThrow("away");
     isAway = false;
     expect(await search.search(request)).toMatchObject({ isStale: false });
@@ -281,7 +282,7 @@ describe("the search process", () => {
   test("is replaced if it is stuck", async () => {
     await create("g");
     const losses: string[] = [];
-    const searcher = startProcess(losses, { pingIntervalMs: 500 });
+    const searcher = startProcess(losses, { pingIntervalMs: 1_500 });
     const request = requestFor("g", randomVector());
     await searcher.search(request, signal);
     const { pid } = searcher;
@@ -289,7 +290,7 @@ describe("the search process", () => {
     await expect(searcher.search(request, signal)).rejects.toThrow("it does not respond");
     expect(losses).toEqual(["it does not respond"]);
     expect((await searcher.search(request, signal)).matches).toEqual([[]]);
-    await vi.waitFor(() => expect(() => process.kill(pid!, 0)).toThrow("ESRCH"));
+    await vi.waitFor(() => expect(() => process.kill(pid!, 0)).toThrow("ESRCH"), WAIT);
   });
 
   test("rejects searches that wait too long, and forgets those that are cancelled", async () => {

@@ -142,6 +142,6 @@ describe.skipIf(!hasPostgres)("two replicas with one PostgreSQL", () => {
     await accounts.removeUser(user.id);
     // The account itself may be known for a few seconds more.
     const [, reason] = await errorOf(identify(atOther!, galleryId, person!));
-    expect(["GALLERY_NOT_FOUND", "UNKNOWN_USER_ID"]).toContain(reason);
+    expect(["GALLERY_NOT_FOUND", "UNKNOWN_USER"]).toContain(reason);
   });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
@@ -31,8 +30,8 @@ describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
     const other = await startTestService({ VISAGE_DATABASE_URL: postgres.url });
     onTestFinished(() => other.close());
     const accounts = await openAccountStore({ databaseUrl: postgres.url, dataDir: "" });
-    await addTestUser(accounts, "frugal", { requestsPerMonth: 2 });
-    await accounts.close();
+    onTestFinished(() => accounts.close());
+    const { id: userId } = await addTestUser(accounts, "frugal", { requestsPerMonth: 2 });
     const ask = async ({ port }: RunningService) => {
       const headers = { user_id: "frugal", "content-type": "application/json" };
       const body = JSON.stringify(PHOTO);
@@ -46,8 +45,8 @@ describe.skipIf(!hasPostgres)("with accounts in PostgreSQL", () => {
     };
     expect(await ask(shared)).toEqual({ status: 200, left: "1" });
     expect(await ask(shared)).toEqual({ status: 200, left: "0" });
-    // Once it has been written.
-    await sleep(1_500);
+    const written = async () => (await accounts.listUsage({ userId })).map(({ count }) => count);
+    await expect.poll(written).toEqual([2]);
     expect(await ask(other)).toEqual({ status: 429, left: "0" });
   });
 

@@ -74,7 +74,7 @@ afterEach(async () => {
   health.close();
   client.close();
   await new Promise((closed) => server.close(closed));
-}, 5_000);
+}, 20_000);
 
 function check(service: string): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -64,6 +64,8 @@ test.each(CLIENTS)(
     await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([1, 7]), WAIT);
     controller.abort();
     expect(await Promise.all(calls)).toEqual(calls.map(() => "cancelled"));
+    // Before the worker could have run them.
+    await vi.waitFor(() => expect(pool.waiting).toBe(0), WAIT);
     process.kill(worker!, "SIGCONT");
     await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([0, 0]), WAIT);
     await expect(pool.embed(photo)).resolves.toHaveProperty("vector");

@@ -250,6 +250,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.keyboard.type("Anna");
     await dropFiles(page.locator("#enrol-zone .drop-zone"), [await portrait(3, 1)]);
     await page.getByText("Adds to Ann, who has 2 faces.").waitFor();
+    await page.locator(".person").getByText("2 faces").waitFor();
     const field = page.getByLabel("New name of Ann");
     expect(await field.inputValue()).toBe("Anna");
     await expect.poll(() => field.evaluate((input) => input.matches(":focus"))).toBe(true);

@@ -41,15 +41,17 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
   const draw = () => {
     const opened = [...list.querySelectorAll<HTMLElement>("li:has(> details[open])")];
     const openIds = opened.map(({ dataset }) => dataset.person);
-    // A name that the user is typing stays, also if an enrolment ends meanwhile.
     const renamed = [...list.querySelectorAll<HTMLElement>("li:has(> .rename)")];
     const focused = document.activeElement;
-    list.replaceChildren(
-      ...people.map(
-        (person) =>
-          renamed.find(({ dataset }) => dataset.person === person.personId) ?? drawPerson(person, context()),
-      ),
-    );
+    const drawRow = (person: Person): HTMLElement => {
+      const row = drawPerson(person, context());
+      const kept = renamed.find(({ dataset }) => dataset.person === person.personId);
+      if (!kept) return row;
+      // A name that the user is typing stays, also if an enrolment ends meanwhile.
+      kept.querySelector("details")?.replaceWith(row.querySelector("details")!);
+      return kept;
+    };
+    list.replaceChildren(...people.map(drawRow));
     if (focused instanceof HTMLElement && list.contains(focused)) focused.focus();
     for (const row of list.children)
       if (openIds.includes((row as HTMLElement).dataset.person))

@@ -95,7 +95,7 @@ function startRename(
     onEnd: () => {
       form.replaceWith(heading);
       row.querySelector<HTMLElement>("[data-action=rename]")?.focus();
-      // Also if nothing was saved, because the list leaves the row alone while it has the form.
+      // Also if nothing was saved, because the list keeps most of the row while it has the form.
       redraw(`[data-person="${personId}"] [data-action=rename]`);
     },
   });

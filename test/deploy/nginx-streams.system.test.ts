@@ -5,6 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { RunningService } from "../../src/main.ts";
+import { createGalleryClient, MODEL, testPeople } from "../support/galleries.ts";
 import { photograph } from "../support/images.ts";
 import { type Nginx, startNginx } from "../support/nginx.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -99,4 +100,29 @@ describe.skipIf(!wanted)("a stream through nginx", () => {
     }
     expect(keys).toEqual(["0", "1", "2", "3", "4"]);
   }, 60_000);
+
+  test("imports galleries that are larger than the largest request", async () => {
+    // A face of 1.5 KB over gRPC and 3.8 KB in JSON.
+    const faces = testPeople(22_500, 1).map(({ personId, values }) => ({
+      personId,
+      displayName: "😀".repeat(256),
+      embedding: { values, model: MODEL },
+    }));
+    const grpc = createGalleryClient({ port: nginx.grpcPort }, USER);
+    await grpc.createGallery({ galleryId: "grpc" });
+    const messages = async function* () {
+      for (const face of faces) yield { galleryId: "grpc", ...face };
+    };
+    expect((await grpc.importFaces(messages())).faceCount).toBe(22_500);
+
+    await grpc.createGallery({ galleryId: "rest" });
+    const lines = faces.slice(0, 10_000).map((face) => `${JSON.stringify(face)}\n`);
+    const response = await fetch(`http://127.0.0.1:${nginx.httpPort}/v1/galleries/rest:import`, {
+      method: "POST",
+      headers: { ...HEADERS, "content-type": "application/x-ndjson" },
+      body: new Blob(lines),
+    });
+    expect([response.status, await response.json()]).toMatchObject([200, { faceCount: 10_000 }]);
+    expect(Buffer.byteLength(lines.join(""))).toBeGreaterThan(33 * MIB);
+  }, 120_000);
 });

@@ -2,13 +2,14 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:http2";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { startNginx, writeNginxConfig } from "../support/nginx.ts";
+import { type Nginx, startNginx, writeNginxConfig } from "../support/nginx.ts";
 import { findTools } from "../support/tools.ts";
 
 const config = readFileSync(join(PACKAGE_ROOT, "deploy/nginx.conf"), "utf8");
@@ -34,20 +35,10 @@ test("nginx timeouts are longer than the request timeout", () => {
   expect(Math.min(...seconds) * 1000).toBeGreaterThan(readConfig({}).requestTimeoutMs);
 });
 
-test.skipIf(!wanted).each([
-  ["POST", "/get_face_vec", 2],
-  ["POST", "/v1/galleries/staff:identify", 2],
-  ["GET", "/v1/account", 2],
-  ["POST", "/v1/account/keys", 1],
-  ["PATCH", "/v1/admin/users/acme", 1],
-  ["POST", "/v1/galleries", 1],
-])("%s %s reaches %d replicas that lose the connection", async (method, path, expected) => {
-  let received = 0;
+/** Starts nginx in front of two replicas, which lose every connection. */
+async function startBeforeReplicas(createReplica: () => Server): Promise<Nginx> {
   const replica = async () => {
-    const server = createServer(({ url, socket }) => {
-      if (url === path) received++;
-      socket.destroy();
-    }).listen(0, "127.0.0.1");
+    const server = createReplica().listen(0, "127.0.0.1");
     await once(server, "listening");
     onTestFinished(() => void server.close());
     return (server.address() as AddressInfo).port;
@@ -57,7 +48,50 @@ test.skipIf(!wanted).each([
     text.replaceAll("max_fails=1", "max_fails=0"),
   );
   onTestFinished(() => nginx.stop());
+  return nginx;
+}
+
+test.skipIf(!wanted).each([
+  ["POST", "/get_face_vec", 2],
+  ["POST", "/v1/galleries/staff:identify", 2],
+  ["GET", "/v1/account", 2],
+  ["POST", "/v1/account/keys", 1],
+  ["PATCH", "/v1/admin/users/acme", 1],
+  ["POST", "/v1/galleries", 1],
+])("%s %s reaches %d replicas that lose the connection", async (method, path, expected) => {
+  let received = 0;
+  const nginx = await startBeforeReplicas(() =>
+    createServer(({ url, socket }) => {
+      if (url === path) received++;
+      socket.destroy();
+    }),
+  );
   const body = method === "GET" ? {} : { body: "{}" };
   const { status } = await fetch(`http://127.0.0.1:${nginx.httpPort}${path}`, { method, ...body });
   expect([status, received]).toEqual([502, expected]);
 });
+
+test.skipIf(!wanted).each(["face.v1.FaceService/GetFaceVec", "visage.v1.AccountService/CreateKey"])(
+  "%s over gRPC reaches one replica that loses the connection",
+  async (method) => {
+    let received = 0;
+    const nginx = await startBeforeReplicas(() =>
+      createTcpServer((socket) => {
+        socket
+          .on("error", () => {})
+          .once("data", () => {
+            received++;
+            socket.destroy();
+          });
+      }),
+    );
+    // That of the probe of the start does not count.
+    received = 0;
+    const session = connect(`http://127.0.0.1:${nginx.grpcPort}`);
+    onTestFinished(() => session.close());
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    const stream = session.request({ ":method": "POST", ":path": `/${method}`, ...headers });
+    const [{ ":status": status }] = await once(stream.resume().end(Buffer.alloc(5)), "response");
+    expect([status, received]).toEqual([502, 1]);
+  },
+);

@@ -54,8 +54,13 @@ async function* watchMessages<T>(
   onEnd();
 }
 
-/** Kinds whose cause is hidden from the caller and logged. */
-const LOGGED_KINDS: readonly ErrorKind[] = ["internal", "urlUnreachable", "urlTooSlow"];
+/** Kinds whose cause is hidden from the caller and logged, with the level. */
+const LOG_LEVELS: Readonly<Partial<Record<ErrorKind, keyof RequestLog>>> = {
+  internal: "error",
+  galleriesUnavailable: "error",
+  urlUnreachable: "info",
+  urlTooSlow: "info",
+};
 
 /**
  * Converts anything that is thrown to the error for the caller, and logs causes that are hidden from the caller. Adds
@@ -91,10 +96,8 @@ export function logHiddenCause(
   error: ServiceError,
   request: { readonly requestId?: string; readonly operation: string },
 ): void {
-  if (!LOGGED_KINDS.includes(error.kind)) return;
-  const line = { ...request, reason: reasonFromKind(error.kind), cause: causeText(error) };
-  if (error.kind === "internal") log.error(line);
-  else log.info(line);
+  const level = LOG_LEVELS[error.kind];
+  if (level) log[level]({ ...request, reason: reasonFromKind(error.kind), cause: causeText(error) });
 }
 
 function withId(error: ConnectError, requestId: string): ConnectError {

@@ -286,6 +286,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "boxes per request": String(PARSE_LIMITS.MAX_LIST_VALUES),
   "faces per image": String(MAX_FACES),
   "faces per part of a job": String(FACES_PER_PART),
+  "wait for a worker (estimated), and of a search of a gallery for others": "`VISAGE_MAX_QUEUE_WAIT_MS`",
   "URL fetches in flight": `${MAX_FETCHES} in total, ${MAX_FETCHES_PER_CALLER} per user`,
 };
 

@@ -9,7 +9,7 @@ import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from
 /** How long to wait for a lock of another process, such as a backup or a `visage users` command. */
 const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 20;
-/** Pause of what goes on in the background. */
+/** Pause between attempts in the background. */
 const LONG_RETRY_PAUSE_MS = 1_000;
 
 /**
@@ -175,7 +175,7 @@ export class SqliteDatabase implements SqlDatabase {
   async eraseDeleted(): Promise<void> {
     this.#erasure ??= this.#emptyLog().finally(() => (this.#erasure = undefined));
     const timer = new AbortController();
-    const timeout = sleep(BUSY_TIMEOUT_MS, undefined, timer).then(() => {
+    const timeout = sleep(BUSY_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
       throw new Error("Another process reads the file, so the write-ahead log still has the deleted rows.");
     });
     await Promise.race([this.#erasure, timeout]).finally(() => timer.abort());

@@ -53,11 +53,12 @@ export class ScanQueue {
       if (isUrgent) own.unshift(run);
       else own.push(run);
       this.#waiting.set(user, own);
-      if (!this.#isRunning) this.#start().catch(reject);
+      if (!this.#isRunning) this.#runWaiting().catch(reject);
     });
   }
 
-  async #start(): Promise<void> {
+  /** Runs the waiting scans until there are none. */
+  async #runWaiting(): Promise<void> {
     this.#isRunning = true;
     for (const [user, own] of this.#waiting) {
       // The user moves to the end, where this loop arrives again.

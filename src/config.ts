@@ -7,6 +7,7 @@ import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
+import { findUnknownVariables } from "./unknown-variables.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 
 /** An environment variable: its default and the parser of its text. */
@@ -137,11 +138,11 @@ export class ConfigError extends Error {
 
 /**
  * Reads the configuration from the environment; no other module reads the environment. An empty variable counts as
- * unset. Throws one ConfigError with all faults.
+ * unset, and an unknown variable of ours is a fault. Throws one ConfigError with all faults.
  */
 // biome-ignore lint/style/noProcessEnv: the one reader of settings
 export function readConfig(env: Environment = process.env): Config {
-  const faults: string[] = [];
+  const faults = findUnknownVariables(env, variableNames());
   if (!env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY)
     faults.push("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
   if (env.VISAGE_TLS_CLIENT_CA && !env.VISAGE_TLS_CERT)

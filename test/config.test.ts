@@ -85,6 +85,46 @@ describe("readConfig", () => {
     );
   });
 
+  it("rejects unknown variables with the other faults and names the nearest known one", () => {
+    const read = () =>
+      readConfig({
+        VISAGE_PROT: "80",
+        VISAGE_WORKERS: "0",
+        VISAGE_DATABSE_URL: "postgres://ann:secret@host/accounts",
+        VISAGE_QUEUE: "16",
+      });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(
+      /^VISAGE_PROT is not a setting; did you mean VISAGE_PORT\?; VISAGE_DATABSE_URL is not a setting; did you mean VISAGE_DATABASE_URL\?; VISAGE_QUEUE is not a setting; VISAGE_WORKERS must be /,
+    );
+    expect(read).not.toThrow(/secret/);
+  });
+
+  it.each([
+    { VISAGE_OLD: "" },
+    { VISAGE_OLD: undefined },
+    { VISAGE: "1" },
+    { OTEL_TRACES_SAMPLER: "always_on" },
+  ])("ignores a variable that is empty or not of ours: %j", (env) => {
+    expect(readConfig(env)).toEqual(readConfig({}));
+  });
+
+  it("ignores what Kubernetes adds for services whose names start with visage", () => {
+    const links = {
+      VISAGE_DB_SERVICE_HOST: "10.0.0.7",
+      VISAGE_DB_SERVICE_PORT: "5432",
+      VISAGE_DB_SERVICE_PORT_SQL: "5432",
+      VISAGE_DB_PORT: "tcp://10.0.0.7:5432",
+      VISAGE_DB_PORT_5432_TCP: "tcp://10.0.0.7:5432",
+      VISAGE_DB_PORT_5432_TCP_ADDR: "10.0.0.7",
+      VISAGE_DB_PORT_5432_TCP_PORT: "5432",
+      VISAGE_DB_PORT_5432_TCP_PROTO: "tcp",
+    };
+    expect(readConfig(links)).toEqual(readConfig({}));
+    expect(() => readConfig({ VISAGE_DB_PORT: "5432" })).toThrow("VISAGE_DB_PORT is not a setting");
+    expect(() => readConfig({ VISAGE_PORT: "tcp://10.0.0.7:80" })).toThrow(/^VISAGE_PORT must be an integer/);
+  });
+
   it("is frozen", () => {
     expect(readConfig({})).toSatisfy(Object.isFrozen);
   });

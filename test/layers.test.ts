@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/core": [],
   "src/model-manifest.ts": ["src/core"],
   "src/resource-stack.ts": [],
+  "src/unknown-variables.ts": [],
   "src/workers": ["src/core"],
   "src/rest": ["src/bytes"],
   "src/service": ["src/accounts", "src/bytes", "src/core", "src/fetch", "src/galleries", "src/workers"],
@@ -29,6 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/http",
     "src/model-manifest.ts",
     "src/telemetry",
+    "src/unknown-variables.ts",
     "src/workers",
   ],
   "src/main.ts": [

@@ -62,7 +62,7 @@ const searcher = new SearchProcess({
   onLoss: console.error,
   onOutput: console.error,
 });
-await ensureTrialUser({ store, key: USER, dataDir: undefined });
+await ensureTrialUser({ store, key: USER, dataDir: undefined, mayGenerate: false });
 const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError: console.error });
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });

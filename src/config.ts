@@ -32,8 +32,8 @@ const MIB = 1024 * 1024;
 
 /** All settings, in the order of the documentation. */
 const SETTINGS = {
-  /** Address to listen on. */
-  host: setting("VISAGE_HOST", "0.0.0.0", parseText),
+  /** Address to listen on. Private by default, because the first start creates a trial user. */
+  host: setting("VISAGE_HOST", "127.0.0.1", parseText),
   /** Port to listen on; 0 selects a free port. */
   port: setting("VISAGE_PORT", 8080, parseInteger(0, 65_535)),
   /** Folder for persistent data, as an absolute path. */
@@ -42,7 +42,7 @@ const SETTINGS = {
   databaseUrl: setting<string | undefined>("VISAGE_DATABASE_URL", undefined, parsePostgresUrl),
   /** Folder of the networks, as an absolute path. */
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
-  /** Key of the trial user; undefined to generate one if the data folder has no users. */
+  /** Key of the trial user; undefined to generate one on a loopback address if there are no users. */
   trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseKey),
   /** Key of the operator for AdminService; undefined to switch the service off. */
   adminKey: setting<string | undefined>("VISAGE_ADMIN_KEY", undefined, parseAdminKey),

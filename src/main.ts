@@ -8,6 +8,7 @@ import { openDatabase } from "./database/open-database.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { createListenError } from "./http/listen-error.ts";
+import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
 import { digestsFromManifest, readCalibration, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
@@ -79,6 +80,7 @@ export async function startService(
       store,
       key: config.trialUser,
       dataDir: config.databaseUrl === undefined ? config.dataDir : undefined,
+      mayGenerate: isLoopback(config.host),
     });
     if (config.trialUser !== undefined && userId === undefined)
       log.warn({ event: "trial user has another key", cause: "VISAGE_TRIAL_USER was rotated or revoked" });

@@ -18,6 +18,8 @@ export interface TrialUserOptions {
   readonly key: string | undefined;
   /** Folder that stores a generated key. Undefined for a store shared by replicas, where no key is generated. */
   readonly dataDir: string | undefined;
+  /** Whether a key may be generated: not where other machines reach the service. */
+  readonly mayGenerate: boolean;
 }
 
 /**
@@ -28,12 +30,14 @@ export async function ensureTrialUser({
   store,
   key,
   dataDir,
+  mayGenerate,
 }: TrialUserOptions): Promise<string | undefined> {
   if (key !== undefined) return (await ensureUser(store, key)) ? key : undefined;
   if (dataDir === undefined) return undefined;
   const path = trialUserPath(dataDir);
   const saved = (await readFile(path, "utf8").catch(() => "")).trim();
   if ((await store.listUsers()).length > 0) return saved && (await isLive(store, saved)) ? saved : undefined;
+  if (!mayGenerate) return undefined;
   const generated = saved || createKey();
   await ensureUser(store, generated);
   await mkdir(dataDir, { recursive: true });

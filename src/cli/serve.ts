@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { trialUserPath } from "../accounts/trial-user.ts";
 import { type Config, readConfig } from "../config.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { type RunningService, startService } from "../main.ts";
 import { PACKAGE_ROOT } from "../model-manifest.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -15,6 +16,10 @@ export const help = `Usage: visage serve
 
 Serves both APIs and the web pages on one port, over gRPC, gRPC-Web, Connect and plain HTTP, until
 it is stopped. Settings are environment variables; docs/settings.md lists them.
+
+It listens on 127.0.0.1, where only this machine reaches it, and the first start there creates a
+trial user. VISAGE_HOST=0.0.0.0 serves other machines; then add the first user by "visage users add"
+or VISAGE_TRIAL_USER.
 
 SIGTERM stops it gracefully: the health status changes immediately, new requests are accepted for
 VISAGE_DRAIN_MS, then the requests in flight are finished. SIGINT (Ctrl-C) skips the wait. A second
@@ -53,10 +58,18 @@ export function formatStart(
   config: Pick<Config, "tlsCert" | "trialUser" | "dataDir" | "web">,
   isTerminal: boolean,
 ): string {
-  const hostname = host === "0.0.0.0" ? "localhost" : host;
-  const address = `${config.tlsCert ? "https" : "http"}://${hostname}:${port}`;
+  const address = `${config.tlsCert ? "https" : "http"}://${hostnameFrom(host)}:${port}`;
+  const scope = isLoopback(host)
+    ? "only this machine can reach it; VISAGE_HOST=0.0.0.0 serves others"
+    : "other machines can reach it";
   const example = userId === undefined ? ADD_USER : formatExample(userId, address, config, isTerminal);
-  return `Visage listens at ${address}\n\n${example}\n`;
+  return `Visage listens at ${address} (${scope})\n\n${example}\n`;
+}
+
+/** The host for a URL on this machine. */
+function hostnameFrom(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 /** Formats an example call. The user id is a credential, so it is printed only to a terminal. */

@@ -18,8 +18,9 @@ beforeEach(async () => {
   onTestFinished(() => rm(dataDir, { recursive: true }));
 });
 
-const ensureConfigured = () => ensureTrialUser({ store, key: KEY, dataDir: undefined });
-const ensureGenerated = () => ensureTrialUser({ store, key: undefined, dataDir });
+const ensureConfigured = () => ensureTrialUser({ store, key: KEY, dataDir: undefined, mayGenerate: false });
+const ensureGenerated = (mayGenerate = true) =>
+  ensureTrialUser({ store, key: undefined, dataDir, mayGenerate });
 
 /** Replaces the key of the only user. */
 async function rotate(expiresAt: Date): Promise<void> {
@@ -69,6 +70,13 @@ describe("a generated trial key", () => {
     await rotate(new Date());
     expect(await ensureGenerated()).toBeUndefined();
     expect(await store.listUsers()).toHaveLength(1);
+  });
+
+  test("is not created where other machines reach the service, but one that exists is offered", async () => {
+    expect(await ensureGenerated(false)).toBeUndefined();
+    expect(await store.listUsers()).toEqual([]);
+    const key = await ensureGenerated();
+    expect(await ensureGenerated(false)).toBe(key);
   });
 
   test("is not created beside other users", async () => {

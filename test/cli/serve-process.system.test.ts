@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -62,8 +62,8 @@ class Service {
   }
 
   async port(): Promise<number> {
-    await expect.poll(() => this.output, { timeout: 30_000 }).toMatch(/listens at \S+:\d+\n/);
-    return Number(/listens at \S+:(\d+)\n/.exec(this.output)![1]);
+    await expect.poll(() => this.output, { timeout: 30_000 }).toMatch(/listens at \S+:\d+ /);
+    return Number(/listens at \S+:(\d+) /.exec(this.output)![1]);
   }
 }
 
@@ -194,6 +194,19 @@ describe("the id of the trial user", () => {
     const id = readFileSync(path, "utf8").trim();
     expect(service.output).toContain(`The id of the trial user is stored in ${path}`);
     expect(service.output + service.log).not.toContain(id);
+  });
+
+  test("is not created where other machines can reach the service", async () => {
+    const dataDir = mkdtempSync(join(folder, "data-"));
+    const service = new Service({ VISAGE_DATA_DIR: dataDir, VISAGE_HOST: "0.0.0.0" });
+    const port = await service.port();
+    expect(service.output).toContain(`http://localhost:${port} (other machines can reach it)`);
+    expect(service.output).toContain("visage users add --name NAME");
+    expect((await fetch(`http://127.0.0.2:${port}/readyz`)).status).toBe(200);
+    expect(readdirSync(dataDir)).not.toContain("trial-user");
+    const args = [CLI, "users", "list", "--json"];
+    const { stdout } = spawnSync(process.execPath, args, { env: environment({ VISAGE_DATA_DIR: dataDir }) });
+    expect(JSON.parse(String(stdout))).toEqual([]);
   });
 
   test("is not printed if it is set by VISAGE_TRIAL_USER", async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_proces
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,7 +22,6 @@ beforeAll(async () => {
   const env = {
     PATH: process.env.PATH,
     VISAGE_PORT: "0",
-    VISAGE_HOST: "127.0.0.1",
     VISAGE_DATA_DIR: dataDir,
     VISAGE_WORKERS: "1",
     VISAGE_METRICS_PORT: "off",
@@ -56,6 +56,15 @@ test.skipIf(!hasTools && !isCi)("serve prints a curl command that works", async 
 test("the id of the trial user is saved in a file that only its owner can read", () => {
   expect(userId()).toMatch(/^vsg_[\da-f]{32}$/);
   expect(statSync(join(dataDir, "trial-user")).mode & 0o777).toBe(0o600);
+});
+
+test("by default only this machine can reach it, and the first line says so", async () => {
+  expect(printed).toMatch(
+    /^Visage listens at http:\/\/127\.0\.0\.1:\d+ \(only this machine can reach it; VISAGE_HOST=0\.0\.0\.0 serves others\)\n/,
+  );
+  // A server that listens on all addresses would accept this one too.
+  const [error] = await once(connect(readPort(), "127.0.0.2"), "error").catch((cause) => [cause]);
+  expect(error).toMatchObject({ code: "ECONNREFUSED" });
 });
 
 test.each(["user_id", "User_id", "USER_ID"])("the user id header is case-insensitive: %s", async (name) => {

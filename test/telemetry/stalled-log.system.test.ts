@@ -36,7 +36,7 @@ async function startService(kind: "socket" | "pipe", nodeOptions = "") {
   let printed = "";
   for await (const chunk of service.stdout!.iterator({ destroyOnReturn: false })) {
     printed += chunk;
-    if (/listens at \S+\n/.test(printed)) break;
+    if (/listens at .+\n/.test(printed)) break;
   }
   const read = () => (kind === "pipe" ? createReadStream(fifo) : service.stderr!).setEncoding("utf8");
   return { service, port: Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)![1]), read };

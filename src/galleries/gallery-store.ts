@@ -109,6 +109,13 @@ export interface Page {
   readonly size: number;
 }
 
+/** A page of people. */
+export interface PeoplePage {
+  readonly people: readonly Person[];
+  /** Whether no page follows. */
+  readonly isLast: boolean;
+}
+
 /**
  * Stores galleries, people and templates. Every method takes the id of the user and reaches only what belongs to it. All
  * methods may throw GalleryError. Replicas may share one store.
@@ -136,8 +143,8 @@ export interface GalleryStore {
     galleryKey?: string,
   ): Promise<Gallery>;
   getPerson(userId: string, galleryId: string, personId: string): Promise<Person>;
-  /** Lists people by id. */
-  listPeople(userId: string, galleryId: string, page: Page): Promise<Person[]>;
+  /** Lists people by id. A page with many faces has fewer people than its size. */
+  listPeople(userId: string, galleryId: string, page: Page): Promise<PeoplePage>;
   renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
   /** Deletes a person with all templates. Resolves when they are erased, to their number. */
   deletePerson(userId: string, galleryId: string, personId: string): Promise<number>;

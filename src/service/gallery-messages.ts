@@ -47,9 +47,9 @@ export function pageFrom(pageSize: number, pageToken: string): { after: string; 
   return { after, size: pageSize || DEFAULT_PAGE_SIZE };
 }
 
-/** The token of the next page; empty if this page is not full. */
-export function nextToken(items: readonly { readonly id: string }[], size: number): string {
-  return items.length < size ? "" : tokenFrom(items.at(-1)!.id);
+/** The token of the page after these items. */
+export function tokenAfter(items: readonly { readonly id: string }[]): string {
+  return tokenFrom(items.at(-1)!.id);
 }
 
 /** Encoded, so that clients do not rely on its content. */

@@ -13,11 +13,11 @@ import {
 import {
   messageFromGallery,
   messageFromPerson,
-  nextToken,
   pageFrom,
   requireDistance,
   requireId,
   requireName,
+  tokenAfter,
 } from "./gallery-messages.ts";
 import { identifyFaces } from "./identify-faces.ts";
 import { importFaces } from "./import-faces.ts";
@@ -56,7 +56,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const { userId } = callerFrom(context.values);
       const page = pageFrom(pageSize, pageToken);
       const found = await orUnavailable(() => galleries.listGalleries(userId, page));
-      return { galleries: found.map(messageFromGallery), nextPageToken: nextToken(found, page.size) };
+      const isLast = found.length < page.size;
+      return { galleries: found.map(messageFromGallery), nextPageToken: isLast ? "" : tokenAfter(found) };
     },
 
     async updateGallery({ galleryId, displayName, maxDistance }, context) {
@@ -112,8 +113,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       const { userId } = callerFrom(context.values);
       const page = pageFrom(pageSize, pageToken);
-      const found = await orUnavailable(() => galleries.listPeople(userId, galleryId, page));
-      return { people: found.map(messageFromPerson), nextPageToken: nextToken(found, page.size) };
+      const { people, isLast } = await orUnavailable(() => galleries.listPeople(userId, galleryId, page));
+      return { people: people.map(messageFromPerson), nextPageToken: isLast ? "" : tokenAfter(people) };
     },
 
     async updatePerson({ galleryId, personId, displayName }, context) {

@@ -29,6 +29,11 @@ export function newFace(personId: string, faceId = "1", changes: Partial<NewFace
   return { personId, faceId, vector: randomVector(), ...changes };
 }
 
+/** As many faces as a person can have. */
+function facesOfPerson(personId: string): NewFace[] {
+  return Array.from({ length: MAX_FACES_PER_PERSON }, (_, i) => newFace(personId, `${i}`, { vector: ZERO }));
+}
+
 /** Expects that a promise rejects with a GalleryError of this kind. */
 async function expectError(promise: Promise<unknown>, kind: GalleryErrorKind): Promise<void> {
   const error = await promise.then(() => undefined).catch((fault: unknown) => fault);
@@ -166,8 +171,8 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
           displayName: "Ann",
           faces: [{ id: "1" }, { id: "2" }],
         });
-        const people = await store.listPeople(ANN.id, "g", { after: "ann", size: 5 });
-        expect(people).toMatchObject([{ id: "bob", faces: [{ id: "1" }] }]);
+        const page = await store.listPeople(ANN.id, "g", { after: "ann", size: 5 });
+        expect(page).toMatchObject({ people: [{ id: "bob", faces: [{ id: "1" }] }], isLast: true });
         expect(await store.renamePerson(ANN.id, "g", "bob", "Bob")).toMatchObject({ displayName: "Bob" });
       });
 
@@ -188,6 +193,23 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
           page = await store.readFaces(key, { after: page.at(-1), size: 2 });
         }
         expect(read).toEqual(ids.toSorted());
+      });
+
+      test("are listed with their people, in pages that end after about a thousand faces", async () => {
+        const people = Array.from({ length: 120 }, (_, i) => `p${String(i).padStart(3, "0")}`);
+        for (let i = 0; i < people.length; i += 5)
+          await enrol(people.slice(i, i + 5).flatMap((person) => facesOfPerson(person)));
+        const listed: (readonly [string, number])[] = [];
+        for (let after: string | undefined, isLast = false; !isLast; after = listed.at(-1)![0]) {
+          const page = await store.listPeople(ANN.id, "g", { after, size: 1_000 });
+          const found = page.people.map(({ id, faces }) => [id, faces.length] as const);
+          expect(found.reduce((sum, [, faces]) => sum + faces, 0)).toBeLessThanOrEqual(1_020);
+          listed.push(...found);
+          isLast = page.isLast;
+        }
+        expect(listed).toEqual(people.map((person) => [person, MAX_FACES_PER_PERSON]));
+        const one = await store.listPeople(ANN.id, "g", { size: 1 });
+        expect(one).toMatchObject({ people: [{ id: "p000" }], isLast: false });
       });
 
       test("are limited in number, all or none", async () => {

@@ -59,24 +59,34 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
     more.hidden = nextPageToken === "";
     message.hidden = people.length > 0;
   };
-  const read = async (pageSize: number, pageToken: string) => {
+  /** Reads further people, or all anew without a token. A page may have fewer than were asked for. */
+  const read = async (count: number, pageToken: string) => {
     reading.abort();
     reading = new AbortController();
+    const { signal } = reading;
+    let found = pageToken === "" ? [] : people;
+    let token = pageToken;
+    const wanted = found.length + count;
     try {
-      const page = await listPeople(galleryId, { pageSize, pageToken }, { signal: reading.signal });
-      people = pageToken === "" ? page.items : [...people, ...page.items];
-      ({ nextPageToken } = page);
-      problem.textContent = "";
+      do {
+        const pageSize = Math.min(MAX_PAGE_SIZE, wanted - found.length);
+        const page = await listPeople(galleryId, { pageSize, pageToken: token }, { signal });
+        found = [...found, ...page.items];
+        token = page.nextPageToken;
+      } while (token !== "" && found.length < wanted);
     } catch (error) {
       if (isCancelled(error)) return;
       problem.textContent = failureText(error);
       return;
     }
+    people = found;
+    nextPageToken = token;
+    problem.textContent = "";
     draw();
     onRead(people);
   };
   // As many as were shown before.
-  const refresh = () => read(Math.min(MAX_PAGE_SIZE, Math.max(PAGE_SIZE, people.length)), "");
+  const refresh = () => read(Math.max(PAGE_SIZE, people.length), "");
 
   const change = async (call: () => Promise<void>, done: string) => {
     try {

@@ -564,7 +564,8 @@ export type ListPeopleRequest = Message<"visage.v1.ListPeopleRequest"> & {
   galleryId: string;
 
   /**
-   * How many people to return, 1 to 1000. 0 means 100.
+   * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+   * about 1000 faces.
    *
    * @generated from field: int32 page_size = 2;
    */

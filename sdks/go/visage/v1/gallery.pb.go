@@ -1032,7 +1032,8 @@ type ListPeopleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the gallery.
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
-	// How many people to return, 1 to 1000. 0 means 100.
+	// How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+	// about 1000 faces.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The next_page_token of the previous page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`

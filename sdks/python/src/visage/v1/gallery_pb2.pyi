@@ -542,7 +542,9 @@ class ListPeopleRequest(_message.Message):
     gallery_id: _builtins.str
     """The id of the gallery."""
     page_size: _builtins.int
-    """How many people to return, 1 to 1000. 0 means 100."""
+    """How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+    about 1000 faces.
+    """
     page_token: _builtins.str
     """The next_page_token of the previous page."""
     def __init__(

@@ -105,7 +105,8 @@ private static final long serialVersionUID = 0L;
   private int pageSize_ = 0;
   /**
    * <pre>
-   * How many people to return, 1 to 1000. 0 means 100.
+   * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+   * about 1000 faces.
    * </pre>
    *
    * <code>int32 page_size = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -607,7 +608,8 @@ private static final long serialVersionUID = 0L;
     private int pageSize_ ;
     /**
      * <pre>
-     * How many people to return, 1 to 1000. 0 means 100.
+     * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+     * about 1000 faces.
      * </pre>
      *
      * <code>int32 page_size = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -619,7 +621,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How many people to return, 1 to 1000. 0 means 100.
+     * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+     * about 1000 faces.
      * </pre>
      *
      * <code>int32 page_size = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -635,7 +638,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * How many people to return, 1 to 1000. 0 means 100.
+     * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+     * about 1000 faces.
      * </pre>
      *
      * <code>int32 page_size = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -32,7 +32,8 @@ public interface ListPeopleRequestOrBuilder extends
 
   /**
    * <pre>
-   * How many people to return, 1 to 1000. 0 means 100.
+   * How many people to return at most, 1 to 1000. 0 means 100. A page ends earlier, with a token, when its people have
+   * about 1000 faces.
    * </pre>
    *
    * <code>int32 page_size = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -110,7 +110,12 @@ const SETTINGS = {
   /** URL of an OTLP/HTTP trace collector. */
   tracesEndpoint: setting<string | undefined>("OTEL_EXPORTER_OTLP_ENDPOINT", undefined, parseHttpUrl),
   /** Name of the service in traces. */
-  tracesName: setting("OTEL_SERVICE_NAME", "visage", parseText),
+  serviceName: setting<string | undefined>("OTEL_SERVICE_NAME", undefined, parseText),
+  /** Further attributes of the service in traces. Parsed later: OpenTelemetry requires to ignore what is invalid. */
+  resourceAttributes: setting<string | undefined>("OTEL_RESOURCE_ATTRIBUTES", undefined, parseText),
+  /** Which requests are traced, and a number for it. Parsed later, like the attributes. */
+  tracesSampler: setting("OTEL_TRACES_SAMPLER", "parentbased_always_on", parseText),
+  tracesSamplerArgument: setting<string | undefined>("OTEL_TRACES_SAMPLER_ARG", undefined, parseText),
   /** PEM file of the TLS certificate; undefined for cleartext. */
   tlsCert: setting<string | undefined>("VISAGE_TLS_CERT", undefined, parsePath),
   /** PEM file of the private key of the certificate. */

@@ -11,11 +11,18 @@ import { createListenError } from "./http/listen-error.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import { digestsFromManifest, readCalibration, readFalseMatchCurve, readManifest } from "./model-manifest.ts";
+import {
+  digestsFromManifest,
+  readCalibration,
+  readFalseMatchCurve,
+  readManifest,
+  readVersion,
+} from "./model-manifest.ts";
 import { ResourceStack } from "./resource-stack.ts";
 import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
+import { createResource, logFieldsFromResource } from "./telemetry/resource.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import { openPool, type Pool } from "./workers/pool.ts";
 
@@ -34,11 +41,13 @@ export interface RunningService extends RunningServer {
 /** Limit of worker output in one log line. */
 const MAX_WORKER_OUTPUT_CHARACTERS = 4096;
 
+/** Opens the log of the service. Every line has the version and the instance. */
+export function openLog(config: Config): Log {
+  return createLog(config.logLevel, undefined, logFieldsFromResource(createResource(config, readVersion())));
+}
+
 /** Starts the service. It is ready when the promise resolves. On an error, everything opened so far is closed. */
-export async function startService(
-  config: Config,
-  log: Log = createLog(config.logLevel),
-): Promise<RunningService> {
+export async function startService(config: Config, log: Log = openLog(config)): Promise<RunningService> {
   const resources = new ResourceStack();
   try {
     const credentials = await readTlsCredentials(config);
@@ -100,7 +109,7 @@ export async function startService(
     );
     const pool = await openingPool;
     started.pool = pool;
-    const traces = resources.addIfDefined(await openTracesIfConfigured(config));
+    const traces = resources.addIfDefined(await openTracesIfConfigured(config, log));
     const server = resources.add(
       await startServer({
         config,
@@ -223,10 +232,20 @@ async function loadServerModules() {
 }
 
 /** Opens the trace exporter if it is configured. Its large modules are loaded only then. */
-async function openTracesIfConfigured({ tracesEndpoint: endpoint, tracesName: serviceName }: Config) {
-  if (endpoint === undefined) return undefined;
+async function openTracesIfConfigured(config: Config, log: Log) {
+  const onFault = (cause: string) => log.warn({ event: "setting ignored", cause });
+  const resource = createResource(config, readVersion(), onFault);
+  if (config.tracesEndpoint === undefined) return undefined;
   const { openTraces } = await import("./telemetry/traces.ts");
-  return openTraces({ endpoint, serviceName });
+  return openTraces({
+    endpoint: config.tracesEndpoint,
+    resource,
+    sampler: config.tracesSampler,
+    argument: config.tracesSamplerArgument,
+    onFault,
+    onUnreachable: (error) => log.error({ event: "trace collector unavailable", cause: String(error) }),
+    onReachable: () => log.info({ event: "trace collector available" }),
+  });
 }
 
 /** Reloads the certificates from disk. On an error, logs it and keeps the current ones. */

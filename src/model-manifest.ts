@@ -23,6 +23,12 @@ export type Manifest = Readonly<Record<string, Network>>;
 /** Root folder of the package, for both the sources and the compiled code. */
 export const PACKAGE_ROOT = findPackageRoot(import.meta.dirname);
 
+/** Returns the version of the package. */
+export function readVersion(): string {
+  const text = readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
 /** Default folder of the networks. */
 export const DEFAULT_MODELS_DIR = join(PACKAGE_ROOT, "models");
 

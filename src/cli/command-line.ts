@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PACKAGE_ROOT } from "../model-manifest.ts";
+import { readVersion } from "../model-manifest.ts";
 import { parseOptions } from "./arguments.ts";
 import {
   type Command,
@@ -133,9 +131,4 @@ ${lines.join("\n")}
 
 The exit code is 0 on success, 1 on an error and 2 if the command line is invalid.
 `;
-}
-
-function readVersion(): string {
-  const text = readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -4,9 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { trialUserPath } from "../accounts/trial-user.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isLoopback } from "../http/loopback.ts";
-import { type RunningService, startService } from "../main.ts";
+import { openLog, type RunningService, startService } from "../main.ts";
 import { PACKAGE_ROOT } from "../model-manifest.ts";
-import { createLog } from "../telemetry/log.ts";
 import { parseOptions } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES } from "./command.ts";
 import { runUntilStopped } from "./service-lifecycle.ts";
@@ -41,7 +40,7 @@ export async function run(args: readonly string[], { env, stdout }: CommandConte
   parseOptions({ args, options: {} });
   const config = readConfig(env);
   setFlagsFromString(HEAP_GROWTH);
-  const log = createLog(config.logLevel);
+  const log = openLog(config);
   await runUntilStopped({
     start: () => startService(config, log),
     onStarted: (service) => stdout.write(formatStart(service, config, stdout.isTTY ?? false)),
@@ -49,7 +48,8 @@ export async function run(args: readonly string[], { env, stdout }: CommandConte
     log,
     process,
   });
-  return EXIT_CODES.ok;
+  // Everything is closed. A trace collector that does not answer would keep the process running.
+  process.exit(EXIT_CODES.ok);
 }
 
 /** Formats the address of the service and how to call it. */

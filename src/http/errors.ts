@@ -87,9 +87,13 @@ function jsonResponse(status: number, headers: OutgoingHttpHeaders, json: unknow
   return { status, headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(json) };
 }
 
-function logFault({ id, operation }: RequestContext, { cause, message }: ServiceError, log: Log): void {
+function logFault(
+  { id, trace, operation }: RequestContext,
+  { cause, message }: ServiceError,
+  log: Log,
+): void {
   const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? message);
-  log.error({ requestId: id, operation, reason: "INTERNAL", cause: stack });
+  log.error({ requestId: id, trace_id: trace?.traceId, operation, reason: "INTERNAL", cause: stack });
 }
 
 /** Converts anything that a stage has thrown to the error to report. */

@@ -58,6 +58,8 @@ export interface LifecycleOptions {
   readonly isReady: () => boolean;
   /** Aborted when the service shuts down. */
   readonly draining: AbortSignal;
+  /** Whether requests are traced. */
+  readonly isTraced: boolean;
   /** How many items of one stream may be in progress at the same time. */
   readonly streamWindow: number;
   readonly watchLimiter: WatchLimiter;
@@ -204,7 +206,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     try {
       sendError(context, error, options);
     } catch (cause) {
-      log.error({ event: "error not sent", requestId: context.id, cause: stackOf(cause) });
+      const ids = { requestId: context.id, trace_id: context.trace?.traceId };
+      log.error({ event: "error not sent", ...ids, cause: stackOf(cause) });
       destroy(context.response);
     }
   }
@@ -222,7 +225,9 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
         try {
           observe(summary);
         } catch (error) {
-          log.error({ event: "observer failed", requestId: summary.requestId, cause: stackOf(error) });
+          const { requestId, trace } = summary;
+          const ids = { requestId, trace_id: trace?.traceId };
+          log.error({ event: "observer failed", ...ids, cause: stackOf(error) });
         }
       }
     };
@@ -234,6 +239,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       return (request, response) => {
         inFlight++;
         const context = new RequestContext(request, response, {
+          isTraced: options.isTraced,
           isDraining: () => options.draining.aborted,
           onEnd: () => end(context, listener.observe),
         });

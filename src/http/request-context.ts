@@ -2,12 +2,15 @@ import type { Caller as AdmittedCaller } from "../accounts/admission-result.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { CANCELED, RequestRecord } from "../service/request-record.ts";
 import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
+import { type TraceContext, traceContextFrom } from "../telemetry/trace-context.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
 import { NO_OPERATION, type Route } from "./router.ts";
 
-/** Callbacks of a request context. */
-export interface RequestCallbacks {
+/** Options of a request context. */
+export interface RequestContextOptions {
+  /** Whether requests are traced. */
+  readonly isTraced: boolean;
   readonly isDraining: () => boolean;
   /** Called exactly once, whatever happens to the request. */
   readonly onEnd: (context: RequestContext) => void;
@@ -23,7 +26,8 @@ export class RequestContext implements Exchange {
   readonly response: Response;
   readonly startedAtMs = Date.now();
   readonly startMs = performance.now();
-  readonly record = new RequestRecord();
+  readonly record: RequestRecord;
+  readonly trace: TraceContext | undefined;
   /** Set by the head stage; undefined for an unknown path. */
   route: Route | undefined;
   protocol: Protocol = "rest";
@@ -32,17 +36,19 @@ export class RequestContext implements Exchange {
   /** The client's deadline, by `performance.now()`. */
   deadlineMs = Number.POSITIVE_INFINITY;
   readonly #abort = new AbortController();
-  readonly #callbacks: RequestCallbacks;
+  readonly #options: RequestContextOptions;
   #caller: AdmittedCaller | undefined;
   #lease: BodyLease | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(request: Request, response: Response, callbacks: RequestCallbacks) {
+  constructor(request: Request, response: Response, options: RequestContextOptions) {
     this.request = request;
     this.response = response;
     this.id = requestIdFrom(request.headers[REQUEST_ID]);
-    this.#callbacks = callbacks;
+    this.trace = traceContextFrom(request.headers, options.isTraced);
+    this.record = new RequestRecord(this.trace?.traceId);
+    this.#options = options;
     // Every error is followed by `close`, which is handled below.
     request.on("error", () => {});
     response.on("error", () => {});
@@ -54,7 +60,7 @@ export class RequestContext implements Exchange {
   }
 
   get isDraining(): boolean {
-    return this.#callbacks.isDraining();
+    return this.#options.isDraining();
   }
 
   /** Aborted when the client leaves before the response is complete. */
@@ -101,6 +107,7 @@ export class RequestContext implements Exchange {
     const { record } = this;
     return {
       requestId: this.id,
+      trace: this.trace,
       user: record.caller?.fingerprint,
       operation: this.operation,
       protocol: this.protocol,
@@ -110,7 +117,6 @@ export class RequestContext implements Exchange {
       imageBytes: record.imageBytes,
       faces: record.faces,
       stages: record.stages,
-      headers: this.request.headers,
     };
   }
 
@@ -124,6 +130,6 @@ export class RequestContext implements Exchange {
       this.#abort.abort(new DOMException("The client closed the request.", "AbortError"));
     this.#lease?.release();
     this.#caller?.finish(this.operation, this.record.outcome ?? CANCELED);
-    this.#callbacks.onEnd(this);
+    this.#options.onEnd(this);
   };
 }

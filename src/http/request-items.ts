@@ -90,7 +90,7 @@ interface ItemCallbacks {
 }
 
 class RequestItem implements StreamItem {
-  readonly record = new RequestRecord();
+  readonly record: RequestRecord;
   readonly #context: RequestContext;
   readonly #lease: BodyLease;
   readonly #callbacks: ItemCallbacks;
@@ -101,6 +101,7 @@ class RequestItem implements StreamItem {
   #isEnded = false;
 
   constructor(context: RequestContext, lease: BodyLease, callbacks: ItemCallbacks) {
+    this.record = new RequestRecord(context.trace?.traceId);
     this.#context = context;
     this.#lease = lease;
     this.#callbacks = callbacks;
@@ -129,11 +130,12 @@ class RequestItem implements StreamItem {
     this.#abort.abort(new DOMException("The item has ended.", "AbortError"));
     this.#lease.release();
     this.#callbacks.onEnd();
-    const { operation, id: requestId, protocol, request } = this.#context;
+    const { operation, id: requestId, trace, protocol } = this.#context;
     this.#caller?.finish(operation, outcome);
     const { caller, imageBytes, faces, stages } = this.record;
     this.#callbacks.observe({
       requestId,
+      trace,
       user: caller?.fingerprint ?? this.#context.record.caller?.fingerprint,
       operation: `${operation}.item`,
       protocol,
@@ -143,7 +145,6 @@ class RequestItem implements StreamItem {
       imageBytes,
       faces,
       stages,
-      headers: request.headers,
     });
   };
 }

@@ -52,6 +52,8 @@ export interface ServerConfig {
   /** Key of the operator; undefined to switch AdminService off. */
   readonly adminKey: string | undefined;
   readonly trustedProxies: TrustedProxies;
+  /** URL of a trace collector; undefined if requests are not traced. */
+  readonly tracesEndpoint: string | undefined;
   /** Whether to answer like the original service over REST (docs/legacy.md). */
   readonly legacy: boolean;
   /** Whether gRPC reflection is served. */
@@ -150,6 +152,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     pages: config.web ? openPages(config) : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
+    isTraced: config.tracesEndpoint !== undefined,
     streamWindow: Math.min(LIMITS.streamImages, LIMITS.streamImagesPerWorker * analyzer.size),
     watchLimiter: new WatchLimiter(),
     budget,

@@ -1,9 +1,10 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import { callerFrom } from "./request-record.ts";
+import { callerFrom, recordFrom } from "./request-record.ts";
 
 /** A change of something that is stored, for the log. It holds no vector, no key and no result of a search. */
 export interface AuditEntry {
   readonly requestId: string | null;
+  readonly trace_id: string | undefined;
   /** Fingerprint of the user, or `admin`. */
   readonly user: string;
   /** Such as `DeletePerson`. */
@@ -22,6 +23,7 @@ export function auditEntryFrom(
 ): AuditEntry {
   return {
     requestId: requestHeader.get("x-request-id"),
+    trace_id: recordFrom(values)?.traceId,
     user: callerFrom(values).fingerprint,
     operation: method.name,
     resource,

@@ -96,7 +96,8 @@ export function createItemAnalyzer(
       if (item.signal.aborted) throw fault;
       const error = serviceErrorFrom(fault);
       outcome = reasonFromKind(error.kind);
-      logHiddenCause(log, error, { requestId: item.requestId, operation: "AnalyzeImages" });
+      const { requestId, record } = item;
+      logHiddenCause(log, error, { requestId, trace_id: record.traceId, operation: "AnalyzeImages" });
       return { key: key.slice(0, MAX_KEY_BYTES), result: { case: "error", value: statusFrom(error) } };
     } finally {
       item.end(outcome);

@@ -3,7 +3,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import { connectErrorFrom } from "./error-responses.ts";
 import { type ErrorKind, reasonFromKind } from "./error-table.ts";
-import { setOutcome } from "./request-record.ts";
+import { recordFrom, setOutcome } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
 /** The header with the id of a request, which the log also states. */
@@ -74,7 +74,11 @@ export function translateErrors(log: RequestLog): Interceptor {
       const error = serviceErrorFrom(fault instanceof ConnectError ? fault.cause : fault);
       // A cancellation may interrupt the work anywhere and is not an error of the service.
       if (!isCancelled(request.signal))
-        logHiddenCause(log, error, { requestId, operation: request.method.name });
+        logHiddenCause(log, error, {
+          requestId,
+          trace_id: recordFrom(request.contextValues)?.traceId,
+          operation: request.method.name,
+        });
       throw withId(connectErrorFrom(error), requestId);
     };
     const message = request.stream ? watchMessages(request.message, throwParseError) : undefined;
@@ -94,7 +98,7 @@ function throwParseError(fault: unknown): never {
 export function logHiddenCause(
   log: RequestLog,
   error: ServiceError,
-  request: { readonly requestId?: string; readonly operation: string },
+  request: { readonly requestId: string; readonly trace_id: string | undefined; readonly operation: string },
 ): void {
   const level = LOG_LEVELS[error.kind];
   if (level) log[level]({ ...request, reason: reasonFromKind(error.kind), cause: causeText(error) });

@@ -29,6 +29,8 @@ export interface StageTime {
 
 /** Facts about a request for usage, log, metrics and traces. It holds no content of the request or the response. */
 export class RequestRecord {
+  /** Undefined if the request is not part of a trace. */
+  readonly traceId: string | undefined;
   /** Set once the request is admitted. */
   caller: Caller | undefined;
   /** Throws ServiceError if the caller may no longer be served. Set for an admitted stream. */
@@ -41,6 +43,10 @@ export class RequestRecord {
   readonly faces: number[] = [];
   /** In the order in which the steps ended. */
   readonly stages: StageTime[] = [];
+
+  constructor(traceId?: string) {
+    this.traceId = traceId;
+  }
 }
 
 const RECORD = createContextKey<RequestRecord | undefined>(undefined);

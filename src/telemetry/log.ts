@@ -19,48 +19,53 @@ export interface Log {
 /** Destination of the log lines. */
 export type LogOutput = Pick<LineWriter, "write" | "dropped" | "flush">;
 
-/** Creates a log, by default to standard error. Writing never blocks. */
-export function createLog(level: LogLevel, output: LogOutput = openStandardErrorOutput()): Log {
+/** Creates a log, by default to standard error, with fields that every line has. Writing never blocks. */
+export function createLog(
+  level: LogLevel,
+  output?: LogOutput,
+  commonFields: Readonly<Record<string, string>> = {},
+): Log {
+  const destination = output ?? openStandardErrorOutput(commonFields);
   const logger = pino(
     {
       level: level === "off" ? "silent" : level,
-      // Omit process id and host name: the log collector adds them.
-      base: null,
+      base: commonFields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    output,
+    destination,
   );
   return {
     info: (fields) => logger.info(fields),
     warn: (fields) => logger.warn(fields),
     error: (fields) => logger.error(fields),
     get droppedLines() {
-      return output.dropped;
+      return destination.dropped;
     },
-    flush: (timeoutMs) => output.flush(timeoutMs),
+    flush: (timeoutMs) => destination.flush(timeoutMs),
   };
 }
 
-function openStandardErrorOutput(): LineWriter {
+function openStandardErrorOutput(commonFields: Readonly<Record<string, string>>): LineWriter {
+  /** Returns the log line that reports dropped lines. */
+  const formatDropNotice = (lines: number) => {
+    const time = new Date().toISOString();
+    const fields = { level: "warn", time, ...commonFields, event: "log lines dropped", lines };
+    return `${JSON.stringify(fields)}\n`;
+  };
   return new LineWriter(openStandardErrorWriter(), formatDropNotice);
-}
-
-/** Returns the log line that reports dropped lines. */
-function formatDropNotice(lines: number): string {
-  const time = new Date().toISOString();
-  return `${JSON.stringify({ level: "warn", time, event: "log lines dropped", lines })}\n`;
 }
 
 /** Returns the log fields of a finished request. */
 export function logFieldsFromSummary(summary: RequestSummary): LogFields {
-  const { requestId, user, operation, protocol, outcome, durationMs, imageBytes, faces } = summary;
+  const { requestId, trace, user, operation, protocol, outcome, durationMs, imageBytes, faces } = summary;
   // Requests with two images run each stage twice.
   const stagesMs: Record<string, number> = {};
   for (const { stage, milliseconds } of summary.stages)
     stagesMs[stage] = roundToTenth((stagesMs[stage] ?? 0) + milliseconds);
   return {
     requestId,
+    trace_id: trace?.traceId,
     user,
     operation,
     protocol,

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { TraceContext } from "./trace-context.ts";
 
 /** The protocol of a request; `rest` is plain HTTP with JSON, a form or multipart. */
 export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
@@ -6,6 +6,8 @@ export type Protocol = "grpc" | "grpc-web" | "connect" | "rest";
 /** Summary of a finished request for log, metrics and traces. It contains no payload of request or response. */
 export interface RequestSummary {
   readonly requestId: string;
+  /** Undefined if the request is not part of a trace. */
+  readonly trace: TraceContext | undefined;
   /** Fingerprint of the user; undefined if the request was not authenticated. */
   readonly user: string | undefined;
   /** Such as `get_face_vec`; `none` for a path without an operation. */
@@ -26,8 +28,6 @@ export interface RequestSummary {
     readonly stage: string;
     readonly milliseconds: number;
   }[];
-  /** The request headers. Only `traceparent` and `tracestate` may be used, to continue the trace of the client. */
-  readonly headers: IncomingHttpHeaders;
 }
 
 /** Called once for every finished request. */

@@ -1,41 +1,92 @@
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
-import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { ExportResultCode, TraceState } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  type SpanExporter,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { Outage } from "./outage.ts";
 import type { RequestObserver, RequestSummary } from "./request-summary.ts";
+import type { Resource } from "./resource.ts";
+import { createSampler, type SamplerSettings } from "./sampler.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 /** Options of the trace exporter. */
-export interface TracesOptions {
+export interface TracesOptions extends SamplerSettings {
   /** URL of an OTLP/HTTP collector. */
   readonly endpoint: string;
-  readonly serviceName: string;
+  readonly resource: Resource;
+  /** Called for a setting that is ignored. */
+  readonly onFault: (fault: string) => void;
+  /** Called once when the collector does not accept spans, and once when it accepts them again. */
+  readonly onUnreachable: (error: unknown) => void;
+  readonly onReachable: () => void;
 }
 
 /** Exports the traces of the service. */
 export interface Traces {
   readonly observe: RequestObserver;
-  /** Sends the remaining spans. */
+  /** Sends the remaining spans, unless the collector is too slow or cannot be reached. Never rejects. */
   close(): Promise<void>;
 }
 
 const SUCCESS = "ok";
+
+/** How long a collector may delay the end of the process. */
+const CLOSE_TIMEOUT_MS = 3_000;
 
 /**
  * Exports a span for each request, with a child span for each processing stage of each image. The spans are created when
  * the request has finished. The stages of one image run one after the other, so their start times follow from their
  * durations.
  */
-export function openTraces({ endpoint, serviceName }: TracesOptions): Traces {
-  const exporter = new OTLPTraceExporter({ url: new URL("v1/traces", withSlash(endpoint)).href });
+export function openTraces(options: TracesOptions): Traces {
+  const exporter = new OTLPTraceExporter({ url: new URL("v1/traces", withSlash(options.endpoint)).href });
+  let newTraceId = "";
+  const randomIds = new RandomIdGenerator();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": serviceName }),
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
+    resource: resourceFromAttributes(options.resource),
+    sampler: createSampler(options, options.onFault),
+    // The log already has the trace id of a request.
+    idGenerator: { generateTraceId: () => newTraceId, generateSpanId: () => randomIds.generateSpanId() },
+    spanProcessors: [new BatchSpanProcessor({ exporter: watchOutages(exporter, options) })],
   });
   const tracer = provider.getTracer("visage");
   return {
-    observe: (summary) => addSpans(tracer, summary),
-    close: () => provider.shutdown(),
+    observe: (summary) => {
+      if (!summary.trace) return;
+      newTraceId = summary.trace.traceId;
+      addSpans(tracer, summary, summary.trace);
+    },
+    close: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+      });
+      // A failed export was reported.
+      await Promise.race([provider.shutdown().catch(() => {}), timeout]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Reports when exports start to fail and when they succeed again. */
+function watchOutages(
+  exporter: SpanExporter,
+  { onUnreachable, onReachable }: Pick<TracesOptions, "onUnreachable" | "onReachable">,
+): SpanExporter {
+  const outage = new Outage(onUnreachable, onReachable);
+  return {
+    export: (spans, onResult) =>
+      exporter.export(spans, (result) => {
+        if (result.code === ExportResultCode.SUCCESS) outage.end();
+        else outage.begin(result.error);
+        onResult(result);
+      }),
+    shutdown: () => exporter.shutdown(),
   };
 }
 
@@ -43,7 +94,7 @@ function withSlash(url: string): string {
   return url.endsWith("/") ? url : `${url}/`;
 }
 
-function addSpans(tracer: Tracer, summary: RequestSummary): void {
+function addSpans(tracer: Tracer, summary: RequestSummary, traceContext: TraceContext): void {
   const attributes = {
     "visage.request_id": summary.requestId,
     "visage.protocol": summary.protocol,
@@ -53,8 +104,9 @@ function addSpans(tracer: Tracer, summary: RequestSummary): void {
     ...(summary.user !== undefined && { "visage.user": summary.user }),
   };
   const options = { kind: SpanKind.SERVER, startTime: summary.startedAtMs, attributes };
-  const parent = parentContext(summary);
+  const parent = parentContext(traceContext);
   const span = tracer.startSpan(summary.operation, options, parent);
+  if (!span.isRecording()) return;
   if (summary.outcome !== SUCCESS) span.setStatus({ code: SpanStatusCode.ERROR, message: summary.outcome });
   addStageSpans(tracer, summary, trace.setSpan(parent, span));
   span.end(summary.startedAtMs + summary.durationMs);
@@ -70,10 +122,13 @@ function addStageSpans(tracer: Tracer, { stages, startedAtMs }: RequestSummary, 
   }
 }
 
-/** Returns the trace context of the request headers (W3C Trace Context). */
-function parentContext({ headers }: RequestSummary): Context {
-  return new W3CTraceContextPropagator().extract(ROOT_CONTEXT, headers, {
-    get: (carrier, name) => carrier[name],
-    keys: Object.keys,
+function parentContext({ traceId, parent }: TraceContext): Context {
+  if (!parent) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId: parent.spanId,
+    traceFlags: parent.flags,
+    isRemote: true,
+    ...(parent.state !== undefined && { traceState: new TraceState(parent.state) }),
   });
 }

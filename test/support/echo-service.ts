@@ -114,6 +114,7 @@ export function createTestLifecycle(
     pages: undefined,
     isReady: () => true,
     draining: new AbortController().signal,
+    isTraced: false,
     streamWindow: 2,
     typedRest: [],
     lines: [],

@@ -19,9 +19,11 @@ import {
   readVersion,
 } from "./model-manifest.ts";
 import { ResourceStack } from "./resource-stack.ts";
-import { createLog, type Log, logFieldsFromSummary } from "./telemetry/log.ts";
+import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
+import { createLog, type Log } from "./telemetry/log.ts";
 import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
 import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
+import { createRequestLog } from "./telemetry/request-log.ts";
 import { createResource, logFieldsFromResource } from "./telemetry/resource.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import { openPool, type Pool } from "./workers/pool.ts";
@@ -66,6 +68,7 @@ export async function startService(config: Config, log: Log = openLog(config)): 
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
         onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
+        onWorkerReplacement: () => log.info({ event: "worker replaced" }),
         onWorkerOutput: (text) =>
           log.warn({ event: "worker output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
       }),
@@ -93,10 +96,13 @@ export async function startService(config: Config, log: Log = openLog(config)): 
     });
     if (config.trialUser !== undefined && userId === undefined)
       log.warn({ event: "trial user has another key", cause: "VISAGE_TRIAL_USER was rotated or revoked" });
-    const onStoreError = (error: unknown) =>
-      log.error({ event: "accounts unavailable", cause: String(error) });
     const authenticator = resources.add(
-      createAuthenticator({ store, graceMs: config.accountsGraceMs, onStoreError }),
+      createAuthenticator({
+        store,
+        graceMs: config.accountsGraceMs,
+        onStoreError: (error) => log.error({ event: "accounts unavailable", cause: String(error) }),
+        onStoreRecovery: () => log.info({ event: "accounts available" }),
+      }),
     );
     started.authenticator = authenticator;
     const fetcher = resources.add(
@@ -123,7 +129,8 @@ export async function startService(config: Config, log: Log = openLog(config)): 
         warmUpImage: createSyntheticFace(),
         log,
         observers: [
-          (summary) => log.info(logFieldsFromSummary(summary)),
+          createRequestLog(log),
+          createGalleryOutageLog(log),
           metrics.observe,
           ...(traces ? [traces.observe] : []),
         ],
@@ -160,6 +167,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     graceMs: config.accountsGraceMs,
     maxWaitMs: config.maxQueueWaitMs,
     onLoss: (cause) => log.error({ event: "search process lost", cause }),
+    onReplacement: () => log.info({ event: "search process replaced" }),
     onOutput: (text) =>
       log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
     onSearch: metrics.observeSearch,
@@ -206,8 +214,9 @@ async function openMetrics(
   if (!metricsPort) return undefined;
   const { port, isDefault } = metricsPort;
   const onError = (error: unknown) => log.error({ event: "metrics collection failed", cause: String(error) });
+  const onRecovery = () => log.info({ event: "metrics collection recovered" });
   try {
-    return await open({ metrics, host, port, onError });
+    return await open({ metrics, host, port, onError, onRecovery });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (!isDefault || code !== "EADDRINUSE")

@@ -11,6 +11,8 @@ export interface AccountCacheOptions {
   readonly graceMs: number;
   /** Called once per outage, with the first error. */
   readonly onStoreError: (error: unknown) => void;
+  /** Called when the store responds again after an outage. */
+  readonly onStoreRecovery: () => void;
 }
 
 interface Entry {
@@ -115,7 +117,9 @@ export class AccountCache {
       this.#options
         .read(credential)
         .then((account) => {
+          const isRecovery = this.#isUnavailable;
           this.#isUnavailable = false;
+          if (isRecovery) this.#options.onStoreRecovery();
           this.#add(credential, account, nowMs);
           resolve(account ?? "unknown");
         }, fail)

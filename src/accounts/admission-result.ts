@@ -36,6 +36,14 @@ export type RejectionKind =
   | "tooManyRequests"
   | "accountsUnavailable";
 
+/** A failed authentication, for the log. */
+export interface FailedAuth {
+  /** Client address. Empty if the client has already left. */
+  readonly address: string;
+  /** The kind of credential that failed, or that was not checked because too many have failed. */
+  readonly credential: "none" | "key" | "certificate" | "admin key";
+}
+
 /** The result for a request that is not admitted. */
 export interface Rejection {
   readonly admitted: false;
@@ -51,6 +59,8 @@ export interface Rejection {
   readonly waitMs?: number;
   /** State of the limit that was exceeded: the monthly quota or the rate limit. */
   readonly limits: LimitStatus | undefined;
+  /** Set if no user was identified. */
+  readonly failedAuth?: FailedAuth;
 }
 
 /** Whether a request is admitted, and for whom. */
@@ -60,13 +70,14 @@ interface RejectionDetails {
   readonly message?: string | undefined;
   readonly retrySeconds?: number | undefined;
   readonly limits?: LimitStatus | undefined;
+  readonly failedAuth?: FailedAuth;
 }
 
 /** Creates a rejection. Its delay is rounded up to whole seconds. */
 export function createRejection(
   kind: RejectionKind,
-  { message, retrySeconds, limits }: RejectionDetails = {},
+  { message, retrySeconds, limits, failedAuth }: RejectionDetails = {},
 ): Rejection {
   const retryAfterSeconds = retrySeconds && Math.max(1, Math.ceil(retrySeconds));
-  return { admitted: false, kind, message, retryAfterSeconds, limits };
+  return { admitted: false, kind, message, retryAfterSeconds, limits, ...(failedAuth && { failedAuth }) };
 }

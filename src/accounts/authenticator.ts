@@ -10,6 +10,7 @@ import {
   type AdmissionResult,
   type Caller,
   createRejection,
+  type FailedAuth,
   type LimitStatus,
   type Rejection,
 } from "./admission-result.ts";
@@ -54,6 +55,8 @@ export interface AuthenticatorOptions {
   readonly graceMs: number;
   /** Called once per outage of reads or writes, and for usage that is lost at the end. */
   readonly onStoreError: (error: unknown) => void;
+  /** Called when both reads and writes succeed again. */
+  readonly onStoreRecovery?: () => void;
 }
 
 type AddressSource = Pick<AuthRequest, "address">;
@@ -79,14 +82,19 @@ const RESERVED_QUOTA_WAIT_MS = 100;
  * one. Several together may exceed it by what they serve in the few seconds until they read each other's counts. The
  * rate limit applies to each authenticator alone.
  */
-export function createAuthenticator({ store, graceMs, onStoreError }: AuthenticatorOptions): Authenticator {
-  const usageCounter = new UsageCounter(store, onStoreError);
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { store, graceMs, onStoreError } = options;
+  const isAvailable = () => !accounts.isUnavailable && !usageCounter.isFailing;
+  const onStoreRecovery = () => {
+    if (isAvailable()) options.onStoreRecovery?.();
+  };
+  const usageCounter = new UsageCounter(store, onStoreError, onStoreRecovery);
   const clock = new MonthClock();
   const monthlyUsage = new MonthlyUsageTable();
   const rateLimits = new TokenBuckets();
   const accountRateLimits = new TokenBuckets();
   const failedAuthLimiter = new FailedAuthLimiter();
-  const accounts = new AccountCache({ read: readAccount, graceMs, onStoreError });
+  const accounts = new AccountCache({ read: readAccount, graceMs, onStoreError, onStoreRecovery });
 
   async function readAccount(credential: string): Promise<Account | undefined> {
     const month = clock.now().name;
@@ -110,7 +118,11 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     if (found === "unavailable")
       return createRejection("accountsUnavailable", { retrySeconds: DEFAULT_RETRY_SECONDS });
     if (typeof found === "string" || !found.user.enabled)
-      return rejectFailedAuth("unknownUser", source, messageFrom(found, keyHashes));
+      return rejectFailedAuth(
+        "unknownUser",
+        failedAuthFrom(source, keyHashes),
+        messageFrom(found, keyHashes),
+      );
     const { user, plan } = found;
     if (purpose === "account")
       return checkRate(accountRateLimits, user.id, ACCOUNT_RATE) ?? admitUncounted(found, keyHashes);
@@ -126,13 +138,13 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
 
   function rejectFailedAuth(
     kind: "noUserId" | "unknownUser",
-    { address }: AddressSource,
+    failedAuth: FailedAuth,
     message?: string,
   ): Rejection {
-    const retrySeconds = failedAuthLimiter.recordFailure(address);
+    const retrySeconds = failedAuthLimiter.recordFailure(failedAuth.address);
     return retrySeconds === undefined
-      ? createRejection(kind, { message })
-      : createRejection("tooManyRequests", { retrySeconds });
+      ? createRejection(kind, { message, failedAuth })
+      : createRejection("tooManyRequests", { retrySeconds, failedAuth });
   }
 
   function checkRate(buckets: TokenBuckets, userId: string, rate: Rate): Rejection | undefined {
@@ -203,18 +215,23 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
     admit: (request, purpose = "operation") => {
       const { keys, certificate } = request;
       // Checked before the look-ups, so that a request with many keys costs no more than others.
-      if (keys.length > MAX_LIVE_KEYS) return rejectFailedAuth("unknownUser", request, CONTRADICTION);
+      if (keys.length > MAX_LIVE_KEYS)
+        return rejectFailedAuth("unknownUser", failedAuthFrom(request, keys), CONTRADICTION);
       const keyHashes = keys.map(hashKey);
       const subject = certificate?.subject;
       const credentials = subject === undefined ? keyHashes : [...keyHashes, CERTIFICATE_PREFIX + subject];
       if (credentials.length === 0)
         return certificate
-          ? rejectFailedAuth("unknownUser", request, UNTRUSTED_CERTIFICATE)
-          : rejectFailedAuth("noUserId", request);
+          ? rejectFailedAuth("unknownUser", failedAuthFrom(request, keys), UNTRUSTED_CERTIFICATE)
+          : rejectFailedAuth("noUserId", { address: request.address, credential: "none" });
       const retrySeconds = credentials.every((credential) => accounts.isKnown(credential))
         ? undefined
         : failedAuthLimiter.retryAfterSeconds(request.address);
-      if (retrySeconds !== undefined) return createRejection("tooManyRequests", { retrySeconds });
+      if (retrySeconds !== undefined)
+        return createRejection("tooManyRequests", {
+          retrySeconds,
+          failedAuth: failedAuthFrom(request, keys),
+        });
       const found = credentials.map((credential) => accounts.find(credential));
       if (!found.some((lookup) => lookup instanceof Promise))
         return decide(lookupsFrom(found as AccountLookup[], keys.length), keyHashes, request, purpose);
@@ -225,10 +242,15 @@ export function createAuthenticator({ store, graceMs, onStoreError }: Authentica
       );
     },
     get accountsAvailable() {
-      return !accounts.isUnavailable && !usageCounter.isFailing;
+      return isAvailable();
     },
     close: () => usageCounter.close(),
   };
+}
+
+/** Without a key, the credential is a certificate. */
+function failedAuthFrom({ address }: AddressSource, keys: readonly string[]): FailedAuth {
+  return { address, credential: keys.length > 0 ? "key" : "certificate" };
 }
 
 /** What a caller may do by its plan. */

@@ -26,6 +26,7 @@ const CLOSE_RETRY_DELAY_MS = 200;
 export class UsageCounter {
   readonly #store: Pick<AccountStore, "addUsage">;
   readonly #onStoreError: (error: unknown) => void;
+  readonly #onStoreRecovery: () => void;
   readonly #timer: NodeJS.Timeout;
   /** By user and month, then by operation and outcome. */
   readonly #tallies = new Map<string, Map<string, Tally>>();
@@ -35,10 +36,15 @@ export class UsageCounter {
   #sending: Promise<void> | undefined;
   #isFailing = false;
 
-  /** `onStoreError` is called once per outage, and by `close` for lost counts. */
-  constructor(store: Pick<AccountStore, "addUsage">, onStoreError: (error: unknown) => void) {
+  /** `onStoreError` is called once per outage, and by `close` for lost counts; `onStoreRecovery` after an outage. */
+  constructor(
+    store: Pick<AccountStore, "addUsage">,
+    onStoreError: (error: unknown) => void,
+    onStoreRecovery: () => void = () => {},
+  ) {
     this.#store = store;
     this.#onStoreError = onStoreError;
+    this.#onStoreRecovery = onStoreRecovery;
     this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
@@ -100,7 +106,9 @@ export class UsageCounter {
       const { id, counts, keyUses } = this.#batch;
       await this.#store.addUsage(id, counts, keyUses);
       this.#batch = undefined;
+      const isRecovery = this.#isFailing;
       this.#isFailing = false;
+      if (isRecovery) this.#onStoreRecovery();
     } catch (error) {
       if (!this.#isFailing) this.#onStoreError(error);
       this.#isFailing = true;

@@ -39,6 +39,8 @@ export interface SearchState extends IndexesSize {
 export interface SearchProcessOptions extends SearchSettings {
   /** Called when the process exits unexpectedly. The next search starts another one. */
   readonly onLoss: (cause: string) => void;
+  /** Called when another process responds after a loss. */
+  readonly onReplacement?: () => void;
   /** Gets what the process prints on standard error. */
   readonly onOutput: (text: string) => void;
   /** Called when a search has ended. */
@@ -73,6 +75,8 @@ export class SearchProcess implements GallerySearcher {
   #pending: readonly PendingSearch[] = [];
   #lastId = 0;
   #isClosed = false;
+  /** Whether a process has exited unexpectedly and no other one has responded since. */
+  #isLost = false;
   #size = EMPTY;
   #evictions = 0;
   #starts = 0;
@@ -157,6 +161,10 @@ export class SearchProcess implements GallerySearcher {
     let missedPings = 0;
     child.on("message", (message: SearchProcessMessage) => {
       missedPings = 0;
+      if (this.#isLost && this.#process === child) {
+        this.#isLost = false;
+        this.#options.onReplacement?.();
+      }
       if (message.type === "report") this.#take(message.report);
       else if (message.type === "response")
         this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
@@ -175,7 +183,9 @@ export class SearchProcess implements GallerySearcher {
       this.#size = EMPTY;
       for (const pending of this.#pending)
         pending.settle(new Error(`The search process has ended (${cause}).`));
-      if (!this.#isClosed) onLoss(cause);
+      if (this.#isClosed) return;
+      this.#isLost = true;
+      onLoss(cause);
     };
     child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
     // A process that could not be started emits no `exit`.

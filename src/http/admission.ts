@@ -81,7 +81,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     context.signal.throwIfAborted();
     const limits = admission.admitted ? admission.caller.limits : admission.limits;
     setLimitHeaders(context, limits);
-    if (!admission.admitted) throw rejectionError(admission);
+    if (!admission.admitted) throw recordRejection(context, admission);
     if (context.route?.isStream) {
       context.record.recheckCaller = () => recheck(context);
       // Neither memory nor a worker is needed before the first item of a stream, and items wait for both.
@@ -97,17 +97,20 @@ export function createAdmission(options: AdmissionOptions): Admission {
     throw new ServiceError("overloaded", undefined, rejection);
   }
 
-  async function recheck({ request, signal }: RequestContext): Promise<void> {
+  async function recheck(context: RequestContext): Promise<void> {
+    const { request, signal } = context;
     // The certificate of a client that has left cannot be read, which would count as a failed attempt.
     signal.throwIfAborted();
     const admission = await authenticator.admit(authRequestFrom(request, trustedProxies), "continuation");
     // An outage of the accounts ends no stream.
-    if (!admission.admitted && admission.kind !== "accountsUnavailable") throw rejectionError(admission);
+    if (!admission.admitted && admission.kind !== "accountsUnavailable")
+      throw recordRejection(context, admission);
   }
 
   function admitAdmin(context: RequestContext): void {
     const { address } = authRequestFrom(context.request, trustedProxies);
     const verdict = options.adminAuthenticator?.check(bearerTokensFrom(context.request), address);
+    if (verdict !== "admitted") context.record.failedAuth = { address, credential: "admin key" };
     if (typeof verdict === "object") throw new ServiceError("tooManyRequests", undefined, verdict);
     if (verdict !== "admitted") throw new ServiceError("noAdminKey");
     context.admit(ADMIN);
@@ -134,6 +137,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
 function waitAfter(rejection: Rejection): number | undefined {
   const { kind, waitMs } = rejection;
   return waitMs ?? (SHORT_REJECTIONS.includes(kind) ? rejectionError(rejection).retryAfterMs : undefined);
+}
+
+/** Records a failed authentication and returns the error of the rejection. */
+function recordRejection({ record }: RequestContext, rejection: Rejection): ServiceError {
+  record.failedAuth = rejection.failedAuth;
+  return rejectionError(rejection);
 }
 
 function rejectionError({ kind, message, retryAfterSeconds }: Rejection): ServiceError {

@@ -60,7 +60,9 @@ function rangeFromText(text: string): readonly [Address, number] | undefined {
 /** Parses an entry of X-Forwarded-For. Some proxies add the port, and brackets around IPv6 addresses. */
 function addressFromHop(text: string): Address | undefined {
   const [, bracketed, dotted] = /^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? [];
-  return addressFromText(bracketed ?? dotted ?? text);
+  const address = bracketed ?? dotted ?? text;
+  // A zone has a meaning on one machine only, and it may be a text of any length.
+  return address.includes("%") ? undefined : addressFromText(address);
 }
 
 function addressFromText(text: string): Address | undefined {

@@ -109,6 +109,7 @@ export class RequestContext implements Exchange {
       requestId: this.id,
       trace: this.trace,
       user: record.caller?.fingerprint,
+      failedAuth: record.failedAuth,
       operation: this.operation,
       protocol: this.protocol,
       outcome: record.outcome ?? CANCELED,

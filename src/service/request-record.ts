@@ -35,6 +35,8 @@ export class RequestRecord {
   caller: Caller | undefined;
   /** Throws ServiceError if the caller may no longer be served. Set for an admitted stream. */
   recheckCaller: (() => Promise<void>) | undefined;
+  /** Set if the authentication failed. */
+  failedAuth: { readonly address: string; readonly credential: string } | undefined;
   /** `ok`, or the reason of an error. */
   outcome: string | undefined;
   /** Total size of all images, as sent or fetched. */

@@ -1,9 +1,8 @@
 import { pino } from "pino";
 import { LineWriter, openStandardErrorWriter } from "./line-writer.ts";
 import type { LogLevel } from "./log-level.ts";
-import type { RequestSummary } from "./request-summary.ts";
 
-type LogFields = Readonly<Record<string, unknown>>;
+export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A structured log: one JSON object per line. Fields must not contain images, vectors, user ids or headers. */
 export interface Log {
@@ -54,29 +53,4 @@ function openStandardErrorOutput(commonFields: Readonly<Record<string, string>>)
     return `${JSON.stringify(fields)}\n`;
   };
   return new LineWriter(openStandardErrorWriter(), formatDropNotice);
-}
-
-/** Returns the log fields of a finished request. */
-export function logFieldsFromSummary(summary: RequestSummary): LogFields {
-  const { requestId, trace, user, operation, protocol, outcome, durationMs, imageBytes, faces } = summary;
-  // Requests with two images run each stage twice.
-  const stagesMs: Record<string, number> = {};
-  for (const { stage, milliseconds } of summary.stages)
-    stagesMs[stage] = roundToTenth((stagesMs[stage] ?? 0) + milliseconds);
-  return {
-    requestId,
-    trace_id: trace?.traceId,
-    user,
-    operation,
-    protocol,
-    outcome,
-    durationMs: roundToTenth(durationMs),
-    stagesMs,
-    imageBytes,
-    faces,
-  };
-}
-
-function roundToTenth(value: number): number {
-  return Math.round(value * 10) / 10;
 }

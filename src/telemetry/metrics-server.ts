@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "./metrics.ts";
+import { Outage } from "./outage.ts";
 
 /** An HTTP server for the metrics only. */
 export interface MetricsServer {
@@ -15,8 +16,9 @@ export interface MetricsServerOptions {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** Called for every error of collecting the metrics. */
+  /** Called once when collecting the metrics fails, and once when it succeeds again. */
   readonly onError: (error: unknown) => void;
+  readonly onRecovery: () => void;
 }
 
 /** There are few scrapers. Further connections are closed immediately. */
@@ -34,7 +36,9 @@ export async function openMetricsServer({
   host,
   port,
   onError,
+  onRecovery,
 }: MetricsServerOptions): Promise<MetricsServer> {
+  const outage = new Outage(onError, onRecovery);
   const server = createServer(
     {
       headersTimeout: REQUEST_TIMEOUT_MS,
@@ -45,7 +49,7 @@ export async function openMetricsServer({
     },
     (request, response) => {
       respond(request, response).catch((error: unknown) => {
-        onError(error);
+        outage.begin(error);
         if (!response.headersSent) send(response, 500);
         else response.destroy();
       });
@@ -56,6 +60,7 @@ export async function openMetricsServer({
     if (path !== "/metrics") return send(response, 404);
     if (request.method !== "GET") return send(response, 405, { allow: "GET" });
     const text = await metrics.text();
+    outage.end();
     send(response, 200, { "content-type": metrics.contentType }, text);
   }
   server.maxConnections = MAX_CONNECTIONS;
@@ -63,7 +68,7 @@ export async function openMetricsServer({
   server.on("clientError", (_, socket) => socket.destroy());
   server.listen(port, host);
   await once(server, "listening");
-  server.on("error", onError);
+  server.on("error", (error) => outage.begin(error));
   return {
     port: (server.address() as AddressInfo).port,
     close: () =>

@@ -10,6 +10,8 @@ export interface RequestSummary {
   readonly trace: TraceContext | undefined;
   /** Fingerprint of the user; undefined if the request was not authenticated. */
   readonly user: string | undefined;
+  /** The client address and the kind of credential, if the authentication failed. */
+  readonly failedAuth?: { readonly address: string; readonly credential: string } | undefined;
   /** Such as `get_face_vec`; `none` for a path without an operation. */
   readonly operation: string;
   readonly protocol: Protocol;

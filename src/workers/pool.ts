@@ -33,6 +33,8 @@ export interface PoolOptions extends AnalyzerOptions {
   readonly maxQueueWaitMs?: number | undefined;
   /** Called when a worker exits unexpectedly or cannot be restarted. */
   readonly onWorkerLoss?: ((loss: WorkerLoss) => void) | undefined;
+  /** Called when a lost worker has been replaced. */
+  readonly onWorkerReplacement?: (() => void) | undefined;
   /** Gets what workers print on standard error, such as warnings of native code. Printed by default. */
   readonly onWorkerOutput?: ((text: string) => void) | undefined;
 }
@@ -85,6 +87,7 @@ export async function openPool({
   workers: size,
   maxQueueWaitMs = DEFAULT_MAX_QUEUE_WAIT_MS,
   onWorkerLoss = () => {},
+  onWorkerReplacement = () => {},
   onWorkerOutput = (text) => process.stderr.write(text),
   ...analyzer
 }: PoolOptions): Promise<Pool> {
@@ -97,6 +100,7 @@ export async function openPool({
     onReady: (worker) => queue.addWorker(worker),
     onExit: (worker) => queue.removeWorker(worker),
     onLoss: onWorkerLoss,
+    onReplacement: onWorkerReplacement,
     onOutput: onWorkerOutput,
   });
 

@@ -21,6 +21,8 @@ export interface SupervisorOptions {
   /** Called when such a worker has exited, for whatever reason. */
   readonly onExit: (worker: WorkerProcess) => void;
   readonly onLoss: (loss: WorkerLoss) => void;
+  /** Called when a worker is ready in place of a lost one. */
+  readonly onReplacement: () => void;
   /** Gets what workers print on standard error. */
   readonly onOutput: (text: string) => void;
 }
@@ -83,7 +85,10 @@ export async function superviseWorkers(options: SupervisorOptions): Promise<Work
     for (let delayMs = RESTART_DELAY_MS; !closing.signal.aborted; delayMs *= 2) {
       restarts++;
       const started = await startWorker(options).catch((error: Error) => reportLoss(error.message));
-      if (started) return started;
+      if (started) {
+        if (!closing.signal.aborted) options.onReplacement();
+        return started;
+      }
       const boundedMs = Math.min(delayMs, MAX_RESTART_DELAY_MS);
       await sleep(boundedMs, undefined, { signal: closing.signal }).catch(() => {});
     }

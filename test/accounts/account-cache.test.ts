@@ -34,6 +34,7 @@ beforeEach(async () => {
     },
     graceMs: GRACE_MS,
     onStoreError: (error) => storeErrors.push(error),
+    onStoreRecovery: () => storeErrors.push("recovered"),
   });
 });
 afterEach(() => vi.useRealTimers());

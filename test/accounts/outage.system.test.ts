@@ -98,10 +98,12 @@ describe.skipIf(!hasPostgres)("a database outage under load", () => {
 
   test("admits known users during the grace period and loses no count", async () => {
     const storeErrors: unknown[] = [];
+    let recoveries = 0;
     authenticator = createAuthenticator({
       store,
       graceMs: GRACE_MS,
       onStoreError: (error) => storeErrors.push(error),
+      onStoreRecovery: () => recoveries++,
     });
     load = startLoad();
     expect(await watchLoad()).toEqual(["admitted"]);
@@ -127,6 +129,7 @@ describe.skipIf(!hasPostgres)("a database outage under load", () => {
     await authenticator.close();
     expect(await storedCount(store)).toBe(successes);
     expect(storeErrors).toHaveLength(2);
+    expect(recoveries).toBe(1);
   });
 
   test("stores every count exactly once when the database crashes during a write", async () => {

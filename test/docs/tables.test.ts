@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
@@ -5,7 +7,7 @@ import { FaceAnalysisService, FeatureSchema } from "../../gen/ts/visage/v1/face_
 import { readConfig, variableNames } from "../../src/config.ts";
 import type { CurvePoint } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
-import { readFalseMatchCurve, readManifest } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT, readFalseMatchCurve, readManifest } from "../../src/model-manifest.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
@@ -67,6 +69,22 @@ test("docs/accuracy.md lists the networks as the manifest does", () => {
 test("docs/accuracy.md has the figures of the accuracy report", () => {
   const measured = (path: string) => tableRows(readMarkdown(path)).map(([, figure]) => figure);
   expect(measured("docs/accuracy.md")).toEqual(measured("bench/results/accuracy.md"));
+});
+
+test("docs/operations.md names the failures and recoveries that are logged", () => {
+  const folder = join(PACKAGE_ROOT, "src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const sources = files.map((name) => readFileSync(join(folder, name), "utf8"));
+  const rows = tableRows(sectionUnder(readMarkdown("docs/operations.md"), "Log"), 1);
+  const events = rows.flatMap(([failure, recovery]) => [failure!, recovery!]).filter(Boolean);
+  expect(events.length).toBeGreaterThan(14);
+  for (const event of events)
+    expect(
+      sources.some((text) => text.includes(`event: "${event}"`)),
+      event,
+    ).toBe(true);
 });
 
 test("docs/operations.md lists every metric", async () => {

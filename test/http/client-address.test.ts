@@ -35,6 +35,8 @@ describe("the address of a client", () => {
     ["is read without brackets", "10.1.2.3", "[2001:db8::5]", "2001:db8::5"],
     ["is found behind IPv6 proxies", "2001:db8:1::9", "203.0.113.5, 2001:db8:1:ffff::1", "203.0.113.5"],
     ["is the socket's outside of the trusted ranges", "2001:db8:2::9", "203.0.113.5", "2001:db8:2::9"],
+    ["is not one with a zone", "10.1.2.3", `fe80::1%${"z".repeat(9_000)}`, "10.1.2.3"],
+    ["is not one with a zone in brackets", "10.1.2.3", "[fe80::1%eth0]:80", "10.1.2.3"],
     ["is unchanged if it cannot be parsed", "", "203.0.113.5", ""],
   ])("%s", (_, socketAddress, forwardedFor, client) => {
     expect(clientAddressOf(socketAddress, forwardedFor, TRUSTED)).toBe(client);

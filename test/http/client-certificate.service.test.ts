@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
+import { captureLog } from "../support/log.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 interface Pair {
@@ -26,6 +27,7 @@ const files = {
   VISAGE_TLS_CLIENT_CA: join(folder, "clients.pem"),
 };
 let service: RunningService;
+const captured = captureLog();
 let server: Pair;
 let authority: Pair;
 let otherAuthority: Pair;
@@ -78,11 +80,8 @@ beforeAll(async () => {
   writeFileSync(files.VISAGE_TLS_KEY, server.key);
   writeFileSync(files.VISAGE_TLS_CLIENT_CA, authority.cert);
   const dataDir = join(folder, "data");
-  service = await startTestService({
-    ...files,
-    VISAGE_DATA_DIR: dataDir,
-    VISAGE_TRUSTED_PROXIES: "127.0.0.1",
-  });
+  const settings = { ...files, VISAGE_DATA_DIR: dataDir, VISAGE_TRUSTED_PROXIES: "127.0.0.1" };
+  service = await startTestService(settings, captured.log);
   const store = await openAccountStore({ databaseUrl: undefined, dataDir });
   await addTestUser(store, "anna-key", {}, { name: "anna", certificateSubject: "anna.example" });
   await addTestUser(store, "bela-key", {}, { name: "bela", certificateSubject: "bela.example" });
@@ -91,6 +90,18 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   rmSync(folder, { recursive: true });
+});
+
+test("a certificate that is rejected is logged with the client address", async () => {
+  for (const pair of [clients.untrusted, clients.nobody]) {
+    await sendHttp1({ pair });
+    const line = {
+      outcome: "UNKNOWN_USER",
+      credential: "certificate",
+      "client.address": `198.51.0.${calls}`,
+    };
+    await expect.poll(() => captured.lines.at(-1)).toMatchObject(line);
+  }
 });
 
 interface Call {

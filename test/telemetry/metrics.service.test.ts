@@ -101,7 +101,8 @@ describe("the metrics server", () => {
     const errors: unknown[] = [];
     const metrics = { ...createMetrics(() => INITIAL_STATE), ...(text && { text }) };
     const onError = (error: unknown) => errors.push(error);
-    const opened = await openMetricsServer({ metrics, host: "127.0.0.1", port: 0, onError });
+    const onRecovery = () => errors.push("recovered");
+    const opened = await openMetricsServer({ metrics, host: "127.0.0.1", port: 0, onError, onRecovery });
     onTestFinished(() => opened.close());
     return { ...opened, errors };
   }
@@ -138,11 +139,17 @@ describe("the metrics server", () => {
     expect((await get(port, { method }, path)).status).toBe(status);
   });
 
-  test("answers 500 and reports the error if collecting fails", async () => {
+  test("answers 500 if collecting fails, and reports the first error and the recovery", async () => {
     const error = new Error("no memory");
-    const { port, errors } = await open(() => Promise.reject(error));
-    expect((await get(port)).status).toBe(500);
-    expect(errors).toEqual([error]);
+    let isFailing = true;
+    const { port, errors } = await open(async () => {
+      if (isFailing) throw error;
+      return "";
+    });
+    for (let i = 0; i < 2; i++) expect((await get(port)).status).toBe(500);
+    isFailing = false;
+    for (let i = 0; i < 2; i++) expect((await get(port)).status).toBe(200);
+    expect(errors).toEqual([error, "recovered"]);
   });
 
   test("survives malformed requests", async () => {

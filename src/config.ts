@@ -6,6 +6,7 @@ import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
+import { fileVariable, readSecret } from "./secret-files.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
 import { findUnknownVariables } from "./unknown-variables.ts";
 import { countCpus } from "./workers/cpu-count.ts";
@@ -14,6 +15,8 @@ import { countCpus } from "./workers/cpu-count.ts";
 interface Setting<T> {
   readonly name: `VISAGE_${string}` | `OTEL_${string}`;
   readonly default: T;
+  /** Whether its value may be in a file, which NAME_FILE names. */
+  readonly isSecret: boolean;
   /** Throws an Error whose message completes the sentence "NAME ...". */
   readonly parse: (text: string) => T;
 }
@@ -39,13 +42,13 @@ const SETTINGS = {
   /** Folder for persistent data, as an absolute path. */
   dataDir: setting("VISAGE_DATA_DIR", resolve("data"), parsePath),
   /** PostgreSQL database of the accounts; undefined for an SQLite file in the data folder. */
-  databaseUrl: setting<string | undefined>("VISAGE_DATABASE_URL", undefined, parsePostgresUrl),
+  databaseUrl: secret("VISAGE_DATABASE_URL", parsePostgresUrl),
   /** Folder of the networks, as an absolute path. */
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
   /** Key of the trial user; undefined to generate one on a loopback address if there are no users. */
-  trialUser: setting<string | undefined>("VISAGE_TRIAL_USER", undefined, parseKey),
+  trialUser: secret("VISAGE_TRIAL_USER", parseKey),
   /** Key of the operator for AdminService; undefined to switch the service off. */
-  adminKey: setting<string | undefined>("VISAGE_ADMIN_KEY", undefined, parseAdminKey),
+  adminKey: secret("VISAGE_ADMIN_KEY", parseAdminKey),
   /** Number of worker processes. */
   workers: setting("VISAGE_WORKERS", countCpus(), parseInteger(1, 256)),
   /** Limit of the estimated wait for a worker. Requests that would wait longer are rejected. */
@@ -123,7 +126,7 @@ const SETTINGS = {
   /** PEM file of the authorities of client certificates; undefined if clients are not asked for one. */
   tlsClientCa: setting<string | undefined>("VISAGE_TLS_CLIENT_CA", undefined, parsePath),
   /** Key that the command line sends to a running service. */
-  key: setting<string | undefined>("VISAGE_KEY", undefined, parseKey),
+  key: secret("VISAGE_KEY", parseKey),
 };
 
 /** The validated configuration. */
@@ -147,13 +150,22 @@ export class ConfigError extends Error {
  */
 // biome-ignore lint/style/noProcessEnv: the one reader of settings
 export function readConfig(env: Environment = process.env): Config {
-  const faults = findUnknownVariables(env, variableNames());
+  const faults = findUnknownVariables(env, [...variableNames(), ...fileVariableNames()]);
   if (!env.VISAGE_TLS_CERT !== !env.VISAGE_TLS_KEY)
     faults.push("VISAGE_TLS_CERT and VISAGE_TLS_KEY must be set together");
   if (env.VISAGE_TLS_CLIENT_CA && !env.VISAGE_TLS_CERT)
     faults.push("VISAGE_TLS_CLIENT_CA requires VISAGE_TLS_CERT and VISAGE_TLS_KEY");
-  const read = ({ name, default: defaultValue, parse }: Setting<unknown>): unknown => {
-    const text = env[name];
+  const readText = ({ name, isSecret }: Setting<unknown>): string | undefined => {
+    if (!isSecret) return env[name];
+    try {
+      return readSecret(env, name);
+    } catch (error) {
+      faults.push(`${fileVariable(name)} ${(error as Error).message}`);
+    }
+  };
+  const read = (setting: Setting<unknown>): unknown => {
+    const { name, default: defaultValue, parse } = setting;
+    const text = readText(setting);
     if (!text) return defaultValue;
     try {
       if (text !== text.trim()) throw new Error("must not start or end with white space");
@@ -172,12 +184,23 @@ export function variableNames(): string[] {
   return Object.values<Setting<unknown>>(SETTINGS).map(({ name }) => name);
 }
 
+/** Returns the names of the variables that name files with secrets. */
+export function fileVariableNames(): string[] {
+  return Object.values<Setting<unknown>>(SETTINGS)
+    .filter(({ isSecret }) => isSecret)
+    .map(({ name }) => fileVariable(name));
+}
+
 function setting<T>(
   name: Setting<T>["name"],
   defaultValue: NoInfer<T>,
   parse: (text: string) => T,
 ): Setting<T> {
-  return { name, default: defaultValue, parse };
+  return { name, default: defaultValue, isSecret: false, parse };
+}
+
+function secret(name: Setting<string>["name"], parse: (text: string) => string): Setting<string | undefined> {
+  return { name, default: undefined, isSecret: true, parse };
 }
 
 function parseText(text: string): string {

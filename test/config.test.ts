@@ -1,4 +1,6 @@
-import { resolve } from "node:path";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
@@ -125,5 +127,44 @@ describe("readConfig", () => {
 
   it("is frozen", () => {
     expect(readConfig({})).toSatisfy(Object.isFrozen);
+  });
+
+  describe("a secret in a file", () => {
+    const FILES = {
+      VISAGE_DATABASE_URL: ["databaseUrl", "postgres://ann:secret@host/accounts"],
+      VISAGE_TRIAL_USER: ["trialUser", "secret-key-of-a-user"],
+      VISAGE_ADMIN_KEY: ["adminKey", "secret-admin-key-0123456789abcdef"],
+      VISAGE_KEY: ["key", "secret-key-of-a-user"],
+    } as const;
+    const write = (content: string) => {
+      const path = join(mkdtempSync(join(tmpdir(), "visage-secrets-")), "secret");
+      writeFileSync(path, content);
+      return path;
+    };
+
+    it.each(Object.entries(FILES))("is read for %s, without its line break", (name, [key, value]) => {
+      for (const end of ["", "\n", "\r\n"])
+        expect(readConfig({ [`${name}_FILE`]: write(value + end) })[key]).toBe(value);
+    });
+
+    it("is validated like a variable, without repeating it", () => {
+      const read = () => readConfig({ VISAGE_ADMIN_KEY_FILE: write("secret\n\n") });
+      expect(read).toThrow(/^VISAGE_ADMIN_KEY must /);
+      expect(read).not.toThrow(/secret/);
+    });
+
+    it.each([
+      [{ VISAGE_KEY_FILE: "/no/such/file" }, "VISAGE_KEY_FILE names a file that cannot be read (ENOENT)"],
+      [{ VISAGE_KEY_FILE: "/" }, "VISAGE_KEY_FILE names a file that cannot be read (EISDIR)"],
+      [{ VISAGE_KEY_FILE: write("\n") }, "VISAGE_KEY_FILE names an empty file"],
+      [
+        { VISAGE_KEY_FILE: write("secret"), VISAGE_KEY: "some-key-of-a-user" },
+        "VISAGE_KEY_FILE must not be set together with VISAGE_KEY",
+      ],
+      [{ VISAGE_PORT_FILE: write("8080") }, "VISAGE_PORT_FILE is not a setting"],
+    ])("is rejected: %j", (env, fault) => {
+      expect(() => readConfig({ ...env, VISAGE_WORKERS: "none" })).toThrow(fault);
+      expect(() => readConfig({ ...env, VISAGE_WORKERS: "none" })).toThrow("VISAGE_WORKERS must be");
+    });
   });
 });

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService, FeatureSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { readConfig, variableNames } from "../../src/config.ts";
+import { fileVariableNames, readConfig, variableNames } from "../../src/config.ts";
 import type { CurvePoint } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { PACKAGE_ROOT, readFalseMatchCurve, readManifest } from "../../src/model-manifest.ts";
@@ -44,6 +44,7 @@ test("docs/settings.md lists every variable with its default", () => {
   const defaults = Object.values(readConfig({})).map(defaultText);
   const rows = tableRows(readMarkdown("docs/settings.md"));
   expect(rows.map(([name]) => name)).toEqual(variableNames());
+  expect(readMarkdown("docs/settings.md").match(/VISAGE_\w+_FILE/g)).toEqual(fileVariableNames());
   rows.forEach(([name, text], i) => {
     if (!DESCRIBED.includes(name!)) expect([name, text]).toEqual([name, defaults[i]]);
   });

@@ -193,11 +193,11 @@ export interface AccountStore {
   listPlans(): Promise<Plan[]>;
   /** Counts the users of each plan. Plans without users are left out. */
   countUsersByPlan(): Promise<ReadonlyMap<string, number>>;
-  /** Adds a plan. Throws AccountError if the name is taken. */
+  /** Adds a plan. Throws AccountError if the name is taken or the rate is not one of PLAN_RATES. */
   addPlan(plan: Plan): Promise<void>;
-  /** Returns the changed plan. Throws AccountError if it does not exist. */
+  /** Returns the changed plan. Throws AccountError if it does not exist or the rate is not one of PLAN_RATES. */
   updatePlan(name: string, changes: PlanChanges): Promise<Plan>;
-  /** Adds a plan, or replaces the plan of the same name. */
+  /** Adds a plan, or replaces the plan of the same name. Throws AccountError if the rate is not one of PLAN_RATES. */
   setPlan(plan: Plan): Promise<void>;
   /** Removes a plan. Throws AccountError if it does not exist or has users. */
   removePlan(name: string): Promise<void>;

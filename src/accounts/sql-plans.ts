@@ -1,10 +1,13 @@
 import type { Row, TransactionScript } from "../database/sql-database.ts";
 import { AccountError, type Plan, type PlanChanges } from "./account-store.ts";
+import { isPlanRate, nearestPlanRate, PLAN_RATES } from "./plan.ts";
 
 /** Adds a plan, or replaces the plan of the same name. */
 export function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> {
   const { requestsPerSecond = null, requestsPerMonth = null, maxImageBytes = null } = limits;
   const { maxGalleries = null, maxGalleryFaces = null } = limits;
+  if (requestsPerSecond !== null && !isPlanRate(requestsPerSecond))
+    throw new AccountError(`The requests per second of a plan must be at least ${PLAN_RATES.min}`);
   yield {
     sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
         max_gallery_faces)
@@ -62,9 +65,10 @@ export function* requirePlan(name: string, lockClause: string): TransactionScrip
 
 /** Converts a row of the table `plans`. */
 export function planFromRow(row: Row): Plan {
+  const requestsPerSecond = limitFromColumn(row.requests_per_second);
   return {
     name: String(row.name),
-    requestsPerSecond: limitFromColumn(row.requests_per_second),
+    requestsPerSecond: requestsPerSecond === undefined ? undefined : nearestPlanRate(requestsPerSecond),
     burst: Number(row.burst),
     requestsPerMonth: limitFromColumn(row.requests_per_month),
     maxImageBytes: limitFromColumn(row.max_image_bytes),

@@ -1,8 +1,8 @@
 import { AccountError, type Plan, type PlanChanges } from "../accounts/account-store.ts";
-import { createPlan } from "../accounts/plan.ts";
+import { createPlan, isPlanRate, PLAN_RATES } from "../accounts/plan.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseName, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
-import { type CommandContext, print, runSubcommand } from "./command.ts";
+import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
 
 /** The text of a limit that does not apply. */
@@ -20,7 +20,7 @@ A plan defines the limits of its users. The initial plans are trial, basic, pro 
   set      change the given limits of a plan
   remove   remove a plan without users
 
-  --per-second N        requests per second, such as 0.5 or 10
+  --per-second N        requests per second, such as 0.5 or 10; at least ${PLAN_RATES.min}
   --burst N             requests that may exceed the rate at once
   --per-month N         successful requests per calendar month (UTC)
   --max-image-bytes N   size limit of an encoded image, if less than VISAGE_MAX_IMAGE_BYTES
@@ -95,13 +95,19 @@ function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): Pl
     return text === undefined ? {} : { [key]: text === UNLIMITED ? undefined : parse(text, option) };
   };
   return {
-    ...limit("per-second", "requestsPerSecond", parseRate),
+    ...limit("per-second", "requestsPerSecond", parsePlanRate),
     ...(burst !== undefined && { burst: parseCount(burst, "burst") }),
     ...limit("per-month", "requestsPerMonth", parseCount),
     ...limit("max-image-bytes", "maxImageBytes", parseCount),
     ...limit("galleries", "maxGalleries", parseCount),
     ...limit("gallery-faces", "maxGalleryFaces", parseCount),
   };
+}
+
+function parsePlanRate(text: string, option: string): number {
+  const rate = parseRate(text, option);
+  if (!isPlanRate(rate)) throw new UsageError(`Option '--${option}' must be at least ${PLAN_RATES.min}`);
+  return rate;
 }
 
 function formatPlans(plans: readonly Plan[]): string {

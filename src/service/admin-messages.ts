@@ -9,6 +9,7 @@ import type {
   UserSchema,
 } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { PlanChanges, User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
+import { isPlanRate, PLAN_RATES } from "../accounts/plan.ts";
 import {
   DEFAULT_PLAN,
   extendSubscription,
@@ -130,9 +131,8 @@ function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, min: 0 | 1):
   const { requestsPerSecond: rate, burst } = request;
   const changes: { -readonly [Name in keyof PlanChanges]: PlanChanges[Name] } = {};
   if (rate !== undefined) {
-    const isValid = rate > 0 || (min === 0 && rate === 0);
-    const { MAX_SAFE_INTEGER: max } = Number;
-    requireValid("requests_per_second", isValid && rate <= max, `must be above 0 and at most ${max}`);
+    const isValid = isPlanRate(rate) || (min === 0 && rate === 0);
+    requireValid("requests_per_second", isValid, `must be ${PLAN_RATES.min} to ${PLAN_RATES.max}`);
     changes.requestsPerSecond = rate || undefined;
   }
   if (burst !== undefined) changes.burst = countFrom("burst", burst, 1);

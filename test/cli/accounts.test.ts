@@ -476,6 +476,7 @@ describe("an invalid command line", () => {
     [["plans", "set"], "The argument NAME is missing"],
     [["plans", "set", "a", "b"], "Unexpected argument 'b'"],
     [["plans", "set", "a", "--per-second", "0"], "Option '--per-second' must be a positive number, not '0'"],
+    [["plans", "set", "a", "--per-second", "0.0009"], "Option '--per-second' must be at least 0.001"],
     [
       ["plans", "set", "a", "--per-second", "1e3"],
       "Option '--per-second' must be a positive number, not '1e3'",

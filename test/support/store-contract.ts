@@ -149,6 +149,23 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       expect(plans).toContainEqual(trial);
     });
 
+    test("rejects a plan with a rate that is too low, and raises one that is stored", async () => {
+      const [basic] = await store.listPlans();
+      const message = "The requests per second of a plan must be at least 0.001";
+      for (const requestsPerSecond of [1e-320, 0, -1, Number.NaN]) {
+        const plan = { ...basic!, requestsPerSecond };
+        await expect(store.setPlan(plan)).rejects.toThrow(message);
+        await expect(store.addPlan({ ...plan, name: "new" })).rejects.toThrow(message);
+        await expect(store.updatePlan("basic", { requestsPerSecond })).rejects.toThrow(message);
+      }
+      expect((await store.listPlans())[0]).toEqual(basic);
+      await executeAt(location, "update plans set requests_per_second = 1e-300 where name = 'basic'");
+      expect(await store.updatePlan("basic", { burst: 5 })).toMatchObject({
+        requestsPerSecond: 0.001,
+        burst: 5,
+      });
+    });
+
     test("removes a plan that has no users, and no other", async () => {
       await addUser(store, ann);
       const removing = store.removePlan("basic");

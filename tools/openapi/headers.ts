@@ -5,7 +5,7 @@ import type { HeaderDescription } from "./api-metadata.ts";
 
 const COUNT = { type: "integer", minimum: 0 };
 
-/** The HTTP statuses whose errors can all be retried. */
+/** The HTTP statuses of errors that can be retried. */
 const RETRYABLE_STATUSES = new Set(
   Object.values(ERRORS)
     .filter(({ retryable }) => retryable)
@@ -67,9 +67,9 @@ export const HEADERS: readonly HeaderDescription[] = [
   },
   {
     name: "retry-after",
-    description: "Seconds to wait before a retry.",
+    description: "Seconds to wait before a retry. Missing if the quota of the month is spent.",
     schema: COUNT,
-    always: true,
+    always: false,
     appliesTo: (status) => RETRYABLE_STATUSES.has(status),
   },
   {

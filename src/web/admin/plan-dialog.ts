@@ -5,7 +5,7 @@ import { createPlan, type PlanLimits, updatePlan } from "./api.ts";
 import { labelled } from "./fields.ts";
 
 const FIELDS = [
-  { name: "requestsPerSecond", label: "Requests per second", step: "any" },
+  { name: "requestsPerSecond", label: "Requests per second", step: "any", min: 0.001 },
   { name: "burst", label: "Requests at once", step: "1" },
   { name: "requestsPerMonth", label: "Requests per month", step: "1" },
   { name: "maxImageBytes", label: "Size of an image in bytes", step: "1" },
@@ -22,7 +22,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
     input: make("input", {
       id: `plan-${field.name}`,
       type: "number",
-      min: field.step === "any" ? 0 : 1,
+      min: "min" in field ? field.min : 1,
       step: field.step,
       value: plan?.[field.name],
     }),

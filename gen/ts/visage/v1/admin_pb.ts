@@ -588,7 +588,7 @@ export type CreatePlanRequest = Message<"visage.v1.CreatePlanRequest"> & {
   name: string;
 
   /**
-   * Requests per second, above 0.
+   * Requests per second, at least 0.001.
    *
    * @generated from field: optional double requests_per_second = 2;
    */
@@ -672,7 +672,7 @@ export type UpdatePlanRequest = Message<"visage.v1.UpdatePlanRequest"> & {
   name: string;
 
   /**
-   * Requests per second.
+   * Requests per second, at least 0.001.
    *
    * @generated from field: optional double requests_per_second = 2;
    */

@@ -1079,7 +1079,7 @@ type CreatePlanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100 printable characters; unique.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Requests per second, above 0.
+	// Requests per second, at least 0.001.
 	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
 	// Requests that may exceed the rate at once, at least 1. Without it, two seconds of the rate.
 	Burst *int64 `protobuf:"varint,3,opt,name=burst,proto3,oneof" json:"burst,omitempty"`
@@ -1225,7 +1225,7 @@ type UpdatePlanRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the plan.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Requests per second.
+	// Requests per second, at least 0.001.
 	RequestsPerSecond *float64 `protobuf:"fixed64,2,opt,name=requests_per_second,json=requestsPerSecond,proto3,oneof" json:"requests_per_second,omitempty"`
 	// Requests that may exceed the rate at once, at least 1.
 	Burst *int64 `protobuf:"varint,3,opt,name=burst,proto3,oneof" json:"burst,omitempty"`

@@ -576,7 +576,7 @@ class CreatePlanRequest(_message.Message):
     name: _builtins.str
     """1 to 100 printable characters; unique."""
     requests_per_second: _builtins.float
-    """Requests per second, above 0."""
+    """Requests per second, at least 0.001."""
     burst: _builtins.int
     """Requests that may exceed the rate at once, at least 1. Without it, two seconds of the rate."""
     requests_per_month: _builtins.int
@@ -669,7 +669,7 @@ class UpdatePlanRequest(_message.Message):
     name: _builtins.str
     """The name of the plan."""
     requests_per_second: _builtins.float
-    """Requests per second."""
+    """Requests per second, at least 0.001."""
     burst: _builtins.int
     """Requests that may exceed the rate at once, at least 1."""
     requests_per_month: _builtins.int

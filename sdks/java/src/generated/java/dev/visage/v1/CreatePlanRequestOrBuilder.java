@@ -32,7 +32,7 @@ public interface CreatePlanRequestOrBuilder extends
 
   /**
    * <pre>
-   * Requests per second, above 0.
+   * Requests per second, at least 0.001.
    * </pre>
    *
    * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -41,7 +41,7 @@ public interface CreatePlanRequestOrBuilder extends
   boolean hasRequestsPerSecond();
   /**
    * <pre>
-   * Requests per second, above 0.
+   * Requests per second, at least 0.001.
    * </pre>
    *
    * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -105,7 +105,7 @@ private static final long serialVersionUID = 0L;
   private double requestsPerSecond_ = 0D;
   /**
    * <pre>
-   * Requests per second.
+   * Requests per second, at least 0.001.
    * </pre>
    *
    * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -117,7 +117,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Requests per second.
+   * Requests per second, at least 0.001.
    * </pre>
    *
    * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -843,7 +843,7 @@ private static final long serialVersionUID = 0L;
     private double requestsPerSecond_ ;
     /**
      * <pre>
-     * Requests per second.
+     * Requests per second, at least 0.001.
      * </pre>
      *
      * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -855,7 +855,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Requests per second.
+     * Requests per second, at least 0.001.
      * </pre>
      *
      * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -867,7 +867,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Requests per second.
+     * Requests per second, at least 0.001.
      * </pre>
      *
      * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -883,7 +883,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Requests per second.
+     * Requests per second, at least 0.001.
      * </pre>
      *
      * <code>optional double requests_per_second = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

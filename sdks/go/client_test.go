@@ -94,9 +94,10 @@ func TestMapsTheDetailsOfAnError(t *testing.T) {
 }
 
 func TestRetries(t *testing.T) {
-	quotaSpent := failure{
-		code: codes.ResourceExhausted, reason: "QUOTA_SPENT", retryable: true, retryAfter: 31 * time.Second,
+	slow := failure{
+		code: codes.Unavailable, reason: "ACCOUNTS_UNAVAILABLE", retryable: true, retryAfter: 31 * time.Second,
 	}
+	quotaSpent := failure{code: codes.ResourceExhausted, reason: "QUOTA_SPENT", pushback: "-1"}
 	forbidden := failure{code: codes.Unavailable, reason: "OVERLOADED", retryable: true, pushback: "-1"}
 	for name, test := range map[string]struct {
 		failures []failure
@@ -112,7 +113,8 @@ func TestRetries(t *testing.T) {
 		"an internal error once":                   {[]failure{internal, internal}, 5, 2, "INTERNAL"},
 		"a stream that another party has reset":    {[]failure{{code: codes.Canceled}, {code: codes.Internal}}, 2, 3, ""},
 		"a connection failure":                     {[]failure{{code: codes.Unavailable}}, 1, 2, ""},
-		"nothing whose delay exceeds the deadline": {[]failure{quotaSpent}, 5, 1, "QUOTA_SPENT"},
+		"nothing whose delay exceeds the deadline": {[]failure{slow}, 5, 1, "ACCOUNTS_UNAVAILABLE"},
+		"no spent quota":                           {[]failure{quotaSpent}, 5, 1, "QUOTA_SPENT"},
 		"nothing whose pushback is negative":       {[]failure{forbidden}, 5, 1, "OVERLOADED"},
 	} {
 		t.Run(name, func(t *testing.T) {

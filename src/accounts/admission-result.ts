@@ -34,6 +34,7 @@ export type RejectionKind =
   | "noSubscription"
   | "quotaSpent"
   | "tooManyRequests"
+  | "tooManyInFlight"
   | "accountsUnavailable";
 
 /** A failed authentication, for the log. */

@@ -165,7 +165,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const left = limit === undefined ? Number.POSITIVE_INFINITY : limit - usage.used - usage.inFlight;
     const statusWith = (remaining: number): LimitStatus | undefined =>
       limit === undefined ? undefined : { limit, remaining, resetSeconds: secondsLeft };
-    return { month, secondsLeft, usage, left, statusWith };
+    return { month, usage, left, statusWith };
   }
 
   /** Admits a request that is not counted. */
@@ -180,16 +180,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return { admitted: true, caller };
   }
 
+  function rejectReservedQuota(limits: LimitStatus | undefined): Rejection {
+    const message = "The rest of the monthly quota is reserved by requests in progress.";
+    const details = { message, retrySeconds: DEFAULT_RETRY_SECONDS, limits };
+    return { ...createRejection("tooManyInFlight", details), waitMs: RESERVED_QUOTA_WAIT_MS };
+  }
+
   function admitWithinQuota(account: Account, keyHashes: readonly string[]): AdmissionResult {
     const { id: userId } = account.user;
-    const { month, secondsLeft, usage, left, statusWith } = readQuota(account);
-    if (left < 1) {
-      // Requests in flight that fail release the quota that they reserve.
-      const isSpent = left + usage.inFlight < 1;
-      const retrySeconds = isSpent ? secondsLeft : DEFAULT_RETRY_SECONDS;
-      const rejection = createRejection("quotaSpent", { retrySeconds, limits: statusWith(0) });
-      return isSpent ? rejection : { ...rejection, waitMs: RESERVED_QUOTA_WAIT_MS };
-    }
+    const { month, usage, left, statusWith } = readQuota(account);
+    // Not retryable: the next month is days away.
+    if (left + usage.inFlight < 1) return createRejection("quotaSpent", { limits: statusWith(0) });
+    // Requests in flight that fail release the quota that they reserve.
+    if (left < 1) return rejectReservedQuota(statusWith(0));
 
     usage.start();
     let isFinished = false;

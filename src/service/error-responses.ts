@@ -36,7 +36,7 @@ const DOMAIN = "visage.dev";
 const PUSHBACK = "grpc-retry-pushback-ms";
 /** The codes that the published service config retries. */
 const PUSHBACK_CODES: readonly Code[] = [Code.Unavailable, Code.ResourceExhausted];
-/** A library should not hold a call open for longer than this, such as until the next month. */
+/** A library should not hold a call open for longer than this. */
 const MAX_PUSHBACK_MS = 60_000;
 const DO_NOT_RETRY = "-1";
 

@@ -81,7 +81,6 @@ export const ERRORS = {
   ),
   noSubscription: row("4003", Code.PermissionDenied, 402, "The user has no active subscription."),
   quotaSpent: row("4004", Code.ResourceExhausted, 429, "The monthly quota of requests is used up.", {
-    retryable: true,
     quota: "requests per month",
   }),
   tooManyRequests: row("4005", Code.ResourceExhausted, 429, "Too many requests were sent in a short time.", {

@@ -172,7 +172,7 @@ describe("a key", () => {
     expect(second.limits).toMatchObject({ remaining: 1 });
     for (const caller of [first, second]) caller.finish("get_face_vec", "ok");
     await admitCaller("new key");
-    expect(await admit("anna")).toHaveProperty("kind", "quotaSpent");
+    expect(await admit("anna")).toHaveProperty("kind", "tooManyInFlight");
     expect(await admit("new key")).toHaveProperty("kind", "tooManyRequests");
     await authenticator.close();
     expect(await store.listUsage()).toMatchObject([{ userId: id, count: 2 }]);
@@ -290,20 +290,21 @@ describe("the monthly quota", () => {
     const { count, rejection: actual } = await exhaustLimit("anna");
     expect(count).toBe(2);
     const limits = { limit: 3, remaining: 0, resetSeconds: SECONDS_TO_APRIL };
-    expect(actual).toEqual(rejection("quotaSpent", SECONDS_TO_APRIL, limits));
+    expect(actual).toEqual(rejection("quotaSpent", undefined, limits));
   });
 
   test("is reserved by requests in flight and released by those that fail", async () => {
     await addTestUser(store, "anna", { requestsPerMonth: 2 });
     const [first, second] = [await admitCaller("anna"), await admitCaller("anna")];
-    expect(await admit("anna")).toMatchObject({ kind: "quotaSpent", retryAfterSeconds: 1 });
+    expect(await admit("anna")).toMatchObject({ kind: "tooManyInFlight", retryAfterSeconds: 1 });
     first.finish("get_face_vec", "overloaded");
     const third = await admitCaller("anna");
     expect(third.limits).toMatchObject({ remaining: 0 });
     for (const caller of [second, third]) caller.finish("get_face_vec", "ok");
     expect(await admit("anna")).toMatchObject({
       kind: "quotaSpent",
-      retryAfterSeconds: SECONDS_TO_APRIL,
+      retryAfterSeconds: undefined,
+      limits: { resetSeconds: SECONDS_TO_APRIL },
     });
   });
 

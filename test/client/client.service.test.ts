@@ -205,10 +205,18 @@ describe("a call that fails for a temporary reason", () => {
   });
 
   test("is not retried if the delay would pass the deadline", async () => {
+    await addTestUser(store, "patient", { requestsPerSecond: 0.01 });
+    const client = openClient({ apiKey: "patient" });
+    await client.getFaceVec(PORTRAIT);
+    const error = await rejectionOf(client.getFaceVec(PORTRAIT));
+    expect(error).toMatchObject({ reason: "TOO_MANY_REQUESTS", code: "4005", retryable: true });
+    expect(error.retryAfterMs).toBeGreaterThan(30_000);
+  });
+
+  test("is not retried if the quota of the month is spent", async () => {
     await addTestUser(store, "nothing-left", { requestsPerMonth: 0 });
     const error = await rejectionOf(openClient({ apiKey: "nothing-left" }).getFaceVec(PORTRAIT));
-    expect(error).toMatchObject({ reason: "QUOTA_SPENT", code: "4004", retryable: true });
-    expect(error.retryAfterMs).toBeGreaterThan(30_000);
+    expect(error).toMatchObject({ reason: "QUOTA_SPENT", code: "4004", retryable: false, retryAfterMs: 0 });
   });
 
   test("is not retried more often than configured", async () => {

@@ -322,7 +322,9 @@ describe.each(Object.entries(STORES).filter(([name]) => name !== "PostgreSQL" ||
             const minSucceeded = REQUESTS_PER_MONTH - (point === "during the response" ? group.length : 0);
             expect(succeeded).toBeGreaterThanOrEqual(minSucceeded);
             expect(succeeded).toBeLessThanOrEqual(REQUESTS_PER_MONTH);
-            expect(codes, "errors beyond the quota").toEqual(["4004"]);
+            // The last request may come while others have reserved the rest of the quota.
+            expect(["4004", "4006"], "errors beyond the quota").toEqual(expect.arrayContaining(codes));
+            expect(codes).not.toEqual([]);
           }
         },
       );

@@ -5,12 +5,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { createGrpcTransport } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
-import { QuotaFailureSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import {
+  ErrorInfoSchema,
+  QuotaFailureSchema,
+  RetryInfoSchema,
+} from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { AccountStore } from "../../src/accounts/account-store.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { runOne } from "../../src/database/delete-in-batches.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
 import type { RunningService } from "../../src/main.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { photograph } from "../support/images.ts";
@@ -61,6 +71,21 @@ describe("every protocol", () => {
     for (const client of createProtocolClients(service.port, id)) {
       expect(await client.call("getFaceVec", request), client.name).toMatchObject({ code });
     }
+  });
+
+  test("serves a user whose plan has a rate that is not allowed any more", async () => {
+    await addTestUser(store, "glacial", { requestsPerSecond: 1, burst: 1 });
+    const database = await openDatabase({ databaseUrl: undefined, dataDir });
+    await database.runTransaction(
+      runOne("update plans set requests_per_second = $1 where name = $2", [1e-320, "glacial"]),
+    );
+    await database.close();
+    const request = create(GetFaceVecRequestSchema, {});
+    const [first, ...others] = createProtocolClients(service.port, "glacial");
+    expect(await first!.call("getFaceVec", request)).toMatchObject({ code: "2001" });
+    for (const client of others)
+      expect(await client.call("getFaceVec", request), client.name).toMatchObject({ code: "4005" });
+    expect((await send("glacial")).headers.get("retry-after")).toMatch(/^(1000|\d{3})$/);
   });
 });
 
@@ -151,7 +176,9 @@ describe("plain HTTP", () => {
     const { status, headers, envelope } = await send("monthly", PHOTO);
     expect([status, envelope.code]).toEqual([429, "4004"]);
     expect(headers.get("ratelimit-remaining")).toBe("0");
-    expect(headers.get("retry-after")).toBe(headers.get("ratelimit-reset"));
+    expect(headers.get("retry-after")).toBeNull();
+    expect(envelope).toMatchObject({ data: { reason: "QUOTA_SPENT", retryable: false } });
+    expect(Number(headers.get("ratelimit-reset"))).toBeGreaterThan(0);
   });
 
   test("states the delay before a retry if the rate limit is exceeded", async () => {
@@ -213,6 +240,28 @@ test("gRPC states the exceeded quota and the delay before a retry", async () => 
   expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 10n } }]);
   expect(error.metadata.get("ratelimit-limit")).toBe("1");
 });
+
+test.each([
+  ["gRPC", createGrpcTransport, "-1"],
+  ["gRPC-Web", createGrpcWebTransport, "-1"],
+  ["Connect", createConnectTransport, null],
+] as const)(
+  "%s states that a spent quota is not to be retried",
+  async (protocol, createTransport, pushback) => {
+    const name = `spent-${protocol}`;
+    await addTestUser(store, name, { requestsPerMonth: 0 });
+    const transport = createTransport({ baseUrl: `http://127.0.0.1:${service.port}`, httpVersion: "2" });
+    const call = createClient(FaceService, transport).getFaceVec({}, { headers: { user_id: name } });
+    const error = ConnectError.from(await call.catch((error: unknown) => error));
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+      { reason: "QUOTA_SPENT", metadata: { retryable: "false" } },
+    ]);
+    expect(error.findDetails(RetryInfoSchema)).toEqual([]);
+    expect(error.metadata.get("retry-after")).toBeNull();
+    expect(error.metadata.get("grpc-retry-pushback-ms")).toBe(pushback);
+    expect(Number(error.metadata.get("ratelimit-reset"))).toBeGreaterThan(0);
+  },
+);
 
 test("usage is counted by operation and outcome, also for failed requests", async () => {
   const { id } = await addTestUser(store, "counted");

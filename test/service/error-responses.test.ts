@@ -49,7 +49,7 @@ describe("the error table", () => {
     ["noUserId", "4001", Code.Unauthenticated, 401, "no retry"],
     ["unknownUser", "4002", Code.Unauthenticated, 401, "no retry"],
     ["noSubscription", "4003", Code.PermissionDenied, 402, "no retry"],
-    ["quotaSpent", "4004", Code.ResourceExhausted, 429, "retry"],
+    ["quotaSpent", "4004", Code.ResourceExhausted, 429, "no retry"],
     ["tooManyRequests", "4005", Code.ResourceExhausted, 429, "retry"],
     ["tooManyInFlight", "4006", Code.ResourceExhausted, 429, "retry"],
     ["noSuchPath", "4040", Code.Unimplemented, 404, "no retry"],
@@ -161,7 +161,9 @@ describe("an error over gRPC", () => {
   });
 
   test("tells gRPC libraries not to retry if the delay is long", () => {
-    const error = connectErrorFrom(new ServiceError("quotaSpent", undefined, { retryAfterMs: 86_400_000 }));
+    const error = connectErrorFrom(
+      new ServiceError("tooManyRequests", undefined, { retryAfterMs: 86_400_000 }),
+    );
     expect(error.findDetails(RetryInfoSchema)).toMatchObject([{ retryDelay: { seconds: 86_400n } }]);
     expect(error.metadata.get("grpc-retry-pushback-ms")).toBe("-1");
   });

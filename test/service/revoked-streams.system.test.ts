@@ -164,7 +164,7 @@ test("a user whose rate and quota are used up gets the rest of an export", async
   const faces = other.exportGallery({ galleryId })[Symbol.asyncIterator]();
   await faces.next();
   const rejected = () => other.getGallery({ galleryId }).catch((error: unknown) => error);
-  expect(reasonOf(await rejected())).toBe("QUOTA_SPENT");
+  expect(reasonOf(await rejected())).toBe("TOO_MANY_IN_FLIGHT");
   await delay(RECHECK_INTERVAL_MS);
   let count = 1;
   while (!(await faces.next()).done) count++;

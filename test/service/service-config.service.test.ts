@@ -131,7 +131,13 @@ test.each<[string, Place, Error, number]>([
   [
     "a quota that is spent for the month",
     "admission",
-    new ServiceError("quotaSpent", undefined, { retryAfterMs: 86_400_000 }),
+    new ServiceError("quotaSpent"),
+    status.RESOURCE_EXHAUSTED,
+  ],
+  [
+    "a rate limit with a long wait",
+    "admission",
+    new ServiceError("tooManyRequests", undefined, { retryAfterMs: 86_400_000 }),
     status.RESOURCE_EXHAUSTED,
   ],
   [

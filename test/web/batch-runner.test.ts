@@ -106,12 +106,7 @@ test.each([
     9,
     "retry",
   ],
-  [
-    "the quota of the month",
-    { kind: "service", code: "4004", isRetryable: true, retryAfterSeconds: 9e5 },
-    1,
-    "stop",
-  ],
+  ["the quota of the month", { kind: "service", code: "4004", status: 429 }, 1, "stop"],
   ["a long wait", { kind: "service", code: "5002", isRetryable: true, retryAfterSeconds: 600 }, 1, "stop"],
   ["no connection at first", { kind: "unreachable", isRetryable: true }, 1, "retry"],
   ["no connection in the end", { kind: "unreachable", isRetryable: true }, 4, "stop"],

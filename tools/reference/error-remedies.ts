@@ -106,7 +106,8 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     remedy: LATER,
   },
   tooManyInFlight: {
-    cause: "The user has too many requests in progress.",
+    cause:
+      "The user has too many requests in progress, or the rest of the monthly quota is reserved by them.",
     remedy: `Send fewer at the same time. ${LATER}`,
   },
   noSuchPath: {

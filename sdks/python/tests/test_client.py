@@ -99,8 +99,12 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(len(self.service.requests), 2)
 
     def test_fails_at_once_if_the_delay_exceeds_the_deadline(self) -> None:
-        error = self.fails(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_SPENT", retryable=True, retry_after=31))
-        self.assertEqual((error.reason, error.retry_after), ("QUOTA_SPENT", 31))
+        error = self.fails(failure(grpc.StatusCode.UNAVAILABLE, "ACCOUNTS_UNAVAILABLE", retryable=True, retry_after=31))
+        self.assertEqual((error.reason, error.retry_after), ("ACCOUNTS_UNAVAILABLE", 31))
+        self.assertEqual(len(self.service.requests), 1)
+
+    def test_does_not_retry_if_the_quota_is_spent(self) -> None:
+        self.fails(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_SPENT", pushback="-1"))
         self.assertEqual(len(self.service.requests), 1)
 
     def test_fails_at_once_if_the_pushback_is_negative(self) -> None:

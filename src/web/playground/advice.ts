@@ -98,7 +98,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     text: "Ask the operator of this service to renew it.",
     retry: false,
   },
-  "4004": { text: "Wait for the next month, or ask the operator for a larger plan.", retry: true },
+  "4004": { text: "Wait for the next month, or ask the operator for a larger plan.", retry: false },
   "4005": { text: "Wait a moment before the next request.", retry: true },
   "4006": {
     title: "You have too many requests in progress.",

@@ -49,9 +49,9 @@ const QUOTA_USED_UP = "4004";
 
 /** The title of an error. That of a used-up quota names the day on which it can be used again. */
 function titleText(failure: Failure): string {
-  const { code, retryAfterSeconds } = failure;
-  if (code !== QUOTA_USED_UP || retryAfterSeconds === undefined) return titleOf(failure);
-  const reset = new Date(Date.now() + 1000 * retryAfterSeconds);
+  const { code, resetSeconds } = failure;
+  if (code !== QUOTA_USED_UP || resetSeconds === undefined) return titleOf(failure);
+  const reset = new Date(Date.now() + 1000 * resetSeconds);
   // Quotas are counted by months in UTC.
   const day = reset.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
   return `Monthly quota used up; resets on ${day}.`;

@@ -33,6 +33,7 @@ export interface Failure {
   /** The photo that caused the error. */
   readonly photo?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
+  readonly resetSeconds?: number | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -76,6 +77,7 @@ function failureFrom({ images }: FaceRequest, { message, facts }: RequestError):
     response: facts.body,
     photo: image && `${image.slot + 1} (${image.photo?.name})`,
     retryAfterSeconds: facts.retryAfterSeconds,
+    resetSeconds: facts.resetSeconds,
     requestId: facts.requestId,
   };
 }

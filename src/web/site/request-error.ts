@@ -18,6 +18,8 @@ export interface FailureFacts {
   readonly reason?: string | undefined;
   readonly isRetryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
+  /** Until the limit that was exceeded is reset. */
+  readonly resetSeconds?: number | undefined;
   readonly requestId?: string | undefined;
   /** The field of the image that caused the error. */
   readonly imageField?: string | undefined;
@@ -104,20 +106,19 @@ function readStatus(body: unknown): ErrorText {
 function factsFrom({
   status,
   header,
-}: ResponseHead): Pick<FailureFacts, "status" | "retryAfterSeconds" | "requestId"> {
+}: ResponseHead): Pick<FailureFacts, "status" | "retryAfterSeconds" | "resetSeconds" | "requestId"> {
   return {
     status,
     retryAfterSeconds: secondsFrom(header("retry-after")),
+    resetSeconds: secondsFrom(header("ratelimit-reset")),
     requestId: header("x-request-id") ?? undefined,
   };
 }
 
-/** Reads Retry-After: seconds, or a date that proxies may send. */
-function secondsFrom(retryAfter: string | null): number | undefined {
-  if (retryAfter === null) return undefined;
-  const seconds = /^\d+$/.test(retryAfter)
-    ? Number(retryAfter)
-    : Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
+/** Reads seconds, or the date that proxies may send as Retry-After. */
+function secondsFrom(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 

@@ -85,11 +85,18 @@ class RetryTest {
 
   @Test
   void failsAtOnceIfTheDelayExceedsTheDeadline() {
-    service.errors.add(FakeService.error(Status.Code.RESOURCE_EXHAUSTED, "QUOTA_SPENT", true, 86_400_000));
+    service.errors.add(FakeService.error(Status.Code.RESOURCE_EXHAUSTED, "TOO_MANY_REQUESTS", true, 86_400_000));
     VisageException error = failure();
-    assertEquals("QUOTA_SPENT", error.reason());
+    assertEquals("TOO_MANY_REQUESTS", error.reason());
     assertEquals(Duration.ofDays(1), error.retryAfter());
     assertTrue(error.retryable());
+    assertEquals(1, service.requests.size());
+  }
+
+  @Test
+  void doesNotRetryIfTheQuotaIsSpent() {
+    service.errors.add(FakeService.error(Status.Code.RESOURCE_EXHAUSTED, "QUOTA_SPENT", false, 0));
+    assertEquals("QUOTA_SPENT", failure().reason());
     assertEquals(1, service.requests.size());
   }
 

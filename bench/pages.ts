@@ -24,7 +24,8 @@ const PAGES: readonly MeasuredPage[] = [
     response: "#photos .slot + .slot",
   },
   {
-    path: `/galleries#user_id=${USER}`,
+    path: "/galleries",
+    userId: USER,
     action: "create a gallery without a name: a message",
     control: "#create-form [type=submit]",
     response: "#create-problem",
@@ -67,7 +68,7 @@ function report(): void {
   const medians = PAGES.map((page) => {
     const ofPage = visits.filter((measured) => measured.page === page).map(({ visit }) => visit);
     const medianOf = (name: keyof Visit) => median(ofPage.map((visit) => visit[name]));
-    return { page, name: page.path.split("#")[0]!, medianOf };
+    return { page, name: page.path, medianOf };
   });
   const figures = medians.map(({ name, medianOf }) => ({
     name: `\`${name}\` responds to a click`,

@@ -10,6 +10,8 @@ const VISIT_TIMEOUT_MS = 120_000;
 /** A page to measure. */
 export interface MeasuredPage {
   readonly path: string;
+  /** The user id that the tab remembers. */
+  readonly userId?: string;
   /** What the click is, in words. */
   readonly action: string;
   /** Selector of the control to click. It must not submit a form: that stops the loading of the page. */
@@ -38,7 +40,7 @@ interface Measured {
 export async function visitPage(
   browser: Browser,
   origin: string,
-  { path, control, response }: MeasuredPage,
+  { path, userId, control, response }: MeasuredPage,
   slowdown: number,
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -53,6 +55,7 @@ export async function visitPage(
     await session.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
     const probe = { control, response };
     await page.addInitScript({ content: `globalThis.visageProbe = ${JSON.stringify(probe)};` });
+    if (userId) await page.addInitScript(`sessionStorage.user_id = ${JSON.stringify(userId)}`);
     await page.addInitScript({ path: join(PACKAGE_ROOT, "bench/pages/probe.js") });
     await page.goto(origin + path, { waitUntil: "load", timeout: VISIT_TIMEOUT_MS });
     const measured = await page.evaluate<Measured>("visageProbe.done");

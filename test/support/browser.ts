@@ -31,7 +31,12 @@ export interface Tab {
   readonly foreignOrigins: string[];
 }
 
-/** Opens a URL in a new tab, which is closed at the end of the test. */
+/** Agrees to use the user id of the link that was opened. */
+export function agreeToLink(page: Page): Promise<void> {
+  return page.getByRole("dialog").getByRole("button", { name: "Use it" }).click();
+}
+
+/** Opens a URL in a new tab, which is closed at the end of the test. Agrees to use the user id of the URL, if any. */
 export async function openTab(
   browser: Browser,
   url: string,
@@ -53,6 +58,7 @@ export async function openTab(
     if (protocol.startsWith("http") && origin !== new URL(url).origin) foreignOrigins.push(origin);
   });
   await page.goto(url);
+  if (url.includes("#user_id=")) await agreeToLink(page);
   return { page, consoleErrors, foreignOrigins };
 }
 

@@ -195,7 +195,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
   });
 
   test("can be read without JavaScript", async () => {
-    const page = await open({ javaScriptEnabled: false });
+    const page = await open({ javaScriptEnabled: false }, "");
     const operation = section(page, "v1CompareFaces");
     await operation.getByText("Python", { exact: true }).click();
     expect(await operation.locator("[data-language=python] pre").innerText()).toContain("compare_faces(");

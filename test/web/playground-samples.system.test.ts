@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
+import { agreeToLink, hasBrowser, openTab, startBrowser } from "../support/browser.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "src/web/playground/samples");
@@ -52,6 +52,7 @@ describe("the samples of the playground", () => {
         if (request.method() === "POST") posts.push(new URL(request.url()).pathname);
       });
       await page.goto(`http://127.0.0.1:${service.port}/${fragment}`);
+      if (fragment) await agreeToLink(page);
       const result = page.locator("#result");
       await result.locator(".headline").waitFor();
       return { page, posts, result, consoleErrors };

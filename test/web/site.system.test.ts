@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PAGES } from "../../src/web/page-table.ts";
-import { hasBrowser, openTab } from "../support/browser.ts";
+import { agreeToLink, hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";
@@ -23,12 +23,48 @@ describe.runIf(hasBrowser)("the site", () => {
     page.on("request", (request) => requests.push(request.url() + JSON.stringify(request.headers())));
     await page.goto(site.url(`${path}#user_id=${USER}&section=2`));
     await page.getByText("Service ready").waitFor();
+    await agreeToLink(page);
     expect(page.url()).toBe(site.url(`${path}#section=2`));
-    expect(await page.evaluate("sessionStorage.user_id")).toBe(USER);
+    await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe(USER);
     expect(requests.join()).not.toMatch(/user_id/);
     await page.goto(site.url(`${path}#user_id=another`));
+    await agreeToLink(page);
     await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe("another");
     expect(await page.evaluate("location.hash")).toBe("");
+  });
+
+  test.each(PATHS)("%s does not let a link choose the user id without asking", async (path) => {
+    const { page, consoleErrors } = await openTab(site.browser, "about:blank");
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(JSON.stringify(request.headers())));
+    const decline = async (pattern: RegExp) => {
+      expect(await page.getByRole("dialog").textContent()).toMatch(pattern);
+      // Enter gives the safe answer.
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+      await page.getByText("Service ready").waitFor();
+      expect(page.url()).not.toContain("stranger");
+    };
+    await page.goto(site.url(`${path}#user_id=stranger`));
+    await page.getByRole("dialog").waitFor();
+    await decline(/^Use the user id of this link\?(?!.*replaces)/);
+    expect(await page.evaluate("sessionStorage.user_id")).toBeUndefined();
+
+    await page.goto(site.url(`${path}#user_id=${USER}`));
+    await agreeToLink(page);
+    await expect.poll(() => page.evaluate("sessionStorage.user_id")).toBe(USER);
+    await page.goto(site.url(`${path}#user_id=stranger`));
+    await page.getByRole("dialog").waitFor();
+    await decline(/It replaces the user id of this tab\./);
+    expect(await page.evaluate("sessionStorage.user_id")).toBe(USER);
+    expect(sent.join()).not.toContain("stranger");
+
+    // The id that the tab has needs no question.
+    await page.goto(site.url(`${path}#user_id=${USER}`));
+    await expect.poll(() => page.evaluate("location.hash")).toBe("");
+    await page.getByText("Service ready").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
   });
 
   test.each(LISTED_PATHS)("%s marks itself in the navigation and shows version and health", async (path) => {
@@ -70,6 +106,7 @@ describe.runIf(hasBrowser)("the site", () => {
     const block = "{ get() { throw new DOMException('blocked', 'SecurityError'); } }";
     await page.addInitScript(`Object.defineProperty(window, "sessionStorage", ${block})`);
     await page.goto(site.url(`/#user_id=${USER}`));
+    await agreeToLink(page);
     await page.locator("#result .timings").waitFor();
     expect(await page.getByLabel("User id").inputValue()).toBe(USER);
     expect(consoleErrors).toEqual([]);

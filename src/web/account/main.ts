@@ -10,7 +10,7 @@ import { mountSite } from "../site/site.ts";
 import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
 import { drawPlan, drawQuota } from "./plan-view.ts";
 
-mountSite();
+await mountSite();
 const field = mountSecretField({ noun: "user id", onSubmit: useKey });
 const sections = byId("account", HTMLDivElement);
 const status = byId("status", HTMLParagraphElement);

@@ -12,7 +12,7 @@ import { drawPlans } from "./plan-list.ts";
 import { openUser } from "./user-dialog.ts";
 import { mountUserList } from "./user-list.ts";
 
-mountSite();
+await mountSite();
 const field = mountSecretField({ noun: "admin key", onSubmit: signIn });
 const signInForm = byId("sign-in", HTMLFormElement);
 const sections = byId("admin", HTMLDivElement);

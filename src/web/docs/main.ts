@@ -4,7 +4,7 @@ import { mountMissingSection } from "./missing-section.ts";
 import { mountSamples } from "./sample-tabs.ts";
 import { mountTryForms } from "./try-view.ts";
 
-mountSite();
+await mountSite();
 mountTryForms();
 mountContents();
 mountMissingSection();

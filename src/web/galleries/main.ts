@@ -10,7 +10,7 @@ import { mountGalleryView } from "./gallery-view.ts";
 import { isId } from "./names.ts";
 import { mountSampleGallery } from "./sample-gallery.ts";
 
-mountSite();
+await mountSite();
 ignoreStrayDrops();
 
 const userId = byId("user", HTMLDetailsElement);

@@ -16,7 +16,7 @@ import { createStore, selectFaces, toggleFace } from "./store.ts";
 import { mountUrlField } from "./url-field.ts";
 import { mountUserIdField } from "./user-id.ts";
 
-const { hasNewUserId } = mountSite();
+const { hasNewUserId } = await mountSite();
 const store = createStore({
   userId: readUserId(),
   isUserIdVisible: false,

@@ -1,10 +1,10 @@
 import { make } from "./elements.ts";
 
-/** What a dialog asks before something is destroyed. */
+/** What a dialog asks before something that cannot be undone. */
 export interface Question {
   /** One short question, such as "Delete Ann?". */
   readonly title: string;
-  /** What is lost. */
+  /** What happens then. */
   readonly text: string;
   /** Label of the button that agrees. */
   readonly action: string;

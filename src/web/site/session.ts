@@ -4,18 +4,17 @@ const USER_ID = "user_id";
 
 /**
  * Takes a user id from the fragment of the address, as in `/#user_id=…`, and removes it from the address bar and the
- * history. Browsers never send a fragment to a server. The rest of the fragment stays. Returns whether
- * there was an id.
+ * history. Browsers never send a fragment to a server. The rest of the fragment stays. Returns an empty text if there
+ * was no id.
  */
-export function adoptUserIdFromAddress(): boolean {
+export function takeUserIdFromAddress(): string {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const userId = parameters.get(USER_ID)?.trim();
-  if (userId === undefined) return false;
-  if (userId) storeUserId(userId);
+  if (userId === undefined) return "";
   parameters.delete(USER_ID);
   const rest = parameters.size > 0 ? `#${parameters}` : "";
   history.replaceState(history.state, "", location.pathname + location.search + rest);
-  return userId !== "";
+  return userId;
 }
 
 /** Reads the user id of this browser tab; empty if there is none. */

@@ -1,5 +1,5 @@
 import type { Caller as AdmittedCaller } from "../accounts/admission-result.ts";
-import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
+import { REQUEST_ID, requestIdFrom, SUCCESS } from "../service/interceptors.ts";
 import { CANCELED, RequestRecord } from "../service/request-record.ts";
 import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
 import { type TraceContext, traceContextFrom } from "../telemetry/trace-context.ts";
@@ -130,7 +130,7 @@ export class RequestContext implements Exchange {
     if (this.record.outcome === undefined)
       this.#abort.abort(new DOMException("The client closed the request.", "AbortError"));
     this.#lease?.release();
-    this.#caller?.finish(this.operation, this.record.outcome ?? CANCELED);
+    this.#caller?.finish(this.operation, this.record.hasEffect ? SUCCESS : (this.record.outcome ?? CANCELED));
     this.#options.onEnd(this);
   };
 }

@@ -4,7 +4,7 @@ import type { ExportGalleryRequest, ExportGalleryResponseSchema } from "../../ge
 import { GalleryError } from "../galleries/gallery-store.ts";
 import { type GalleryServiceOptions, orUnavailable } from "./gallery-call.ts";
 import { messageFromExportedFace, requireId } from "./gallery-messages.ts";
-import { callerFrom } from "./request-record.ts";
+import { admittedRecordFrom } from "./request-record.ts";
 
 /** Faces that are read at once. No connection to the database is held while the client reads them. */
 const PAGE_SIZE = 500;
@@ -16,11 +16,13 @@ export async function* exportGallery(
   { galleries }: Pick<GalleryServiceOptions, "galleries">,
 ): AsyncGenerator<MessageInitShape<typeof ExportGalleryResponseSchema>> {
   requireId("gallery_id", galleryId);
-  const { userId } = callerFrom(context.values);
+  const record = admittedRecordFrom(context.values);
+  const { userId } = record.caller;
   const findGallery = () => orUnavailable(() => galleries.getGallery(userId, galleryId));
   const { key, model } = await findGallery();
   let page = await orUnavailable(() => galleries.readFaces(key, { size: PAGE_SIZE }));
   while (page.length > 0) {
+    record.hasEffect = true;
     yield* page.map((face) => messageFromExportedFace(face, model));
     const after = page.at(-1);
     page = await orUnavailable(() => galleries.readFaces(key, { after, size: PAGE_SIZE }));

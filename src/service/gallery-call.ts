@@ -8,6 +8,7 @@ import type { GallerySearcher } from "../galleries/search-process.ts";
 import { type AuditEntry, auditEntryFrom } from "./audit.ts";
 import type { FaceCallOptions } from "./face-call.ts";
 import { missingError, requireValid } from "./request-checks.ts";
+import { admittedRecordFrom } from "./request-record.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** What the operations on galleries need. */
@@ -28,6 +29,23 @@ export function auditChange(
   count?: number,
 ): void {
   audit(auditEntryFrom(context, resource, count));
+}
+
+/**
+ * Runs work that stores faces, unless the client has left. From here on the request counts, also if the client leaves
+ * before the faces are stored. It does not if the work fails.
+ */
+export async function storeFaces<T>({ values, signal }: HandlerContext, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const record = admittedRecordFrom(values);
+  const { hasEffect } = record;
+  record.hasEffect = true;
+  try {
+    return await orUnavailable(work);
+  } catch (error) {
+    record.hasEffect = hasEffect;
+    throw error;
+  }
 }
 
 /** A face of an image, or one that was given as an embedding. */

@@ -9,6 +9,7 @@ import {
   orUnavailable,
   requireSource,
   type SourceFace,
+  storeFaces,
 } from "./gallery-call.ts";
 import {
   messageFromGallery,
@@ -94,7 +95,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const { vector, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
       const faceId = request.faceId || faceIdFrom(vector);
       const face = { personId, faceId, vector, displayName };
-      const { revision } = await orUnavailable(() =>
+      const { revision } = await storeFaces(context, () =>
         galleries.enrolFaces(caller.userId, galleryId, model, [face], caller),
       );
       auditChange(options, context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, 1);

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ImportFacesRequest, ImportFacesResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { GalleryError, MAX_ENROLMENT_BATCH, type NewFace } from "../galleries/gallery-store.ts";
-import { auditChange, faceIdFrom, type GalleryServiceOptions, orUnavailable } from "./gallery-call.ts";
+import { auditChange, faceIdFrom, type GalleryServiceOptions, storeFaces } from "./gallery-call.ts";
 import { requireId, requireName } from "./gallery-messages.ts";
 import { changeError, LAST_LINE, withMessageNumber } from "./message-number.ts";
 import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
@@ -28,7 +28,7 @@ export async function importFaces(
   let faceCount = 0;
   const enrol = async (faces: readonly NewFace[]) => {
     if (faces.length === 0) return;
-    const gallery = await orUnavailable(() =>
+    const gallery = await storeFaces(context, () =>
       galleries.enrolFaces(caller.userId, galleryId, model, faces, caller, galleryKey),
     );
     ({ revision, key: galleryKey } = gallery);

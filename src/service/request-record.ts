@@ -39,6 +39,8 @@ export class RequestRecord {
   failedAuth: { readonly address: string; readonly credential: string } | undefined;
   /** `ok`, or the reason of an error. */
   outcome: string | undefined;
+  /** Whether faces were stored or sent. Then the request counts against the quota, however it ends. */
+  hasEffect = false;
   /** Total size of all images, as sent or fetched. */
   imageBytes = 0;
   /** Number of faces found in each image. */
@@ -69,9 +71,14 @@ export function setOutcome(values: ContextValues, outcome: string): void {
   if (record) record.outcome = outcome;
 }
 
+/** Returns the record of an admitted request. Throws ServiceError `internal` if it was not admitted. */
+export function admittedRecordFrom(values: ContextValues): RequestRecord & { readonly caller: Caller } {
+  const record = recordFrom(values);
+  if (!record?.caller) throw new ServiceError("internal", undefined, { cause: "a request without a caller" });
+  return record as RequestRecord & { readonly caller: Caller };
+}
+
 /** Returns the user on whose behalf a request is made. Throws ServiceError `internal` if it was not admitted. */
 export function callerFrom(values: ContextValues): Caller {
-  const caller = recordFrom(values)?.caller;
-  if (!caller) throw new ServiceError("internal", undefined, { cause: "a request without a caller" });
-  return caller;
+  return admittedRecordFrom(values).caller;
 }

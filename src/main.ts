@@ -5,6 +5,7 @@ import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import type { FalseMatchCurve } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
+import type { SqlDatabase } from "./database/sql-database.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { createListenError } from "./http/listen-error.ts";
@@ -79,13 +80,14 @@ export async function startService(config: Config, log: Log = openLog(config)): 
     const started: StartedParts = {};
     const metrics = createMetrics(() => readServiceState(started, log));
     const metricsServer = resources.addIfDefined(await openMetrics(config, metrics, openMetricsServer, log));
-    const database = await openDatabase(config);
+    const database = await openDatabase(config, {
+      onErasureDelay: (error) => log.warn({ event: "erasure delayed", cause: String(error) }),
+      onErasureEnd: () => log.info({ event: "erasure finished" }),
+    });
+    started.database = database;
     const store = resources.add(createSqlStore(database));
     const galleries = createSqlGalleryStore(database);
-    // Not awaited: a large gallery may take a while.
-    galleries
-      .finishDeletions()
-      .catch((error: unknown) => log.error({ event: "gallery deletion failed", cause: String(error) }));
+    galleries.finishDeletions();
     const searcher = resources.add(openSearch(config, log, metrics));
     started.searcher = searcher;
     const userId = await ensureTrialUser({
@@ -188,17 +190,22 @@ function readCurveOf({ identity }: Pool): FalseMatchCurve {
 /** The parts of the service that have started. */
 interface StartedParts {
   pool?: Pool;
+  database?: SqlDatabase;
   authenticator?: Authenticator;
   searcher?: SearchProcess;
   server?: RunningServer;
 }
 
-function readServiceState({ pool, authenticator, searcher, server }: StartedParts, log: Log): ServiceState {
+function readServiceState(
+  { pool, database, authenticator, searcher, server }: StartedParts,
+  log: Log,
+): ServiceState {
   return {
     identity: pool?.identity,
     workers: pool,
     server: server?.status(),
     accountsAvailable: authenticator?.accountsAvailable,
+    erasureDelayed: database?.isErasureDelayed,
     galleries: searcher?.state,
     droppedLogLines: log.droppedLines,
   };

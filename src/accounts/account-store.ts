@@ -170,8 +170,13 @@ export interface AccountStore {
    * AccountError if the user or the plan does not exist, or the subject is taken, and what the change throws.
    */
   updateUser(userId: string, changes: UserChanges | UserChange): Promise<User>;
-  /** Removes a user with its keys, usage and galleries. Resolves when their templates are erased. */
+  /** Removes a user with its keys, usage and galleries. Their templates are then erased. */
   removeUser(userId: string): Promise<void>;
+  /**
+   * Waits until removed templates are erased, by default a little. Returns whether they are: otherwise that goes on in
+   * the background. Never rejects.
+   */
+  waitForErasure(maxMs?: number): Promise<boolean>;
 
   /** Lists the keys of a user, expired ones too, by the time of their creation. */
   listKeys(userId: string): Promise<Key[]>;

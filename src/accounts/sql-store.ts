@@ -6,7 +6,6 @@ import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./s
 import { insertUsage, sumUsage, usageFromRow, usageSumsFromRows } from "./sql-usage.ts";
 import {
   countFoundUsers,
-  deleteGalleries,
   deleteUser,
   insertUser,
   searchUsers,
@@ -75,9 +74,10 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       ),
 
     async removeUser(userId) {
-      await deleteGalleries(database, userId);
-      if (await database.runTransaction(deleteUser(userId))) await database.eraseDeleted();
+      if (await deleteUser(database, userId)) database.startErasure("rows");
     },
+
+    waitForErasure: (maxMs) => database.waitForErasure(maxMs),
 
     async listKeys(userId) {
       return (await database.query(selectKeys(userId))).map(keyFromRow);

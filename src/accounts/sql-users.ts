@@ -1,4 +1,4 @@
-import { DELETION_BATCH, deleteInBatches, runOne } from "../database/delete-in-batches.ts";
+import { deleteHiddenGalleries, hideGalleries } from "../database/delete-galleries.ts";
 import {
   dateFromColumn,
   optionalDateFromColumn,
@@ -75,28 +75,27 @@ export function* updateUser(
   return userFromRow(row!);
 }
 
-/** Deletes a user with everything that it has. Returns whether it had galleries. */
-export function* deleteUser(userId: string): TransactionScript<boolean> {
-  const [gallery] = yield { sql: "select key from galleries where user_id = $1 limit 1", values: [userId] };
+/**
+ * Deletes a user with everything that it has. The galleries are deleted first, in transactions of their own. Returns
+ * whether there were any.
+ */
+export async function deleteUser(database: SqlDatabase, userId: string): Promise<boolean> {
+  const [gallery] = await database.query(findGallery(userId));
+  await hideGalleries(database, userId);
+  await deleteHiddenGalleries(database, userId);
+  const hasNewGallery = await database.runTransaction(deleteUserRow(userId));
+  return gallery !== undefined || hasNewGallery;
+}
+
+/** Deletes a user, and galleries that were created meanwhile. Returns whether there were any. */
+function* deleteUserRow(userId: string): TransactionScript<boolean> {
+  const [gallery] = yield findGallery(userId);
   yield { sql: "delete from users where id_hash = $1", values: [userId] };
   return gallery !== undefined;
 }
 
-/**
- * Deletes what a user has in galleries in small transactions, because one that deletes many templates with the user
- * would take too long. The galleries are hidden first, so that nobody is found or enrolled any more.
- */
-export async function deleteGalleries(database: SqlDatabase, userId: string): Promise<void> {
-  await database.runTransaction(runOne("update galleries set id = null where user_id = $1", [userId]));
-  const batches = [
-    `delete from gallery_faces where (gallery_key, person_id, id) in
-      (select gallery_key, person_id, gallery_faces.id from galleries join gallery_faces on gallery_key = key
-        where user_id = $1 limit ${DELETION_BATCH}) returning 1 as one`,
-    `delete from gallery_people where (gallery_key, id) in
-      (select gallery_key, gallery_people.id from galleries join gallery_people on gallery_key = key
-        where user_id = $1 limit ${DELETION_BATCH}) returning 1 as one`,
-  ];
-  for (const sql of batches) await deleteInBatches(database, sql, [userId]);
+function findGallery(userId: string): Statement {
+  return { sql: "select key from galleries where user_id = $1 limit 1", values: [userId] };
 }
 
 /** Users whose name contains $1, or whose fingerprint or plan equals $2. $1 is a pattern of LIKE. */

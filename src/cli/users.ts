@@ -1,4 +1,4 @@
-import { AccountError, type UserChange } from "../accounts/account-store.ts";
+import { AccountError, type AccountStore, type UserChange } from "../accounts/account-store.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import {
@@ -197,13 +197,19 @@ async function setCertificate(args: readonly string[], context: CommandContext):
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: REMOVE_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await withStore(context, async (store) => {
+  const onErasureDelay = (cause: unknown) =>
+    context.stderr.write(
+      `The faces of the user are deleted, but not yet erased from the file (${(cause as Error).message}) Waiting. If you stop this command, the next start of the service erases them.\n`,
+    );
+  const work = async (store: AccountStore) => {
     const { id, name, fingerprint } = await findUserByKeyOrName(store, text);
     const isAsked = !values.yes && context.stdin.isTTY;
     if (isAsked && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`))) return;
     await store.removeUser(id);
     print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
-  });
+    await store.waitForErasure(Number.POSITIVE_INFINITY);
+  };
+  await withStore(context, work, { mustExist: true, onErasureDelay });
 }
 
 /** Updates a user and prints the result. */

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient } from "pg";
 import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
+import { Erasure, type ErasureCallbacks } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
 import { withoutSecrets } from "./open-database.ts";
 import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
@@ -19,7 +20,7 @@ const MIGRATION_LOCK = 8_647_424_301;
  */
 export async function openPostgresDatabase(
   url: string,
-  { mustExist = false }: OpenOptions = {},
+  { mustExist = false, ...callbacks }: OpenOptions = {},
 ): Promise<SqlDatabase> {
   const migration = openPool(url, MIGRATION_TIMEOUT_MS);
   try {
@@ -33,7 +34,7 @@ export async function openPostgresDatabase(
   } finally {
     await migration.close();
   }
-  return openPool(url, QUERY_TIMEOUT_MS);
+  return openPool(url, QUERY_TIMEOUT_MS, callbacks);
 }
 
 function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
@@ -47,7 +48,7 @@ function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
   yield* migrate();
 }
 
-function openPool(url: string, timeoutMs: number): SqlDatabase {
+function openPool(url: string, timeoutMs: number, callbacks: ErasureCallbacks = {}): SqlDatabase {
   const pool = new Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
@@ -62,15 +63,26 @@ function openPool(url: string, timeoutMs: number): SqlDatabase {
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
 
+  const query = (statement: Statement) => withClient(pool, (client) => runStatement(client, statement));
+  const runTransaction = async <T>(script: TransactionScript<T>) =>
+    (await withClient(pool, (client) => runScript(client, script)))();
+  const erasure = new Erasure({ query, runTransaction }, async () => {}, callbacks);
+
   return {
-    query: (statement) => withClient(pool, (client) => runStatement(client, statement)),
-    runTransaction: async <T>(script: TransactionScript<T>) =>
-      (await withClient(pool, (client) => runScript(client, script)))(),
+    query,
+    runTransaction,
     rowLockClause: "for key share",
     exclusiveRowLockClause: "for update",
     decodeHex: (expression) => `decode(${expression}, 'hex')`,
-    eraseDeleted: async () => {},
-    close: () => pool.end(),
+    startErasure: (deletion) => erasure.start(deletion),
+    waitForErasure: (maxMs) => erasure.wait(maxMs),
+    get isErasureDelayed() {
+      return erasure.isDelayed;
+    },
+    close: async () => {
+      await erasure.close();
+      await pool.end();
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Deletion, ErasureCallbacks } from "./erasure.ts";
+
 /** A parameter of a statement. Booleans are passed as 1 and 0, which both databases accept. */
 export type SqlValue = string | number | Uint8Array | null;
 
@@ -17,7 +19,7 @@ export interface Statement {
 export type TransactionScript<T> = Generator<Statement, T, readonly Row[]>;
 
 /** How to open a database. */
-export interface OpenOptions {
+export interface OpenOptions extends ErasureCallbacks {
   /** Throws MissingDatabaseError if the database does not exist, instead of creating it. False by default. */
   readonly mustExist?: boolean;
 }
@@ -35,10 +37,17 @@ export interface SqlDatabase {
   /** Makes the expression that converts hexadecimal digits to bytes. */
   readonly decodeHex: (expression: string) => string;
   /**
-   * Erases deleted rows from the files, as far as the database can do that at once. PostgreSQL keeps them until its
-   * next vacuum.
+   * Starts to erase deleted rows from the files, as far as the database can do that at once: PostgreSQL keeps them until
+   * its next vacuum. The rows of hidden galleries are deleted before. Goes on in the background until it succeeds.
    */
-  eraseDeleted(): Promise<void>;
+  startErasure(deletion: Deletion): void;
+  /**
+   * Waits until everything is erased, by default two seconds, or not at all for an erasure that is delayed. Returns
+   * whether it is. Never rejects.
+   */
+  waitForErasure(maxMs?: number): Promise<boolean>;
+  /** Whether an erasure has failed for a while and is not finished. */
+  readonly isErasureDelayed: boolean;
   close(): Promise<void>;
 }
 

@@ -2,15 +2,17 @@ import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
+import { CheckpointThread } from "./checkpoint-thread.ts";
 import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
+import { type Deletion, Erasure, type ErasureCallbacks } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
 /** How long to wait for a lock of another process, such as a backup or a `visage users` command. */
 const BUSY_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 20;
-/** Pause between attempts in the background. */
-const LONG_RETRY_PAUSE_MS = 1_000;
+/** The write-ahead log is moved into the file when it is longer. SQLite by itself uses the same limit. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
 /**
  * Opens an SQLite file and migrates its schema. A missing or empty file is created, readable by its owner only, unless
@@ -19,11 +21,11 @@ const LONG_RETRY_PAUSE_MS = 1_000;
  */
 export async function openSqliteDatabase(
   path: string,
-  { mustExist = false }: OpenOptions = {},
+  { mustExist = false, ...callbacks }: OpenOptions = {},
 ): Promise<SqlDatabase> {
   try {
     await (mustExist ? requireFile(path) : createFile(path));
-    return await openFile(path);
+    return await openFile(path, callbacks);
   } catch (error) {
     throw error instanceof DatabaseError ? error : createOpenError(path, error);
   }
@@ -41,9 +43,9 @@ async function createFile(path: string): Promise<void> {
   await (await open(path, "a+", 0o600)).close();
 }
 
-async function openFile(path: string): Promise<SqliteDatabase> {
+async function openFile(path: string, callbacks: ErasureCallbacks): Promise<SqliteDatabase> {
   const file = new Database(path);
-  const database = new SqliteDatabase(file);
+  const database = new SqliteDatabase(file, callbacks);
   try {
     await configure(file);
     await database.runTransaction(migrate());
@@ -113,27 +115,30 @@ export class SqliteDatabase implements SqlDatabase {
   readonly decodeHex = (expression: string) => `unhex(${expression})`;
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
+  readonly #erasure: Erasure;
   #writeAheadLog: FileHandle | undefined;
+  #checkpoints: CheckpointThread | undefined;
   /** The last transaction. Each starts when the one before it has ended, so that only one tries to get the lock. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Set while the write-ahead log is being emptied. */
-  #erasure: Promise<void> | undefined;
 
-  constructor(file: Database.Database) {
+  constructor(file: Database.Database, callbacks: ErasureCallbacks = {}) {
     this.#file = file;
+    this.#erasure = new Erasure(this, () => this.#emptyLog(), callbacks);
   }
 
   /**
-   * From now on, flushes the write-ahead log to disk and waits for locks asynchronously. SQLite itself would block the
-   * event loop: up to 100 ms for a flush to a busy disk, and 5 s for each lock. Has no effect if there is no log file,
-   * because a transaction may then have to wait for a lock in its commit as well.
+   * From now on, flushes the write-ahead log to disk, moves it into the file and waits for locks asynchronously. SQLite
+   * itself would block the event loop: up to 100 ms for a flush to a busy disk, and 5 s for each lock. Has no effect if
+   * there is no log file, because a transaction may then have to wait for a lock in its commit as well.
    */
   async waitAsynchronously(path: string): Promise<void> {
     this.#writeAheadLog = await open(`${path}-wal`, "r+").catch(() => undefined);
     if (!this.#writeAheadLog) return;
     await syncFolder(dirname(path));
+    this.#checkpoints = new CheckpointThread(path);
     this.#file.exec("pragma synchronous = normal");
     this.#file.exec("pragma busy_timeout = 0");
+    this.#file.exec("pragma wal_autocheckpoint = 0");
   }
 
   async query(statement: Statement): Promise<Row[]> {
@@ -150,12 +155,17 @@ export class SqliteDatabase implements SqlDatabase {
 
   async runTransaction<T>(script: TransactionScript<T>): Promise<T> {
     const deadline = Date.now() + BUSY_TIMEOUT_MS;
-    const run = () => this.#runWithWriteLock(script, deadline);
-    const transaction = this.#last.then(run, run);
-    this.#last = transaction;
-    const value = await transaction;
-    await this.#writeAheadLog?.datasync();
+    const value = await this.#runInTurn(() => this.#runWithWriteLock(script, deadline));
+    if (this.#writeAheadLog)
+      await Promise.all([this.#writeAheadLog.datasync(), this.#limitLog(this.#writeAheadLog)]);
     return value;
+  }
+
+  /** Runs work that needs the write lock, after the work that came before. */
+  #runInTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn;
+    return turn;
   }
 
   async #runWithWriteLock<T>(script: TransactionScript<T>, deadline: number): Promise<T> {
@@ -171,29 +181,38 @@ export class SqliteDatabase implements SqlDatabase {
     }
   }
 
-  /** Goes on in the background if it fails because another process reads the file, such as a backup. */
-  async eraseDeleted(): Promise<void> {
-    this.#erasure ??= this.#emptyLog().finally(() => (this.#erasure = undefined));
-    const timer = new AbortController();
-    const timeout = sleep(BUSY_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
-      throw new Error("Another process reads the file, so the write-ahead log still has the deleted rows.");
-    });
-    await Promise.race([this.#erasure, timeout]).finally(() => timer.abort());
+  get isErasureDelayed(): boolean {
+    return this.#erasure.isDelayed;
+  }
+
+  startErasure(deletion: Deletion): void {
+    this.#erasure.start(deletion);
+  }
+
+  waitForErasure(maxMs?: number): Promise<boolean> {
+    return this.#erasure.wait(maxMs);
+  }
+
+  /** Starts to empty the write-ahead log if it is long. Never rejects, because the transaction is committed. */
+  async #limitLog(log: FileHandle): Promise<void> {
+    const { size } = await log.stat().catch(() => ({ size: 0 }));
+    if (size > MAX_LOG_BYTES) this.#erasure.start("rows");
   }
 
   /** Moves all changes into the file, because the write-ahead log has the rows as they were inserted. */
   async #emptyLog(): Promise<void> {
-    const deadline = Date.now() + BUSY_TIMEOUT_MS;
-    while (this.#file.open) {
-      const [result] = this.#file.prepare("pragma wal_checkpoint(truncate)").all() as { busy: number }[];
-      if (result?.busy === 0) return;
-      await sleep(Date.now() < deadline ? RETRY_PAUSE_MS : LONG_RETRY_PAUSE_MS);
-    }
-    throw new Error("The file was closed before the write-ahead log was empty.");
+    const checkpoints = this.#checkpoints;
+    if (!checkpoints) return;
+    // Most of the log is moved while others write.
+    await checkpoints.run("passive");
+    const isEmpty = await this.#runInTurn(() => checkpoints.run("truncate"));
+    if (!isEmpty) throw new Error("Another process uses the file, so its write-ahead log cannot be emptied.");
   }
 
   async close(): Promise<void> {
+    await this.#erasure.close();
     await this.#last.catch(() => {});
+    await this.#checkpoints?.close();
     await this.#writeAheadLog?.close();
     this.#file.close();
   }

@@ -126,12 +126,12 @@ export interface GalleryStore {
   /** Lists galleries by id. */
   listGalleries(userId: string, page: Page): Promise<Gallery[]>;
   updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
-  /** Deletes a gallery with all its templates. Resolves when they are erased, to their number. */
+  /** Deletes a gallery with all its templates, which are then erased. Returns their number. */
   deleteGallery(userId: string, galleryId: string): Promise<number>;
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
-   * it, and its template is erased. If a key is given, a gallery with the same id but another key counts as not found.
+   * it, whose template is then erased. If a key is given, a gallery with the same id but another key counts as not found.
    * Returns the gallery.
    */
   enrolFaces(
@@ -146,9 +146,9 @@ export interface GalleryStore {
   /** Lists people by id. A page with many faces has fewer people than its size. */
   listPeople(userId: string, galleryId: string, page: Page): Promise<PeoplePage>;
   renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
-  /** Deletes a person with all templates. Resolves when they are erased, to their number. */
+  /** Deletes a person with all templates, which are then erased. Returns their number. */
   deletePerson(userId: string, galleryId: string, personId: string): Promise<number>;
-  /** Deletes a face. Resolves when its template is erased. */
+  /** Deletes a face. Its template is then erased. */
   deleteFace(userId: string, galleryId: string, personId: string, faceId: string): Promise<void>;
 
   /** Reads templates by the ids of their people and faces, starting after those of `after`. */
@@ -165,6 +165,11 @@ export interface GalleryStore {
   /** Returns the names of people by their ids. */
   findNames(galleryKey: string, personIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 
-  /** Finishes deletions that were interrupted. */
-  finishDeletions(): Promise<void>;
+  /** Starts to finish deletions that were interrupted. */
+  finishDeletions(): void;
+  /**
+   * Waits until deleted and replaced templates are erased, by default a little. Returns whether they are: otherwise that
+   * goes on in the background. Never rejects.
+   */
+  waitForErasure(maxMs?: number): Promise<boolean>;
 }

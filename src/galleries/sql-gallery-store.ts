@@ -1,4 +1,4 @@
-import { DELETION_BATCH, deleteInBatches, runOne } from "../database/delete-in-batches.ts";
+import { runOne } from "../database/delete-in-batches.ts";
 import type { Row, SqlDatabase, SqlValue } from "../database/sql-database.ts";
 import {
   type Gallery,
@@ -38,17 +38,6 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     });
     if (!row) throw galleryNotFound(galleryId);
     return galleryFromRow(row);
-  }
-
-  async function deleteRows(galleryKey: string): Promise<void> {
-    const batches = [
-      `delete from gallery_faces where gallery_key = $1 and (person_id, id) in
-        (select person_id, id from gallery_faces where gallery_key = $1 limit ${DELETION_BATCH}) returning 1 as one`,
-      `delete from gallery_people where gallery_key = $1 and id in
-        (select id from gallery_people where gallery_key = $1 limit ${DELETION_BATCH}) returning 1 as one`,
-      "delete from galleries where key = $1 and id is null returning 1 as one",
-    ];
-    for (const sql of batches) await deleteInBatches(database, sql, [galleryKey]);
   }
 
   /** Reads at most MAX_PEOPLE_ROWS rows: one for each face, or one for a person without faces. */
@@ -100,8 +89,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
         ]),
       );
       if (!row) throw galleryNotFound(galleryId);
-      await deleteRows(String(row.key));
-      await database.eraseDeleted();
+      database.startErasure("galleries");
       return Number(row.faces);
     },
 
@@ -110,7 +98,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       const { gallery, hasReplaced } = await database.runTransaction(
         insertFaces(enrolment, database.decodeHex),
       );
-      if (hasReplaced) await database.eraseDeleted();
+      if (hasReplaced) database.startErasure("rows");
       return gallery;
     },
 
@@ -136,13 +124,13 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 
     async deletePerson(userId, galleryId, personId) {
       const faces = await database.runTransaction(removePerson(userId, galleryId, personId));
-      await database.eraseDeleted();
+      database.startErasure("rows");
       return faces;
     },
 
     async deleteFace(userId, galleryId, personId, faceId) {
       await database.runTransaction(removeFace(userId, galleryId, personId, faceId));
-      await database.eraseDeleted();
+      database.startErasure("rows");
     },
 
     async readFaces(galleryKey, { after = { personId: "", faceId: "" }, size }) {
@@ -190,11 +178,9 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       return new Map(rows.map((row) => [String(row.id), String(row.display_name)]));
     },
 
-    async finishDeletions() {
-      const rows = await database.query({ sql: "select key from galleries where id is null" });
-      for (const { key } of rows) await deleteRows(String(key));
-      await database.eraseDeleted();
-    },
+    finishDeletions: () => database.startErasure("galleries"),
+
+    waitForErasure: (maxMs) => database.waitForErasure(maxMs),
   };
 }
 

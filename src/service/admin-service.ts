@@ -73,6 +73,7 @@ export function createAdminService({
         return user;
       });
       audit(auditEntryFrom(context, `users/${fingerprint}`));
+      await store.waitForErasure();
       return {};
     },
 

@@ -80,6 +80,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const { userId } = callerFrom(context.values);
       const faces = await orUnavailable(() => galleries.deleteGallery(userId, galleryId));
       auditChange(options, context, `galleries/${galleryId}`, -faces);
+      await galleries.waitForErasure();
       return {};
     },
 
@@ -136,6 +137,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const { userId } = callerFrom(context.values);
       const faces = await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
       auditChange(options, context, `galleries/${galleryId}/people/${personId}`, -faces);
+      await galleries.waitForErasure();
       return {};
     },
 
@@ -146,6 +148,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const { userId } = callerFrom(context.values);
       await orUnavailable(() => galleries.deleteFace(userId, galleryId, personId, faceId));
       auditChange(options, context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, -1);
+      await galleries.waitForErasure();
       return {};
     },
 

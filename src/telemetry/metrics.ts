@@ -33,6 +33,8 @@ export interface ServiceState {
     | undefined;
   /** Whether accounts can be read and usage can be written. */
   readonly accountsAvailable: boolean | undefined;
+  /** Whether deleted rows have been in the database file for a while. Undefined before the database is open. */
+  readonly erasureDelayed: boolean | undefined;
   /** The search of galleries. */
   readonly galleries: GalleryState | undefined;
   /** Log lines dropped because the reader was too slow. */
@@ -168,6 +170,11 @@ function addStateMetrics(registry: Registry, readState: () => ServiceState): voi
     "visage_accounts_available",
     "1 if accounts can be read and usage can be written, otherwise 0",
     ({ accountsAvailable }) => (accountsAvailable === undefined ? undefined : Number(accountsAvailable)),
+  );
+  addGauge(
+    "visage_erasure_delayed",
+    "1 while deleted rows cannot be erased from the files of the database, otherwise 0",
+    ({ erasureDelayed }) => (erasureDelayed === undefined ? undefined : Number(erasureDelayed)),
   );
   addCounter(
     "visage_worker_restarts_total",

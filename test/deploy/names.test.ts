@@ -34,6 +34,7 @@ test("deploy/ uses only exported metrics", async () => {
       rejectedConnections: {},
     },
     accountsAvailable: true,
+    erasureDelayed: false,
     galleries: { galleries: 0, faces: 0, bytes: 0, evictions: 0, restarts: 0 },
     droppedLogLines: 0,
   }));

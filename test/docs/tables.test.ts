@@ -94,6 +94,7 @@ test("docs/operations.md lists every metric", async () => {
     workers: undefined,
     server: undefined,
     accountsAvailable: undefined,
+    erasureDelayed: undefined,
     galleries: undefined,
     droppedLogLines: 0,
   }));

@@ -5,6 +5,7 @@ import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { runOne } from "../../src/database/delete-in-batches.ts";
+import type { ErasureCallbacks } from "../../src/database/erasure.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
@@ -19,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+const FOREVER = Number.POSITIVE_INFINITY;
 const createLocation = async () => ({ databaseUrl: undefined, dataDir: join(folder, `${++folders}`) });
 
 describeGalleryContract("SQLite", {
@@ -55,36 +57,75 @@ describe("a deletion leaves no trace of a template in any file", () => {
     expect(await countTraces(dataDir)).toBe(faces.length);
     if (remove) await remove(store);
     else await accounts.removeUser(ann.id);
+    expect(await (remove ? store : accounts).waitForErasure(FOREVER)).toBe(true);
     expect(await countTraces(dataDir)).toBe(0);
   });
 
-  test("once another process has read the file, if it does so for long", async () => {
-    const { store, dataDir } = await openEnrolled();
-    const backup = new Database(join(dataDir, "accounts.db"));
-    onTestFinished(() => void backup.close());
-    backup.exec("begin");
-    expect(backup.prepare("select count(*) as count from gallery_faces").all([])).toEqual([{ count: 200 }]);
-    await expect(store.deletePerson(ann.id, "g", "p0")).rejects.toThrow(/still has the deleted rows/);
-    await expect(store.deletePerson(ann.id, "g", "p0")).rejects.toMatchObject({ kind: "personNotFound" });
-    expect(await countTraces(dataDir)).toBe(200);
-    backup.exec("rollback");
-    await expect.poll(() => countTraces(dataDir)).toBe(190);
+  describe("while another process reads the file", () => {
+    /** Starts to read a file like a backup. Returns a function that ends it. */
+    function startBackup(dataDir: string): () => void {
+      const backup = new Database(join(dataDir, "accounts.db"));
+      onTestFinished(() => void backup.close());
+      backup.exec("begin");
+      expect(backup.prepare("select count(*) as count from gallery_faces").all([])).toEqual([{ count: 200 }]);
+      return () => backup.exec("rollback");
+    }
+
+    const reports: string[] = [];
+    const callbacks = {
+      onErasureDelay: (cause: unknown) => reports.push(String(cause)),
+      onErasureEnd: () => reports.push("finished"),
+    };
+
+    test.each(Object.entries(DELETIONS))("is done at once: %s", async (_, remove) => {
+      reports.length = 0;
+      const { database, store, dataDir } = await openEnrolled(callbacks);
+      const endBackup = startBackup(dataDir);
+      await remove(store);
+      expect(await store.waitForErasure()).toBe(false);
+      expect(await countTraces(dataDir)).toBe(200);
+      await expect.poll(() => database.isErasureDelayed, { timeout: 10_000 }).toBe(true);
+      // Others do not wait for it.
+      expect(await store.waitForErasure()).toBe(false);
+      await store.deleteGallery(ann.id, "g").catch((error) => expect(error.kind).toBe("galleryNotFound"));
+      await expect(store.getPerson(ann.id, "g", "p0")).rejects.toMatchObject({ kind: "galleryNotFound" });
+      endBackup();
+      await expect.poll(() => countTraces(dataDir), { timeout: 10_000 }).toBe(0);
+      expect(reports).toEqual([
+        "Error: Another process uses the file, so its write-ahead log cannot be emptied.",
+        "finished",
+      ]);
+      expect(database.isErasureDelayed).toBe(false);
+    });
+
+    test("waits for nothing else: the database is closed meanwhile", async () => {
+      const { database, store, dataDir } = await openEnrolled();
+      startBackup(dataDir);
+      await store.deletePerson(ann.id, "g", "p0");
+      await database.close();
+      const reopened = await openDatabase({ databaseUrl: undefined, dataDir });
+      onTestFinished(() => reopened.close());
+      await expect(createSqlGalleryStore(reopened).getPerson(ann.id, "g", "p0")).rejects.toMatchObject({
+        kind: "personNotFound",
+      });
+    });
   });
 
   test("at the next start, if the process is killed before it has erased the rows", async () => {
     const { database, store, dataDir } = await openEnrolled();
     await database.runTransaction(runOne("delete from gallery_people where id = $1", ["p0"]));
     expect(await countTraces(dataDir)).toBe(200);
-    await store.finishDeletions();
+    store.finishDeletions();
+    expect(await store.waitForErasure(FOREVER)).toBe(true);
     expect(await countTraces(dataDir)).toBe(190);
   });
 
-  async function openEnrolled() {
+  async function openEnrolled(callbacks: ErasureCallbacks = {}) {
     const location = await createLocation();
     const accounts = await openAccountStore(location);
     onTestFinished(() => accounts.close());
     await addUser(accounts, ann);
-    const database = await openDatabase(location);
+    const database = await openDatabase(location, callbacks);
     onTestFinished(() => database.close());
     const store = createSqlGalleryStore(database);
     const gallery = { id: "g", displayName: "", model: MODEL, maxDistance: undefined };

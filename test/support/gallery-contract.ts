@@ -301,7 +301,8 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       await enrol([newFace("a"), newFace("b")]);
       await executeAt(location, "update galleries set id = null");
       await createGallery("g");
-      await store.finishDeletions();
+      store.finishDeletions();
+      expect(await store.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
       const tables = ["gallery_faces", "gallery_people"];
       for (const table of tables) expect(await executeAt(location, `select * from ${table}`)).toEqual([]);
       expect(await executeAt(location, "select id from galleries")).toEqual([{ id: "g" }]);

@@ -91,6 +91,7 @@ const INITIAL_STATE = {
   workers: undefined,
   server: undefined,
   accountsAvailable: undefined,
+  erasureDelayed: undefined,
   galleries: undefined,
   droppedLogLines: 3,
 };

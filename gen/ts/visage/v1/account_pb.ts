@@ -231,7 +231,8 @@ export type UsageCount = Message<"visage.v1.UsageCount"> & {
   operation: string;
 
   /**
-   * `ok`, or the reason of an error. Only `ok` counts against the quota.
+   * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+   * export that was read in part, count as `ok`.
    *
    * @generated from field: string outcome = 3;
    */

@@ -883,7 +883,7 @@ export const AdminService: GenService<{
     output: typeof UpdateUserResponseSchema;
   },
   /**
-   * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+   * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
    *
    * @generated from rpc visage.v1.AdminService.DeleteUser
    */

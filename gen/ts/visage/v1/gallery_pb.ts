@@ -1136,7 +1136,8 @@ export const GalleryService: GenService<{
     output: typeof UpdateGalleryResponseSchema;
   },
   /**
-   * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+   * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+   * from the database.
    *
    * @generated from rpc visage.v1.GalleryService.DeleteGallery
    */
@@ -1188,7 +1189,8 @@ export const GalleryService: GenService<{
     output: typeof UpdatePersonResponseSchema;
   },
   /**
-   * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+   * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+   * from the database.
    *
    * @generated from rpc visage.v1.GalleryService.DeletePerson
    */
@@ -1198,7 +1200,7 @@ export const GalleryService: GenService<{
     output: typeof DeletePersonResponseSchema;
   },
   /**
-   * Deletes a face of a person. When it returns, its template is erased.
+   * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
    *
    * @generated from rpc visage.v1.GalleryService.DeleteFace
    */
@@ -1220,7 +1222,7 @@ export const GalleryService: GenService<{
   },
   /**
    * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-   * (`application/x-ndjson`).
+   * (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
    *
    * @generated from rpc visage.v1.GalleryService.ExportGallery
    */
@@ -1232,7 +1234,7 @@ export const GalleryService: GenService<{
   /**
    * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
    * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-   * JSON, and an error names the line. Counts as one request of the user.
+   * JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
    *
    * @generated from rpc visage.v1.GalleryService.ImportFaces
    */

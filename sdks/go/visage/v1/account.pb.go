@@ -415,7 +415,8 @@ type UsageCount struct {
 	Month string `protobuf:"bytes,1,opt,name=month,proto3" json:"month,omitempty"`
 	// Such as `get_face_vec` or `visage.v1.analyze_image`.
 	Operation string `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
-	// `ok`, or the reason of an error. Only `ok` counts against the quota.
+	// `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+	// export that was read in part, count as `ok`.
 	Outcome string `protobuf:"bytes,3,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// Number of requests.
 	Count         int64 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`

@@ -54,7 +54,7 @@ type AdminServiceClient interface {
 	CreateUser(ctx context.Context, in *CreateUserRequest, opts ...grpc.CallOption) (*CreateUserResponse, error)
 	// Changes the plan, the subscription or the certificate subject of a user, or disables or enables it.
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
-	// Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
 	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
 	CreateUserKey(ctx context.Context, in *CreateUserKeyRequest, opts ...grpc.CallOption) (*CreateUserKeyResponse, error)
@@ -216,7 +216,7 @@ type AdminServiceServer interface {
 	CreateUser(context.Context, *CreateUserRequest) (*CreateUserResponse, error)
 	// Changes the plan, the subscription or the certificate subject of a user, or disables or enables it.
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
-	// Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
 	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
 	CreateUserKey(context.Context, *CreateUserKeyRequest) (*CreateUserKeyResponse, error)

@@ -57,7 +57,8 @@ type GalleryServiceClient interface {
 	ListGalleries(ctx context.Context, in *ListGalleriesRequest, opts ...grpc.CallOption) (*ListGalleriesResponse, error)
 	// Changes the name or the threshold of a gallery.
 	UpdateGallery(ctx context.Context, in *UpdateGalleryRequest, opts ...grpc.CallOption) (*UpdateGalleryResponse, error)
-	// Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+	// from the database.
 	DeleteGallery(ctx context.Context, in *DeleteGalleryRequest, opts ...grpc.CallOption) (*DeleteGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -69,19 +70,20 @@ type GalleryServiceClient interface {
 	ListPeople(ctx context.Context, in *ListPeopleRequest, opts ...grpc.CallOption) (*ListPeopleResponse, error)
 	// Renames a person.
 	UpdatePerson(ctx context.Context, in *UpdatePersonRequest, opts ...grpc.CallOption) (*UpdatePersonResponse, error)
-	// Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+	// from the database.
 	DeletePerson(ctx context.Context, in *DeletePersonRequest, opts ...grpc.CallOption) (*DeletePersonResponse, error)
-	// Deletes a face of a person. When it returns, its template is erased.
+	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(ctx context.Context, in *DeleteFaceRequest, opts ...grpc.CallOption) (*DeleteFaceResponse, error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
 	// image without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(ctx context.Context, in *IdentifyFacesRequest, opts ...grpc.CallOption) (*IdentifyFacesResponse, error)
 	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-	// (`application/x-ndjson`).
+	// (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
 	ExportGallery(ctx context.Context, in *ExportGalleryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportGalleryResponse], error)
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
 	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-	// JSON, and an error names the line. Counts as one request of the user.
+	// JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
 	ImportFaces(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse], error)
 }
 
@@ -262,7 +264,8 @@ type GalleryServiceServer interface {
 	ListGalleries(context.Context, *ListGalleriesRequest) (*ListGalleriesResponse, error)
 	// Changes the name or the threshold of a gallery.
 	UpdateGallery(context.Context, *UpdateGalleryRequest) (*UpdateGalleryResponse, error)
-	// Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+	// from the database.
 	DeleteGallery(context.Context, *DeleteGalleryRequest) (*DeleteGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -274,19 +277,20 @@ type GalleryServiceServer interface {
 	ListPeople(context.Context, *ListPeopleRequest) (*ListPeopleResponse, error)
 	// Renames a person.
 	UpdatePerson(context.Context, *UpdatePersonRequest) (*UpdatePersonResponse, error)
-	// Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+	// from the database.
 	DeletePerson(context.Context, *DeletePersonRequest) (*DeletePersonResponse, error)
-	// Deletes a face of a person. When it returns, its template is erased.
+	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *DeleteFaceRequest) (*DeleteFaceResponse, error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
 	// image without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *IdentifyFacesRequest) (*IdentifyFacesResponse, error)
 	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-	// (`application/x-ndjson`).
+	// (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
 	ExportGallery(*ExportGalleryRequest, grpc.ServerStreamingServer[ExportGalleryResponse]) error
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
 	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-	// JSON, and an error names the line. Counts as one request of the user.
+	// JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
 	ImportFaces(grpc.ClientStreamingServer[ImportFacesRequest, ImportFacesResponse]) error
 	mustEmbedUnimplementedGalleryServiceServer()
 }

@@ -76,7 +76,7 @@ type AdminServiceClient interface {
 	CreateUser(context.Context, *connect.Request[v1.CreateUserRequest]) (*connect.Response[v1.CreateUserResponse], error)
 	// Changes the plan, the subscription or the certificate subject of a user, or disables or enables it.
 	UpdateUser(context.Context, *connect.Request[v1.UpdateUserRequest]) (*connect.Response[v1.UpdateUserResponse], error)
-	// Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *connect.Request[v1.DeleteUserRequest]) (*connect.Response[v1.DeleteUserResponse], error)
 	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
 	CreateUserKey(context.Context, *connect.Request[v1.CreateUserKeyRequest]) (*connect.Response[v1.CreateUserKeyResponse], error)
@@ -274,7 +274,7 @@ type AdminServiceHandler interface {
 	CreateUser(context.Context, *connect.Request[v1.CreateUserRequest]) (*connect.Response[v1.CreateUserResponse], error)
 	// Changes the plan, the subscription or the certificate subject of a user, or disables or enables it.
 	UpdateUser(context.Context, *connect.Request[v1.UpdateUserRequest]) (*connect.Response[v1.UpdateUserResponse], error)
-	// Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+	// Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
 	DeleteUser(context.Context, *connect.Request[v1.DeleteUserRequest]) (*connect.Response[v1.DeleteUserResponse], error)
 	// Creates a key of a user and returns it once. The user's other keys expire after a grace period.
 	CreateUserKey(context.Context, *connect.Request[v1.CreateUserKeyRequest]) (*connect.Response[v1.CreateUserKeyResponse], error)

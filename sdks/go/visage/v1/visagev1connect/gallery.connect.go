@@ -92,7 +92,8 @@ type GalleryServiceClient interface {
 	ListGalleries(context.Context, *connect.Request[v1.ListGalleriesRequest]) (*connect.Response[v1.ListGalleriesResponse], error)
 	// Changes the name or the threshold of a gallery.
 	UpdateGallery(context.Context, *connect.Request[v1.UpdateGalleryRequest]) (*connect.Response[v1.UpdateGalleryResponse], error)
-	// Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -104,19 +105,20 @@ type GalleryServiceClient interface {
 	ListPeople(context.Context, *connect.Request[v1.ListPeopleRequest]) (*connect.Response[v1.ListPeopleResponse], error)
 	// Renames a person.
 	UpdatePerson(context.Context, *connect.Request[v1.UpdatePersonRequest]) (*connect.Response[v1.UpdatePersonResponse], error)
-	// Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+	// from the database.
 	DeletePerson(context.Context, *connect.Request[v1.DeletePersonRequest]) (*connect.Response[v1.DeletePersonResponse], error)
-	// Deletes a face of a person. When it returns, its template is erased.
+	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
 	// image without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *connect.Request[v1.IdentifyFacesRequest]) (*connect.Response[v1.IdentifyFacesResponse], error)
 	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-	// (`application/x-ndjson`).
+	// (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
 	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest]) (*connect.ServerStreamForClient[v1.ExportGalleryResponse], error)
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
 	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-	// JSON, and an error names the line. Counts as one request of the user.
+	// JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
 	ImportFaces(context.Context) *connect.ClientStreamForClient[v1.ImportFacesRequest, v1.ImportFacesResponse]
 }
 
@@ -329,7 +331,8 @@ type GalleryServiceHandler interface {
 	ListGalleries(context.Context, *connect.Request[v1.ListGalleriesRequest]) (*connect.Response[v1.ListGalleriesResponse], error)
 	// Changes the name or the threshold of a gallery.
 	UpdateGallery(context.Context, *connect.Request[v1.UpdateGalleryRequest]) (*connect.Response[v1.UpdateGalleryResponse], error)
-	// Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -341,19 +344,20 @@ type GalleryServiceHandler interface {
 	ListPeople(context.Context, *connect.Request[v1.ListPeopleRequest]) (*connect.Response[v1.ListPeopleResponse], error)
 	// Renames a person.
 	UpdatePerson(context.Context, *connect.Request[v1.UpdatePersonRequest]) (*connect.Response[v1.UpdatePersonResponse], error)
-	// Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+	// from the database.
 	DeletePerson(context.Context, *connect.Request[v1.DeletePersonRequest]) (*connect.Response[v1.DeletePersonResponse], error)
-	// Deletes a face of a person. When it returns, its template is erased.
+	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
 	// image without a face gives no faces; neither is an error. The search is exact.
 	IdentifyFaces(context.Context, *connect.Request[v1.IdentifyFacesRequest]) (*connect.Response[v1.IdentifyFacesResponse], error)
 	// Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-	// (`application/x-ndjson`).
+	// (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
 	ExportGallery(context.Context, *connect.Request[v1.ExportGalleryRequest], *connect.ServerStream[v1.ExportGalleryResponse]) error
 	// Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
 	// An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-	// JSON, and an error names the line. Counts as one request of the user.
+	// JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
 	ImportFaces(context.Context, *connect.ClientStream[v1.ImportFacesRequest]) (*connect.Response[v1.ImportFacesResponse], error)
 }
 

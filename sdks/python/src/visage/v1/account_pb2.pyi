@@ -252,7 +252,9 @@ class UsageCount(_message.Message):
     operation: _builtins.str
     """Such as `get_face_vec` or `visage.v1.analyze_image`."""
     outcome: _builtins.str
-    """`ok`, or the reason of an error. Only `ok` counts against the quota."""
+    """`ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+    export that was read in part, count as `ok`.
+    """
     count: _builtins.int
     """Number of requests."""
     def __init__(

@@ -134,7 +134,7 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteUser(self, request, context):
-        """Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+        """Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -49,7 +49,7 @@ class AdminServiceStub:
     UpdateUser: _grpc.UnaryUnaryMultiCallable[_admin_pb2.UpdateUserRequest, _admin_pb2.UpdateUserResponse]
     """Changes the plan, the subscription or the certificate subject of a user, or disables or enables it."""
     DeleteUser: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserRequest, _admin_pb2.DeleteUserResponse]
-    """Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database."""
+    """Deletes a user with its keys, usage and galleries. The templates are then erased from the database."""
     CreateUserKey: _grpc.UnaryUnaryMultiCallable[_admin_pb2.CreateUserKeyRequest, _admin_pb2.CreateUserKeyResponse]
     """Creates a key of a user and returns it once. The user's other keys expire after a grace period."""
     DeleteUserKey: _grpc.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserKeyRequest, _admin_pb2.DeleteUserKeyResponse]
@@ -82,7 +82,7 @@ class AdminServiceAsyncStub(AdminServiceStub):
     UpdateUser: _aio.UnaryUnaryMultiCallable[_admin_pb2.UpdateUserRequest, _admin_pb2.UpdateUserResponse]  # type: ignore[assignment]
     """Changes the plan, the subscription or the certificate subject of a user, or disables or enables it."""
     DeleteUser: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserRequest, _admin_pb2.DeleteUserResponse]  # type: ignore[assignment]
-    """Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database."""
+    """Deletes a user with its keys, usage and galleries. The templates are then erased from the database."""
     CreateUserKey: _aio.UnaryUnaryMultiCallable[_admin_pb2.CreateUserKeyRequest, _admin_pb2.CreateUserKeyResponse]  # type: ignore[assignment]
     """Creates a key of a user and returns it once. The user's other keys expire after a grace period."""
     DeleteUserKey: _aio.UnaryUnaryMultiCallable[_admin_pb2.DeleteUserKeyRequest, _admin_pb2.DeleteUserKeyResponse]  # type: ignore[assignment]
@@ -142,7 +142,7 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.DeleteUserRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.DeleteUserResponse, _abc.Awaitable[_admin_pb2.DeleteUserResponse]]:
-        """Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database."""
+        """Deletes a user with its keys, usage and galleries. The templates are then erased from the database."""
 
     @_abc_1.abstractmethod
     def CreateUserKey(

@@ -146,7 +146,8 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteGallery(self, request, context):
-        """Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+        """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+        from the database.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -183,14 +184,15 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeletePerson(self, request, context):
-        """Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+        """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+        from the database.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteFace(self, request, context):
-        """Deletes a face of a person. When it returns, its template is erased.
+        """Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -206,7 +208,7 @@ class GalleryServiceServicer(object):
 
     def ExportGallery(self, request, context):
         """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-        (`application/x-ndjson`).
+        (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,7 +217,7 @@ class GalleryServiceServicer(object):
     def ImportFaces(self, request_iterator, context):
         """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
         An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-        JSON, and an error names the line. Counts as one request of the user.
+        JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

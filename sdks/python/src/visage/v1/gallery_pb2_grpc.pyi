@@ -50,7 +50,9 @@ class GalleryServiceStub:
     UpdateGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.UpdateGalleryRequest, _gallery_pb2.UpdateGalleryResponse]
     """Changes the name or the threshold of a gallery."""
     DeleteGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]
-    """Deletes a gallery with all its people. When it returns, the templates are erased from the database."""
+    """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+    from the database.
+    """
     EnrolFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
     so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -63,21 +65,23 @@ class GalleryServiceStub:
     UpdatePerson: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.UpdatePersonRequest, _gallery_pb2.UpdatePersonResponse]
     """Renames a person."""
     DeletePerson: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeletePersonRequest, _gallery_pb2.DeletePersonResponse]
-    """Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person."""
+    """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+    from the database.
+    """
     DeleteFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeleteFaceRequest, _gallery_pb2.DeleteFaceResponse]
-    """Deletes a face of a person. When it returns, its template is erased."""
+    """Deletes a face of a person. No search finds it from then on, and its template is erased from the database."""
     IdentifyFaces: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.IdentifyFacesRequest, _gallery_pb2.IdentifyFacesResponse]
     """Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
     image without a face gives no faces; neither is an error. The search is exact.
     """
     ExportGallery: _grpc.UnaryStreamMultiCallable[_gallery_pb2.ExportGalleryRequest, _gallery_pb2.ExportGalleryResponse]
     """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-    (`application/x-ndjson`).
+    (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
     """
     ImportFaces: _grpc.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]
     """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
     An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-    JSON, and an error names the line. Counts as one request of the user.
+    JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
     """
 
 @_typing.type_check_only
@@ -98,7 +102,9 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     UpdateGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.UpdateGalleryRequest, _gallery_pb2.UpdateGalleryResponse]  # type: ignore[assignment]
     """Changes the name or the threshold of a gallery."""
     DeleteGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]  # type: ignore[assignment]
-    """Deletes a gallery with all its people. When it returns, the templates are erased from the database."""
+    """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+    from the database.
+    """
     EnrolFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]  # type: ignore[assignment]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
     so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
@@ -111,21 +117,23 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     UpdatePerson: _aio.UnaryUnaryMultiCallable[_gallery_pb2.UpdatePersonRequest, _gallery_pb2.UpdatePersonResponse]  # type: ignore[assignment]
     """Renames a person."""
     DeletePerson: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeletePersonRequest, _gallery_pb2.DeletePersonResponse]  # type: ignore[assignment]
-    """Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person."""
+    """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+    from the database.
+    """
     DeleteFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeleteFaceRequest, _gallery_pb2.DeleteFaceResponse]  # type: ignore[assignment]
-    """Deletes a face of a person. When it returns, its template is erased."""
+    """Deletes a face of a person. No search finds it from then on, and its template is erased from the database."""
     IdentifyFaces: _aio.UnaryUnaryMultiCallable[_gallery_pb2.IdentifyFacesRequest, _gallery_pb2.IdentifyFacesResponse]  # type: ignore[assignment]
     """Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
     image without a face gives no faces; neither is an error. The search is exact.
     """
     ExportGallery: _aio.UnaryStreamMultiCallable[_gallery_pb2.ExportGalleryRequest, _gallery_pb2.ExportGalleryResponse]  # type: ignore[assignment]
     """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-    (`application/x-ndjson`).
+    (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
     """
     ImportFaces: _aio.StreamUnaryMultiCallable[_gallery_pb2.ImportFacesRequest, _gallery_pb2.ImportFacesResponse]  # type: ignore[assignment]
     """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
     An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-    JSON, and an error names the line. Counts as one request of the user.
+    JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
     """
 
 class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -173,7 +181,9 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.DeleteGalleryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.DeleteGalleryResponse, _abc.Awaitable[_gallery_pb2.DeleteGalleryResponse]]:
-        """Deletes a gallery with all its people. When it returns, the templates are erased from the database."""
+        """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+        from the database.
+        """
 
     @_abc_1.abstractmethod
     def EnrolFace(
@@ -216,7 +226,9 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.DeletePersonRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.DeletePersonResponse, _abc.Awaitable[_gallery_pb2.DeletePersonResponse]]:
-        """Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person."""
+        """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+        from the database.
+        """
 
     @_abc_1.abstractmethod
     def DeleteFace(
@@ -224,7 +236,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.DeleteFaceRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.DeleteFaceResponse, _abc.Awaitable[_gallery_pb2.DeleteFaceResponse]]:
-        """Deletes a face of a person. When it returns, its template is erased."""
+        """Deletes a face of a person. No search finds it from then on, and its template is erased from the database."""
 
     @_abc_1.abstractmethod
     def IdentifyFaces(
@@ -243,7 +255,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_gallery_pb2.ExportGalleryResponse], _abc.AsyncIterator[_gallery_pb2.ExportGalleryResponse]]:
         """Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-        (`application/x-ndjson`).
+        (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
         """
 
     @_abc_1.abstractmethod
@@ -254,7 +266,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_gallery_pb2.ImportFacesResponse, _abc.Awaitable[_gallery_pb2.ImportFacesResponse]]:
         """Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
         An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-        JSON, and an error names the line. Counts as one request of the user.
+        JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
         """
 
 def add_GalleryServiceServicer_to_server(servicer: GalleryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -505,7 +505,7 @@ public final class AdminServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+     * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
      * </pre>
      */
     default void deleteUser(dev.visage.v1.DeleteUserRequest request,
@@ -665,7 +665,7 @@ public final class AdminServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+     * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
      * </pre>
      */
     public void deleteUser(dev.visage.v1.DeleteUserRequest request,
@@ -814,7 +814,7 @@ public final class AdminServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+     * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteUserResponse deleteUser(dev.visage.v1.DeleteUserRequest request) throws io.grpc.StatusException {
@@ -955,7 +955,7 @@ public final class AdminServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+     * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteUserResponse deleteUser(dev.visage.v1.DeleteUserRequest request) {
@@ -1100,7 +1100,7 @@ public final class AdminServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a user with its keys, usage and galleries. When it returns, the templates are erased from the database.
+     * Deletes a user with its keys, usage and galleries. The templates are then erased from the database.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeleteUserResponse> deleteUser(

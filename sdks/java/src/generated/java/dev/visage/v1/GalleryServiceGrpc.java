@@ -574,7 +574,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+     * from the database.
      * </pre>
      */
     default void deleteGallery(dev.visage.v1.DeleteGalleryRequest request,
@@ -626,7 +627,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+     * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+     * from the database.
      * </pre>
      */
     default void deletePerson(dev.visage.v1.DeletePersonRequest request,
@@ -636,7 +638,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a face of a person. When it returns, its template is erased.
+     * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
      * </pre>
      */
     default void deleteFace(dev.visage.v1.DeleteFaceRequest request,
@@ -658,7 +660,7 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-     * (`application/x-ndjson`).
+     * (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
      * </pre>
      */
     default void exportGallery(dev.visage.v1.ExportGalleryRequest request,
@@ -670,7 +672,7 @@ public final class GalleryServiceGrpc {
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-     * JSON, and an error names the line. Counts as one request of the user.
+     * JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
      * </pre>
      */
     default io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
@@ -762,7 +764,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+     * from the database.
      * </pre>
      */
     public void deleteGallery(dev.visage.v1.DeleteGalleryRequest request,
@@ -819,7 +822,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+     * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+     * from the database.
      * </pre>
      */
     public void deletePerson(dev.visage.v1.DeletePersonRequest request,
@@ -830,7 +834,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a face of a person. When it returns, its template is erased.
+     * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
      * </pre>
      */
     public void deleteFace(dev.visage.v1.DeleteFaceRequest request,
@@ -854,7 +858,7 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-     * (`application/x-ndjson`).
+     * (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
      * </pre>
      */
     public void exportGallery(dev.visage.v1.ExportGalleryRequest request,
@@ -867,7 +871,7 @@ public final class GalleryServiceGrpc {
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-     * JSON, and an error names the line. Counts as one request of the user.
+     * JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
      * </pre>
      */
     public io.grpc.stub.StreamObserver<dev.visage.v1.ImportFacesRequest> importFaces(
@@ -940,7 +944,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+     * from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteGalleryResponse deleteGallery(dev.visage.v1.DeleteGalleryRequest request) throws io.grpc.StatusException {
@@ -992,7 +997,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+     * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+     * from the database.
      * </pre>
      */
     public dev.visage.v1.DeletePersonResponse deletePerson(dev.visage.v1.DeletePersonRequest request) throws io.grpc.StatusException {
@@ -1002,7 +1008,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a face of a person. When it returns, its template is erased.
+     * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteFaceResponse deleteFace(dev.visage.v1.DeleteFaceRequest request) throws io.grpc.StatusException {
@@ -1024,7 +1030,7 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-     * (`application/x-ndjson`).
+     * (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
      * </pre>
      */
     @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
@@ -1038,7 +1044,7 @@ public final class GalleryServiceGrpc {
      * <pre>
      * Enrols exported faces. Faces with the same ids are replaced, so an import that failed can be repeated.
      * An error names the message at fault and says how many faces are stored. Over plain HTTP, each face is a line of
-     * JSON, and an error names the line. Counts as one request of the user.
+     * JSON, and an error names the line. Counts as one request of the user, also if it fails after it has stored faces.
      * </pre>
      */
     @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
@@ -1112,7 +1118,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+     * from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteGalleryResponse deleteGallery(dev.visage.v1.DeleteGalleryRequest request) {
@@ -1164,7 +1171,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+     * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+     * from the database.
      * </pre>
      */
     public dev.visage.v1.DeletePersonResponse deletePerson(dev.visage.v1.DeletePersonRequest request) {
@@ -1174,7 +1182,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a face of a person. When it returns, its template is erased.
+     * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
      * </pre>
      */
     public dev.visage.v1.DeleteFaceResponse deleteFace(dev.visage.v1.DeleteFaceRequest request) {
@@ -1196,7 +1204,7 @@ public final class GalleryServiceGrpc {
     /**
      * <pre>
      * Returns all faces of a gallery, for a backup or another system. Over plain HTTP, each face is a line of JSON
-     * (`application/x-ndjson`).
+     * (`application/x-ndjson`). Counts as one request of the user, also if only a part is read.
      * </pre>
      */
     public java.util.Iterator<dev.visage.v1.ExportGalleryResponse> exportGallery(
@@ -1273,7 +1281,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a gallery with all its people. When it returns, the templates are erased from the database.
+     * Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
+     * from the database.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeleteGalleryResponse> deleteGallery(
@@ -1330,7 +1339,8 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a person with all faces. When it returns, the templates are erased and searches no longer find the person.
+     * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
+     * from the database.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeletePersonResponse> deletePerson(
@@ -1341,7 +1351,7 @@ public final class GalleryServiceGrpc {
 
     /**
      * <pre>
-     * Deletes a face of a person. When it returns, its template is erased.
+     * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<dev.visage.v1.DeleteFaceResponse> deleteFace(

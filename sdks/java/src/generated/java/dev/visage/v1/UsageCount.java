@@ -154,7 +154,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object outcome_ = "";
   /**
    * <pre>
-   * `ok`, or the reason of an error. Only `ok` counts against the quota.
+   * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+   * export that was read in part, count as `ok`.
    * </pre>
    *
    * <code>string outcome = 3;</code>
@@ -175,7 +176,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * `ok`, or the reason of an error. Only `ok` counts against the quota.
+   * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+   * export that was read in part, count as `ok`.
    * </pre>
    *
    * <code>string outcome = 3;</code>
@@ -772,7 +774,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object outcome_ = "";
     /**
      * <pre>
-     * `ok`, or the reason of an error. Only `ok` counts against the quota.
+     * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+     * export that was read in part, count as `ok`.
      * </pre>
      *
      * <code>string outcome = 3;</code>
@@ -792,7 +795,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`, or the reason of an error. Only `ok` counts against the quota.
+     * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+     * export that was read in part, count as `ok`.
      * </pre>
      *
      * <code>string outcome = 3;</code>
@@ -813,7 +817,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`, or the reason of an error. Only `ok` counts against the quota.
+     * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+     * export that was read in part, count as `ok`.
      * </pre>
      *
      * <code>string outcome = 3;</code>
@@ -830,7 +835,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`, or the reason of an error. Only `ok` counts against the quota.
+     * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+     * export that was read in part, count as `ok`.
      * </pre>
      *
      * <code>string outcome = 3;</code>
@@ -844,7 +850,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * `ok`, or the reason of an error. Only `ok` counts against the quota.
+     * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+     * export that was read in part, count as `ok`.
      * </pre>
      *
      * <code>string outcome = 3;</code>

@@ -52,7 +52,8 @@ public interface UsageCountOrBuilder extends
 
   /**
    * <pre>
-   * `ok`, or the reason of an error. Only `ok` counts against the quota.
+   * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+   * export that was read in part, count as `ok`.
    * </pre>
    *
    * <code>string outcome = 3;</code>
@@ -61,7 +62,8 @@ public interface UsageCountOrBuilder extends
   java.lang.String getOutcome();
   /**
    * <pre>
-   * `ok`, or the reason of an error. Only `ok` counts against the quota.
+   * `ok`, or the reason of an error. Only `ok` counts against the quota. A failed request that has stored faces, and an
+   * export that was read in part, count as `ok`.
    * </pre>
    *
    * <code>string outcome = 3;</code>

@@ -33,6 +33,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MIB = 1024 * 1024;
 
+/** Those modes of PostgreSQL that do not depend on what the server offers. */
+const SSL_MODES: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
+
 /** All settings, in the order of the documentation. */
 const SETTINGS = {
   /** Address to listen on. Private by default, because the first start creates a trial user. */
@@ -243,6 +246,11 @@ function parseAdminKey(text: string): string {
 function parsePostgresUrl(text: string): string {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
     throw new Error("must be a URL such as postgres://user:password@host:5432/database");
+  const { searchParams } = new URL(text);
+  const mode = searchParams.get("sslmode") ?? "disable";
+  if (!SSL_MODES.includes(mode)) throw new Error(`must have one of the sslmodes ${SSL_MODES.join(", ")}`);
+  if (mode === "verify-ca" && !searchParams.get("sslrootcert"))
+    throw new Error("must have sslrootcert with sslmode=verify-ca");
   return text;
 }
 

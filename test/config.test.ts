@@ -25,6 +25,18 @@ describe("readConfig", () => {
     expect(read).not.toThrow(/secret/);
   });
 
+  it.each([
+    ["?sslmode=prefer", "must have one of the sslmodes disable, require, verify-ca, verify-full"],
+    ["?sslmode=Require", "must have one of the sslmodes"],
+    ["?sslmode=", "must have one of the sslmodes"],
+    ["?sslmode=verify-ca", "must have sslrootcert with sslmode=verify-ca"],
+  ])("rejects a database URL with %s", (parameters, fault) => {
+    const read = () =>
+      readConfig({ VISAGE_DATABASE_URL: `postgres://ann:secret@host/accounts${parameters}` });
+    expect(read).toThrow(`VISAGE_DATABASE_URL ${fault}`);
+    expect(read).not.toThrow(/secret/);
+  });
+
   it.each(["postgres://ann:secret@host:5432/accounts?sslmode=require", "postgresql:///accounts?host=/run"])(
     "accepts the database URL %s",
     (url) => {

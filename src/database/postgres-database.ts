@@ -50,7 +50,7 @@ function* migrateUnderLock(mustExist: boolean): TransactionScript<void> {
 
 function openPool(url: string, timeoutMs: number, callbacks: ErasureCallbacks = {}): SqlDatabase {
   const pool = new Pool({
-    connectionString: url,
+    connectionString: withStandardSslModes(url),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: timeoutMs,
@@ -84,6 +84,13 @@ function openPool(url: string, timeoutMs: number, callbacks: ErasureCallbacks = 
       await pool.end();
     },
   };
+}
+
+/** Gives `sslmode` the meaning that it has in libpq. The driver alone treats every mode but `disable` as verify-full. */
+function withStandardSslModes(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("uselibpqcompat", "true");
+  return url.href;
 }
 
 /**

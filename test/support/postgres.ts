@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -33,8 +33,14 @@ const programs = findPrograms();
 export const hasPostgres = programs !== undefined || isCi;
 if (!hasPostgres) console.warn("PostgreSQL is not installed. Tests that need it are skipped.");
 
-/** Starts a server with one empty database. It is ready when the promise resolves. */
-export async function startPostgres(): Promise<TestPostgres> {
+/** A certificate and its key in PEM. */
+export interface PostgresTls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Starts a server with one empty database. It is ready when the promise resolves. With a certificate it offers TLS. */
+export async function startPostgres(tls?: PostgresTls): Promise<TestPostgres> {
   if (!programs) throw new Error("PostgreSQL is not installed: initdb and postgres are not found.");
   const folder = mkdtempSync(join(tmpdir(), "visage-postgres-"));
   const owner = findUnprivilegedUser();
@@ -46,6 +52,13 @@ export async function startPostgres(): Promise<TestPostgres> {
   const port = await findFreePort();
   const createUrl = (database: string) => `postgres://visage@127.0.0.1:${port}/${database}`;
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+  if (tls) {
+    for (const [name, pem] of Object.entries({ "server.crt": tls.cert, "server.key": tls.key })) {
+      writeFileSync(join(folder, name), pem, { mode: 0o600 });
+      if (owner) chownSync(join(folder, name), owner.uid, owner.gid);
+    }
+    settings.push("ssl=on");
+  }
   const args = ["-D", folder, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   let server: ChildProcess | undefined;
   let databases = 0;

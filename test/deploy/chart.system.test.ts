@@ -4,51 +4,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { beforeAll, describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { readConfig } from "../../src/config.ts";
 import { isPublicAddress } from "../../src/fetch/public-address.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { findTools, TOOLS_DIR } from "../support/tools.ts";
+import { TOOLS_DIR } from "../support/tools.ts";
+import {
+  ADMIN_KEY,
+  CHART,
+  containerIn,
+  environmentIn,
+  findResource,
+  helmWith,
+  parseResources,
+  paths,
+  type Resource,
+  render,
+  valuesFile,
+  variablesIn,
+  wanted,
+} from "./chart.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
 
-const CHART = join(PACKAGE_ROOT, "deploy/chart");
 const VALUES = ["minimal", "full"] as const;
-const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
-const { wanted, paths } = findTools("helm", "kubeconform");
-
-interface Resource {
-  readonly kind: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read deep fields of many kinds
-  readonly spec: any;
-}
-
-function valuesFile(name: string): string {
-  return join(import.meta.dirname, "charts", `${name}.yaml`);
-}
-
-function helm(...args: string[]) {
-  const common = ["--kube-version", "1.36.0", "--namespace", "faces"];
-  return spawnSync(paths.helm, ["template", "visage", CHART, ...common, ...args], { encoding: "utf8" });
-}
-
-function render(values: string): string {
-  const { status, stdout, stderr } = helm("--values", valuesFile(values));
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-}
-
-function parseResources(rendered: string): Resource[] {
-  return parseAllDocuments(rendered).map((document) => document.toJS() as Resource);
-}
-
-function findResource(values: string, kind: string): Resource {
-  return parseResources(render(values)).find((resource) => resource.kind === kind)!;
-}
-
-/** The environment variables of the service. */
-function environmentIn(resources: readonly Resource[]): { name: string; value?: string }[] {
-  return resources.find(({ kind }) => kind === "Deployment")!.spec.template.spec.containers[0].env;
-}
 
 describe.skipIf(!wanted)("the chart", () => {
   test.each(VALUES)("passes helm lint with %s values", (values) => {
@@ -86,25 +64,35 @@ describe.skipIf(!wanted)("the chart", () => {
     });
   });
 
-  test.each([
-    ["no database", ["--set", "networkPolicy.enabled=false"], "set database.existingSecret or database.url"],
-    [
-      "no network address of the database",
-      ["--set", "database.existingSecret=x"],
-      "set networkPolicy.database.to",
-    ],
-    ["a setting that the chart controls", ["--set", "settings.VISAGE_PORT=1"], "VISAGE_PORT"],
-    [
-      "an admin key that is not in a secret",
-      ["--set", `settings.VISAGE_ADMIN_KEY=${ADMIN_KEY}`],
-      "ADMIN_KEY",
-    ],
-    ["an admin key that the service would reject", ["--set", "admin.key=short"], "admin.key"],
-    ["a setting that is not a variable of the service", ["--set", "settings.PORT=1"], "PORT"],
-    ["an unknown value", ["--set", "replica=3"], "replica"],
-    ["a gateway without parents", ["--set", "gateway.enabled=true"], "parentRefs"],
-  ])("rejects %s", (_, args, message) => {
-    expect(helm(...args)).toMatchObject({ status: 1, stderr: expect.stringMatching(message) });
+  test("serves and probes over TLS with the certificate of a secret", () => {
+    const resources = parseResources(render("full"));
+    const container = containerIn(resources);
+    const { tlsCert, tlsKey, tlsClientCa } = readConfig(variablesIn(resources));
+    const { volumes } = resources.find(({ kind }) => kind === "Deployment")!.spec.template.spec;
+    const secretOf = (path: string | undefined) => {
+      const mount = container.volumeMounts.find(({ mountPath }: Resource["spec"]) =>
+        path?.startsWith(`${mountPath}/`),
+      );
+      return volumes.find(({ name }: Resource["spec"]) => name === mount?.name)?.secret?.secretName;
+    };
+    expect([tlsCert, tlsKey, tlsClientCa].map(secretOf)).toEqual([
+      "visage-pods-tls",
+      "visage-pods-tls",
+      "visage-clients",
+    ]);
+    const probes = ["startupProbe", "readinessProbe", "livenessProbe"];
+    const schemes = (from: Resource["spec"]) => probes.map((probe) => from[probe].httpGet.scheme);
+    expect(schemes(container)).toEqual(["HTTPS", "HTTPS", "HTTPS"]);
+    expect(schemes(containerIn(parseResources(render("minimal"))))).toEqual(["HTTP", "HTTP", "HTTP"]);
+    const ports = resources.filter(({ kind }) => kind === "Service").flatMap(({ spec }) => spec.ports);
+    expect(ports.map(({ appProtocol }: Resource["spec"]) => appProtocol)).not.toContain("kubernetes.io/h2c");
+  });
+
+  test("takes the database URL from a file instead of a secret", () => {
+    const values = `settings: { VISAGE_DATABASE_URL_FILE: /etc/database/url }\nnetworkPolicy: { enabled: false }`;
+    const variables = variablesIn(parseResources(helmWith(values).stdout));
+    expect(variables).toMatchObject({ VISAGE_DATABASE_URL_FILE: "/etc/database/url" });
+    expect(variables).not.toHaveProperty("VISAGE_DATABASE_URL");
   });
 
   test.each(VALUES)(
@@ -112,8 +100,7 @@ describe.skipIf(!wanted)("the chart", () => {
     (values) => {
       const resources = parseResources(render(values));
       const { spec } = resources.find(({ kind }) => kind === "Deployment")!.spec.template;
-      const variables = environmentIn(resources);
-      const config = readConfig(Object.fromEntries(variables.map(({ name, value }) => [name, value])));
+      const config = readConfig(variablesIn(resources));
       const neededMs = config.drainMs + config.requestTimeoutMs;
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(neededMs / 1000 + 5);
     },
@@ -135,7 +122,9 @@ describe.skipIf(!wanted)("the chart", () => {
     });
 
     test("from a secret of its own, and nowhere else", () => {
-      const { stdout } = helm("--values", valuesFile("minimal"), "--set", `admin.key=${ADMIN_KEY}`);
+      const { stdout } = helmWith(
+        `${readFileSync(valuesFile("minimal"), "utf8")}\nadmin: { key: ${ADMIN_KEY} }`,
+      );
       const resources = parseResources(stdout);
       expect(variableIn(resources)).toEqual(reference("visage-admin", "key"));
       const holders = resources.filter((resource) => JSON.stringify(resource).includes(ADMIN_KEY));

@@ -22,6 +22,44 @@ interface CustomResource {
   };
 }
 
+/** The part of monitoring.coreos.com/v1 ServiceMonitor that the chart uses. */
+const SERVICE_MONITOR: Schema = {
+  type: "object",
+  required: ["spec"],
+  properties: {
+    ...objectOf(["apiVersion", "kind"], { type: "string" }),
+    metadata: { type: "object" },
+    spec: {
+      type: "object",
+      required: ["selector", "endpoints"],
+      properties: {
+        selector: { type: "object", properties: { matchLabels: { type: "object" } } },
+        endpoints: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              port: { type: "string" },
+              interval: { type: "string" },
+              relabelings: {
+                type: "array",
+                items: {
+                  type: "object",
+                  properties: objectOf(["targetLabel", "replacement"], { type: "string" }),
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+function objectOf(names: readonly string[], schema: Schema): Schema {
+  return Object.fromEntries(names.map((name) => [name, schema]));
+}
+
 /**
  * Converts the published schemas of Kubernetes and the Gateway API to one JSON schema per kind, for kubeconform. Unknown
  * fields are errors, so that misspelt ones are found. Returns the schema location for kubeconform.
@@ -45,6 +83,8 @@ export function writeSchemas(published: string, folder: string): string {
     for (const { name, schema } of versions)
       write({ group, version: name, kind: names.kind }, toStrictSchema(schema.openAPIV3Schema) as Schema);
   }
+  const serviceMonitor = { group: "monitoring.coreos.com", version: "v1", kind: "ServiceMonitor" };
+  write(serviceMonitor, toStrictSchema(SERVICE_MONITOR) as Schema);
   return join(folder, "{{.ResourceKind}}{{.KindSuffix}}.json");
 }
 

@@ -1,0 +1,129 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Environment } from "../../src/config.ts";
+import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { createGalleryClient, embeddingSource, testPeople } from "../support/galleries.ts";
+import { codeBlocks, readMarkdown } from "../support/markdown.ts";
+import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { startTestService, USER } from "../support/service.ts";
+
+const run = promisify(execFile);
+const isCi = process.env.CI === "true";
+const hasTools = (...tools: string[]) =>
+  isCi || tools.every((tool) => spawnSync(tool, ["--version"]).status === 0);
+
+const [before, after] = testPeople(2, 7);
+const PEOPLE = 50;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "visage-runbooks-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the commands of a section of the runbooks in a folder. */
+async function runSection(heading: string, env: Environment): Promise<string> {
+  const [, section] = readMarkdown("docs/runbooks.md").split(`### ${heading}\n`);
+  const [commands] = codeBlocks(section!, "sh");
+  const { stdout } = await run("bash", ["-euc", commands!], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return stdout;
+}
+
+/** Starts a service with a gallery of one person and load: another person is enrolled and deleted again and again. */
+async function startWithLoad(env: Environment) {
+  const service = await startTestService(env);
+  const galleries = createGalleryClient(service, USER);
+  const enrol = (person = before!) =>
+    galleries.enrolFace({
+      galleryId: "staff",
+      personId: person.personId,
+      faceId: person.faceId,
+      source: embeddingSource(person.values),
+    });
+  await galleries.createGallery({ galleryId: "staff" });
+  for (const person of testPeople(PEOPLE, 8, "other")) await enrol(person);
+  await enrol();
+  let isOver = false;
+  const load = (async () => {
+    while (!isOver) {
+      await enrol(after);
+      await galleries.deletePerson({ galleryId: "staff", personId: after!.personId });
+    }
+  })();
+  const stopLoad = async () => {
+    isOver = true;
+    await load;
+  };
+  return { service, galleries, stopLoad };
+}
+
+/** Expects that a service knows its user, and the person of the backup in its gallery. */
+async function expectRestored(env: Environment): Promise<void> {
+  const service = await startTestService(env);
+  onTestFinished(() => service.close());
+  const galleries = createGalleryClient(service, USER);
+  const { faces } = await galleries.identifyFaces({
+    galleryId: "staff",
+    source: embeddingSource(before!.values),
+  });
+  expect(faces.flatMap(({ matches }) => matches.map(({ personId }) => personId))).toEqual([before!.personId]);
+  const { gallery } = await galleries.getGallery({ galleryId: "staff" });
+  // One more, if the backup was made while the other person was enrolled.
+  expect([PEOPLE + 1, PEOPLE + 2]).toContain(gallery!.peopleCount);
+}
+
+describe.skipIf(!hasTools("bash", "sqlite3"))("the commands for SQLite", () => {
+  test("back up a database under load and restore it", async () => {
+    const env = { VISAGE_DATA_DIR: join(folder, "data") };
+    const { service, galleries, stopLoad } = await startWithLoad(env);
+    expect(await runSection("Back up SQLite", env)).toBe("ok\n");
+    await stopLoad();
+    await galleries.deleteGallery({ galleryId: "staff" });
+    await service.close();
+    await runSection("Restore SQLite", env);
+    await expectRestored(env);
+  });
+});
+
+describe.skipIf(!hasPostgres || !hasTools("bash", "pg_dump", "pg_restore", "psql"))(
+  "the commands for PostgreSQL",
+  () => {
+    let postgres: TestPostgres;
+    beforeAll(async () => {
+      postgres = await startPostgres();
+    });
+    afterAll(() => postgres?.remove());
+
+    test("back up a database under load and restore it in place while replicas run", async () => {
+      const env = { VISAGE_DATABASE_URL: postgres.url };
+      const { service, galleries, stopLoad } = await startWithLoad(env);
+      expect(Number(await runSection("Back up PostgreSQL", env))).toBeGreaterThan(8);
+      await stopLoad();
+      await galleries.deleteGallery({ galleryId: "staff" });
+      expect(await runSection("Restore PostgreSQL", env)).toMatch(/version\s+-+\s+\d+\n/);
+      await service.close();
+      await expectRestored(env);
+    });
+
+    test("an old version that is started on a newer schema exits and changes nothing", async () => {
+      const databaseUrl = await postgres.createDatabase();
+      const env = { PATH: process.env.PATH, VISAGE_DATABASE_URL: databaseUrl, VISAGE_TRIAL_USER: USER };
+      const visage = (...args: string[]) =>
+        run(process.execPath, [join(PACKAGE_ROOT, "dist/src/cli/main.js"), ...args], { env });
+      await visage("users", "add", "--name", "ann", "--init");
+      await execute(databaseUrl, "update schema_version set version = 99");
+      await expect(visage("serve")).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/has schema version 99, but this version of Visage supports up to \d+/),
+      });
+      expect(await execute(databaseUrl, "select version from schema_version")).toEqual([{ version: 99 }]);
+    });
+  },
+);

@@ -37,6 +37,8 @@ export interface PoolOptions extends AnalyzerOptions {
   readonly onWorkerReplacement?: (() => void) | undefined;
   /** Gets what workers print on standard error, such as warnings of native code. Printed by default. */
   readonly onWorkerOutput?: ((text: string) => void) | undefined;
+  /** How long a worker may be stuck with a job before it is replaced. 10 seconds by default. Linux only. */
+  readonly stuckAfterMs?: number | undefined;
 }
 
 /** Options of a queued call. */
@@ -89,6 +91,7 @@ export async function openPool({
   onWorkerLoss = () => {},
   onWorkerReplacement = () => {},
   onWorkerOutput = (text) => process.stderr.write(text),
+  stuckAfterMs,
   ...analyzer
 }: PoolOptions): Promise<Pool> {
   requirePositiveInteger("workers", size);
@@ -102,6 +105,7 @@ export async function openPool({
     onLoss: onWorkerLoss,
     onReplacement: onWorkerReplacement,
     onOutput: onWorkerOutput,
+    stuckAfterMs,
   });
 
   /** Runs all parts of a call. The call queues again before each part, so that other callers are served between. */
@@ -130,6 +134,7 @@ export async function openPool({
   ): Promise<Results[Name]> {
     const startMs = performance.now();
     let result: TaskResult | undefined;
+    let wasStuck = false;
     // A job that was assigned in advance has no result if it was revoked. Then it needs another worker.
     for (let state = firstState; !result; state = "revoked") {
       const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
@@ -141,6 +146,10 @@ export async function openPool({
         .catch(() => worker.stop());
       try {
         result = await execution.result;
+      } catch (error) {
+        // Once: the job itself may be the cause.
+        if (wasStuck || !worker.isStuck || signal?.aborted) throw error;
+        wasStuck = true;
       } finally {
         if (assignment.startedMs !== undefined) onStage?.("queue", assignment.startedMs - startMs);
       }

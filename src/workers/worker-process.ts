@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { ProgressWatch } from "./progress-watch.ts";
 import { QueueError } from "./queue-error.ts";
 import type { Task, TaskResult, WorkerRequest, WorkerResponse } from "./worker-messages.ts";
 
@@ -34,8 +35,19 @@ export interface Execution {
   readonly finished: Promise<void>;
 }
 
+/** Options of a worker process. */
+export interface WorkerProcessOptions {
+  /** Gets what the process prints on standard error. */
+  readonly onOutput: (text: string) => void;
+  /** How long the process may be stuck with a job. After that it is killed. */
+  readonly stuckAfterMs?: number | undefined;
+  /** How much CPU time one job may use. After that the process is killed. */
+  readonly maxJobCpuMs: number;
+}
+
 interface PendingTask {
   readonly id: number;
+  readonly type: Task["type"];
   resolve(result?: TaskResult): void;
   reject(error: Error): void;
 }
@@ -52,9 +64,10 @@ export class WorkerProcess {
    */
   #pending: readonly PendingTask[] = [];
   #lastId = 0;
+  #stuckCause: string | undefined;
 
-  /** Starts the process. `onOutput` gets what it prints on standard error. */
-  constructor(onOutput: (text: string) => void) {
+  /** Starts the process. */
+  constructor({ onOutput, stuckAfterMs, maxJobCpuMs }: WorkerProcessOptions) {
     this.#process = fork(workerProgram(), [], {
       serialization: "advanced",
       execArgv: HEAP_OPTIONS,
@@ -65,13 +78,24 @@ export class WorkerProcess {
     });
     this.#process.stderr?.setEncoding("utf8").on("data", onOutput);
     this.#process.on("message", ({ id, result }: WorkerResponse) => this.#find(id)?.resolve(result));
+    const watch = new ProgressWatch({
+      pid: this.#process.pid,
+      runningJob: () => (this.#pending[0]?.type === "run" ? this.#pending[0].id : undefined),
+      stuckAfterMs,
+      maxCpuMs: maxJobCpuMs,
+      onStuck: (cause) => {
+        this.#stuckCause = cause;
+        this.#process.kill("SIGKILL");
+      },
+    });
     this.exited = new Promise((resolve) => {
       const end = (cause: string) => {
+        watch.stop();
         this.#isAlive = false;
         const [started, ...others] = this.#pending;
         started?.reject(workerLostError());
         for (const other of others) other.resolve();
-        resolve(cause);
+        resolve(this.#stuckCause ?? cause);
       };
       this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
       // A process that could not be started emits no `exit`.
@@ -81,6 +105,11 @@ export class WorkerProcess {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** Whether the process was killed because it was stuck with its job. */
+  get isStuck(): boolean {
+    return this.#stuckCause !== undefined;
   }
 
   get pid(): number | undefined {
@@ -106,6 +135,7 @@ export class WorkerProcess {
       };
       const pending: PendingTask = {
         id,
+        type: task.type,
         resolve: (value?: TaskResult) => {
           finish();
           resolve(value);

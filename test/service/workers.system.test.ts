@@ -9,7 +9,6 @@ import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 
 const WAIT = { timeout: 60_000, interval: 50 };
-const REQUEST_TIMEOUT_MS = 10_000;
 
 let server: ChildProcess;
 let address: string;
@@ -26,7 +25,8 @@ beforeAll(async () => {
       VISAGE_HOST: "127.0.0.1",
       VISAGE_PORT: "0",
       VISAGE_WORKERS: "2",
-      VISAGE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+      // No request is to fail by the time limit, however slow the machine is.
+      VISAGE_REQUEST_TIMEOUT_MS: "60000",
       // Overload is not the subject, however slow the machine is.
       VISAGE_MAX_QUEUE_WAIT_MS: "60000",
     },
@@ -99,15 +99,15 @@ test("a worker that is killed under load fails one request and is replaced", asy
   expect(await sendRequest()).toBe("1000");
 });
 
-test("a worker that hangs under load is killed, and only its own request times out", async () => {
+test("a worker that hangs under load is replaced, and no request fails", async () => {
   const stop = startLoad();
   const stuck = survivor;
   process.kill(stuck, "SIGSTOP");
   await vi.waitFor(() => expect(losses()).toHaveLength(2), WAIT);
   await vi.waitFor(() => expect(workerPids().filter((pid) => pid !== stuck)).toHaveLength(2), WAIT);
-  const { "1000": successes = 0, "5003": late = 0, ...others } = await stop();
+  const { "1000": successes = 0, ...others } = await stop();
   expect(others).toEqual({});
-  expect(late).toBe(1);
-  expect(successes).toBeGreaterThan(late);
+  expect(successes).toBeGreaterThan(0);
+  expect(losses()[1]).toContain('"cause":"has a job and uses no CPU time","restarts":1');
   expect(await sendRequest()).toBe("1000");
 });

@@ -4,7 +4,7 @@ import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Analyzer, Stage } from "../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { openPool, type Pool, type WorkerLoss } from "../../src/workers/pool.ts";
@@ -14,15 +14,14 @@ import { photograph } from "../support/images.ts";
 const REASON = new Error("cancelled");
 /** A wait limit that no test reaches, however slow the machine is. */
 const LONG_MS = 600_000;
+/** Options of a pool whose workers may be stopped for as long as a test needs. */
+const PATIENT = { modelsDir: DEFAULT_MODELS_DIR, maxQueueWaitMs: LONG_MS, stuckAfterMs: LONG_MS };
 const WAIT = { timeout: 20_000, interval: 20 };
 
 let pool: Pool;
 let analyzer: Analyzer;
 beforeAll(async () => {
-  [pool, analyzer] = await Promise.all([
-    openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 2, maxQueueWaitMs: LONG_MS }),
-    openRealAnalyzer(),
-  ]);
+  [pool, analyzer] = await Promise.all([openPool({ ...PATIENT, workers: 2 }), openRealAnalyzer()]);
 });
 afterAll(() => Promise.all([pool.close(), analyzer.close()]));
 
@@ -52,7 +51,7 @@ function countWorkerProcesses(): number {
 describe("a call that was assigned to a busy worker in advance", () => {
   /** Opens a pool, suspends the first worker and starts calls, one of which is assigned to it in advance. */
   async function openPoolWithSuspendedWorker(workers: number, others: number) {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers, maxQueueWaitMs: LONG_MS });
+    const own = await openPool({ ...PATIENT, workers });
     const [suspended] = own.pids as [number];
     process.kill(suspended, "SIGSTOP");
     const held = own.embed(photograph(3)).catch((error: unknown) => error);
@@ -159,9 +158,8 @@ describe("a worker", () => {
   test("that is stuck is killed after the deadline of its call, and others are not affected", async () => {
     const losses: WorkerLoss[] = [];
     const own = await openPool({
-      modelsDir: DEFAULT_MODELS_DIR,
+      ...PATIENT,
       workers: 2,
-      maxQueueWaitMs: LONG_MS,
       onWorkerLoss: (loss) => losses.push(loss),
     });
     const [stuck] = own.pids as [number];
@@ -182,6 +180,58 @@ describe("a worker", () => {
     process.kill(own.pids[0]!, "SIGSTOP");
     await own.close();
     expect(losses).toHaveLength(1);
+  });
+
+  describe.runIf(process.platform === "linux")("that is stuck", () => {
+    const STUCK = { cause: "has a job and uses no CPU time" };
+    const openImpatientPool = async (workers: number) => {
+      const losses: WorkerLoss[] = [];
+      const own = await openPool({
+        ...PATIENT,
+        workers,
+        stuckAfterMs: 1_000,
+        onWorkerLoss: (loss) => losses.push(loss),
+      });
+      onTestFinished(() => own.close());
+      return { own, losses };
+    };
+
+    test("is replaced, and its job runs on another worker", async () => {
+      const { own, losses } = await openImpatientPool(2);
+      const expected = await analyzer.embed(photograph(3));
+      const [stuck] = own.pids as [number];
+      process.kill(stuck, "SIGSTOP");
+      const calls = [1, 2, 3, 4].map(() => own.embed(photograph(3)));
+      expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
+      await vi.waitFor(() => expect(own.pids).toHaveLength(2), WAIT);
+      expect(own.pids).not.toContain(stuck);
+      expect(losses).toMatchObject([STUCK]);
+    });
+
+    test("twice with the same job fails the job", async () => {
+      const { own, losses } = await openImpatientPool(1);
+      const stopped = new Set<number>();
+      const stopAll = setInterval(() => {
+        for (const pid of own.pids) if (!stopped.has(pid)) stopped.add(pid) && process.kill(pid, "SIGSTOP");
+      }, 1);
+      process.kill(own.pids[0]!, "SIGSTOP");
+      const error = await errorFrom(own.embed(photograph(3))).finally(() => clearInterval(stopAll));
+      expect(error).toMatchObject({ name: "QueueError", kind: "workerLost" });
+      await vi.waitFor(() => expect(losses).toMatchObject([STUCK, STUCK]), WAIT);
+      for (const pid of own.pids) process.kill(pid, "SIGCONT");
+      expect((await own.embed(photograph(3))).facesFound).toBe(3);
+    });
+
+    test("is not what a slow worker on a busy machine is", async () => {
+      const { own, losses } = await openImpatientPool(1);
+      const hogs = Array.from({ length: 8 }, () => spawn(process.execPath, ["--eval", "for (;;);"]));
+      onTestFinished(() => {
+        for (const hog of hogs) hog.kill("SIGKILL");
+      });
+      const boxes = Array.from({ length: 96 }, () => FACES[3][0]!);
+      expect((await own.analyze(photograph(3), { boxes })).faces).toHaveLength(96);
+      expect(losses).toEqual([]);
+    });
   });
 
   test("exits when its parent process is killed, even in the middle of a job", async () => {

@@ -7,7 +7,7 @@ import { messageFromExportedFace, requireId } from "./gallery-messages.ts";
 import { admittedRecordFrom } from "./request-record.ts";
 
 /** Faces that are read at once. No connection to the database is held while the client reads them. */
-const PAGE_SIZE = 500;
+const PAGE_SIZE = 200;
 
 /** Returns all faces of a gallery. Throws GalleryError if the gallery is deleted meanwhile. */
 export async function* exportGallery(
@@ -23,7 +23,7 @@ export async function* exportGallery(
   let page = await orUnavailable(() => galleries.readFaces(key, { size: PAGE_SIZE }));
   while (page.length > 0) {
     record.hasEffect = true;
-    yield* page.map((face) => messageFromExportedFace(face, model));
+    for (const face of page) yield messageFromExportedFace(face, model);
     const after = page.at(-1);
     page = await orUnavailable(() => galleries.readFaces(key, { after, size: PAGE_SIZE }));
   }

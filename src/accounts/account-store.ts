@@ -79,6 +79,13 @@ export interface UsageCount {
 /** Number of requests of one or all users with one outcome. */
 export type UsageSum = Omit<UsageCount, "userId">;
 
+/** Usage of one or all users over months (YYYY-MM, inclusive). */
+export interface UsageSelection {
+  readonly userId?: string | undefined;
+  readonly firstMonth: string;
+  readonly lastMonth: string;
+}
+
 /** The last use of a key. */
 export interface KeyUse {
   readonly hash: string;
@@ -150,12 +157,8 @@ export interface AccountStore {
   addUsage(batchId: string, counts: readonly UsageCount[], keyUses?: readonly KeyUse[]): Promise<void>;
   /** Lists usage, optionally of one user or one month. */
   listUsage(selection?: { readonly userId?: string; readonly month?: string }): Promise<UsageCount[]>;
-  /** Sums the usage of one or all users over months (YYYY-MM, inclusive), by month, operation and descending count. */
-  sumUsage(selection: {
-    readonly userId?: string | undefined;
-    readonly firstMonth: string;
-    readonly lastMonth: string;
-  }): Promise<UsageSum[]>;
+  /** Sums usage, by month, operation and descending count. */
+  sumUsage(selection: UsageSelection): Promise<UsageSum[]>;
 
   /** Lists users by name. */
   listUsers(): Promise<User[]>;

@@ -3,7 +3,7 @@ import { type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account
 import { FINGERPRINT_LENGTH } from "./key.ts";
 import { deleteKey, keyFromRow, rotateKey, selectKeys } from "./sql-keys.ts";
 import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./sql-plans.ts";
-import { insertUsage, sumUsage, usageFromRow, usageSumsFromRows } from "./sql-usage.ts";
+import { insertUsage, sumUsage, usageFromRow } from "./sql-usage.ts";
 import {
   countFoundUsers,
   deleteUser,
@@ -41,9 +41,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return rows.map(usageFromRow);
     },
 
-    async sumUsage({ userId, firstMonth, lastMonth }) {
-      return usageSumsFromRows(await database.query(sumUsage(userId ?? null, firstMonth, lastMonth)));
-    },
+    sumUsage: (selection) => sumUsage(database, selection),
 
     async listUsers() {
       const rows = await database.query({ sql: "select * from users order by name" });
@@ -58,8 +56,12 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 
     async findUsers(text) {
       const rows = await database.query({
-        sql: `select * from users where $1 in (id_hash, name, substr(id_hash, 1, ${FINGERPRINT_LENGTH}))
-            or id_hash in (select user_id from keys where hash = $1)
+        // Each part uses an index. `g` comes after every hexadecimal digit.
+        sql: `select * from users where id_hash in (select id_hash from users where id_hash = $1
+            union select id_hash from users where name = $1
+            union select user_id from keys where hash = $1
+            union select id_hash from users where id_hash >= $1 and id_hash < $1 || 'g'
+              and substr(id_hash, 1, ${FINGERPRINT_LENGTH}) = $1)
           order by name`,
         values: [text],
       });

@@ -142,8 +142,10 @@ function* logRemoval(
     sql: "insert into gallery_removals (gallery_key, revision, person_id, face_id) values ($1, $2, $3, $4)",
     values: [key, revision, personId, faceId],
   };
+  // More than one, so that old ones become fewer; not all, because they may be many.
   yield {
-    sql: "delete from gallery_removals where gallery_key = $1 and revision <= $2",
+    sql: `delete from gallery_removals where gallery_key = $1 and revision in
+      (select revision from gallery_removals where gallery_key = $1 and revision <= $2 order by revision limit 10)`,
     values: [key, revision - KEPT_REVISIONS],
   };
 }

@@ -34,6 +34,7 @@ import {
   type StoreKind,
   spawnModule,
 } from "../support/store-contract.ts";
+import { longestTurn } from "../support/turns.ts";
 
 /** Whether this process may mount file systems. */
 const canMount =
@@ -251,4 +252,32 @@ describe("a full disk", () => {
     },
     40_000,
   );
+});
+
+test("usage of many users is summed in many turns of the event loop, and that of one user reads nothing of others", async () => {
+  const dataDir = join(folder, `${++folders}`);
+  const store = await openAccountStore({ databaseUrl: undefined, dataDir });
+  onTestFinished(() => store.close());
+  const users = Array.from({ length: 200 }, (_, i) => createUser(`user ${i}`));
+  for (const user of users) await addUser(store, user);
+  const months = Array.from({ length: 12 }, (_, i) => `2026-${String(i + 1).padStart(2, "0")}`);
+  const operations = Array.from({ length: 30 }, (_, i) => `operation ${i}`);
+  for (const { id: userId } of users)
+    await store.addUsage(
+      userId,
+      months.flatMap((month) =>
+        operations.map((operation) => ({ userId, month, operation, outcome: "ok", count: 1 })),
+      ),
+    );
+  const range = { firstMonth: months[0]!, lastMonth: months.at(-1)! };
+  const all = await longestTurn(() => store.sumUsage(range));
+  const sums = (count: number) =>
+    months.flatMap((month) => operations.map((operation) => ({ month, operation, outcome: "ok", count })));
+  const byName = (a: { month: string; operation: string }, b: { month: string; operation: string }) =>
+    a.month.localeCompare(b.month) || a.operation.localeCompare(b.operation);
+  expect(all.result).toEqual(sums(users.length).sort(byName));
+  expect(all.longestMs).toBeLessThan(all.totalMs / 2);
+  const one = await longestTurn(() => store.sumUsage({ userId: users[7]!.id, ...range }));
+  expect(one.result).toEqual(sums(1).sort(byName));
+  expect(one.totalMs).toBeLessThan(all.totalMs / 5);
 });

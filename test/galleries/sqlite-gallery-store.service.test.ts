@@ -91,10 +91,12 @@ describe("a deletion leaves no trace of a template in any file", () => {
       await expect(store.getPerson(ann.id, "g", "p0")).rejects.toMatchObject({ kind: "galleryNotFound" });
       endBackup();
       await expect.poll(() => countTraces(dataDir), { timeout: 10_000 }).toBe(0);
-      expect(reports).toEqual([
-        "Error: Another process uses the file, so its write-ahead log cannot be emptied.",
-        "finished",
-      ]);
+      await expect
+        .poll(() => reports, { timeout: 10_000 })
+        .toEqual([
+          "Error: Another process uses the file, so its write-ahead log cannot be emptied.",
+          "finished",
+        ]);
       expect(database.isErasureDelayed).toBe(false);
     });
 

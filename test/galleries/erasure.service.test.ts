@@ -1,0 +1,136 @@
+// Erasure from the SQLite file that is interrupted or impossible for a while.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createSqlStore } from "../../src/accounts/sql-store.ts";
+import type { ErasureCallbacks } from "../../src/database/erasure.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import type { NewFace } from "../../src/galleries/gallery-store.ts";
+import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
+import { addUser, createUser } from "../support/store-contract.ts";
+
+/** Whether this process may mount file systems. */
+const canMount =
+  process.getuid?.() === 0 && spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "t", "/mnt"]).status === 0;
+const ANN = createUser("ann");
+const FACES = Array.from({ length: 3_000 }, (_, i) => newFace(`p${i}`));
+
+let folder: string;
+let folders = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "visage-erasure-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function open(dataDir: string, callbacks?: ErasureCallbacks) {
+  const database = await openDatabase({ databaseUrl: undefined, dataDir }, callbacks);
+  onTestFinished(() => database.close());
+  return { database, accounts: createSqlStore(database), store: createSqlGalleryStore(database) };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+async function createGallery({ accounts, store }: Opened): Promise<void> {
+  await addUser(accounts, ANN);
+  const gallery = { id: "g", displayName: "", model: MODEL, maxDistance: undefined };
+  await store.createGallery(ANN.id, gallery, NO_LIMITS);
+}
+
+async function enrol({ store }: Opened, faces: readonly NewFace[]): Promise<void> {
+  for (let i = 0; i < faces.length; i += 100)
+    await store.enrolFaces(ANN.id, "g", MODEL, faces.slice(i, i + 100), NO_LIMITS);
+}
+
+/** The path of a compiled module as code. */
+function compiled(path: string): string {
+  return JSON.stringify(join(import.meta.dirname, "../../dist/src", path));
+}
+
+/** Counts the templates of which a file of the folder has the first 64 bytes. */
+async function countTraces(dataDir: string, faces: readonly NewFace[] = FACES): Promise<number> {
+  const files = await Promise.all((await readdir(dataDir)).map((name) => readFile(join(dataDir, name))));
+  return faces.filter(({ vector }) => {
+    const start = Buffer.from(vector.buffer, vector.byteOffset, 64);
+    return files.some((file) => file.includes(start));
+  }).length;
+}
+
+test("a process that is killed when a deletion is stored leaves the rest to the next start", async () => {
+  const dataDir = join(folder, `${++folders}`);
+  const before = await open(dataDir);
+  await createGallery(before);
+  await enrol(before, FACES);
+  await before.database.close();
+  const program = `
+    const { openDatabase } = await import(${compiled("database/open-database.js")});
+    const { createSqlGalleryStore } = await import(${compiled("galleries/sql-gallery-store.js")});
+    const database = await openDatabase({ dataDir: ${JSON.stringify(dataDir)} });
+    await createSqlGalleryStore(database).deleteGallery(${JSON.stringify(ANN.id)}, "g");
+    process.kill(process.pid, "SIGKILL");`;
+  const child = spawn("node", ["--input-type=module", "-e", program], { stdio: "inherit" });
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+  const { store, database } = await open(dataDir);
+  await expect(store.getGallery(ANN.id, "g")).rejects.toMatchObject({ kind: "galleryNotFound" });
+  expect(await countTraces(dataDir)).toBeGreaterThan(0);
+  store.finishDeletions();
+  expect(await store.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
+  expect(await countTraces(dataDir)).toBe(0);
+  expect(await database.query({ sql: "select key from galleries" })).toEqual([]);
+});
+
+test.skipIf(!canMount)(
+  "a full disk delays an erasure until there is space, and loses nothing",
+  async () => {
+    const disk = join(folder, `disk-${++folders}`);
+    await mkdir(disk);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "visage-test", disk]);
+    onTestFinished(() => void execFileSync("umount", ["--lazy", disk]));
+    const dataDir = join(disk, "data");
+    const reports: string[] = [];
+    const opened = await open(dataDir, {
+      onErasureDelay: (cause) => reports.push(String(cause)),
+      onErasureEnd: () => reports.push("finished"),
+    });
+    const { store } = opened;
+    await createGallery(opened);
+    const backup = new Database(join(dataDir, "accounts.db"));
+    onTestFinished(() => void backup.close());
+    backup.exec("begin");
+    backup.prepare("select count(*) from galleries").all([]);
+    // These faces are in the log, and the file has no room for them.
+    await enrol(opened, FACES);
+    await store.deletePerson(ANN.id, "g", "p0");
+    const ballast = fillDisk(disk);
+    backup.exec("rollback");
+    await expect.poll(() => reports.at(-1), { timeout: 20_000 }).toMatch(/disk is full/);
+
+    await expect(store.getPerson(ANN.id, "g", "p0")).rejects.toMatchObject({ kind: "personNotFound" });
+    await expect(store.deleteGallery(ANN.id, "g")).rejects.toMatchObject({ code: "SQLITE_FULL" });
+    expect(await store.getGallery(ANN.id, "g")).toMatchObject({ faces: FACES.length - 1 });
+    rmSync(ballast);
+    await expect.poll(() => reports.at(-1), { timeout: 20_000 }).toBe("finished");
+    expect(await countTraces(dataDir)).toBe(FACES.length - 1);
+    await store.deleteGallery(ANN.id, "g");
+    expect(await store.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
+    expect(await countTraces(dataDir)).toBe(0);
+  },
+  60_000,
+);
+
+/** Fills a file system to the last byte. Returns the path of the file that does. */
+function fillDisk(disk: string): string {
+  const path = join(disk, "ballast");
+  for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 2))
+    try {
+      for (;;) writeFileSync(path, Buffer.alloc(bytes), { flag: "a" });
+    } catch {
+      // Try a smaller part.
+    }
+  return path;
+}

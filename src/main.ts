@@ -174,6 +174,9 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
       log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
     onSearch: metrics.observeSearch,
     onLoad: metrics.observeLoad,
+    // The cause `replaced` means that the database was restored, or taken over by a standby that lagged.
+    onReload: (galleryId, cause) =>
+      log.warn({ event: "gallery reloaded", resource: `galleries/${galleryId}`, cause }),
   });
 }
 

@@ -17,6 +17,8 @@ const BATCHES = [
     from gallery_people where gallery_key in ${KEYS} limit ${DELETION_BATCH}) returning 1 as one`,
   `delete from gallery_removals where (gallery_key, revision) in (select gallery_key, revision
     from gallery_removals where gallery_key in ${KEYS} limit ${DELETION_BATCH}) returning 1 as one`,
+  `delete from gallery_revisions where (gallery_key, revision) in (select gallery_key, revision
+    from gallery_revisions where gallery_key in ${KEYS} limit ${DELETION_BATCH}) returning 1 as one`,
   `delete from galleries where id is null and key in ${KEYS} returning 1 as one`,
 ];
 

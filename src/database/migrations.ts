@@ -105,6 +105,17 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `update plans set max_galleries = 20, max_gallery_faces = 10000 where name = 'basic'`,
     `update plans set max_galleries = 200, max_gallery_faces = 1000000 where name = 'pro'`,
   ],
+  // Every change of a gallery draws a random token, so that a revision that is used again after a restore is noticed.
+  // The default is for galleries of older versions, and of their replicas during a rolling update.
+  [
+    `create table gallery_revisions (
+      gallery_key text not null references galleries (key) on delete cascade,
+      revision bigint not null,
+      token text not null,
+      primary key (gallery_key, revision)
+    )`,
+    "alter table galleries add column token text not null default ''",
+  ],
 ];
 
 /**

@@ -3,6 +3,7 @@ import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
 import { Erasure, type ErasureCallbacks } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
 import { withoutSecrets } from "./open-database.ts";
+import { copyRows } from "./postgres-copy.ts";
 import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
 const MAX_CONNECTIONS = 4;
@@ -70,10 +71,12 @@ function openPool(url: string, timeoutMs: number, callbacks: ErasureCallbacks = 
 
   return {
     query,
+    queryBytes: (statement) => withClient(pool, (client) => copyRows(client, statement)),
     runTransaction,
     rowLockClause: "for key share",
     exclusiveRowLockClause: "for update",
     decodeHex: (expression) => `decode(${expression}, 'hex')`,
+    concatBytes: (expression) => `string_agg(${expression}, ''::bytea)`,
     startErasure: (deletion) => erasure.start(deletion),
     waitForErasure: (maxMs) => erasure.wait(maxMs),
     get isErasureDelayed() {

@@ -6,6 +6,9 @@ export type SqlValue = string | number | Uint8Array | null;
 /** A row by column name. The types of the values depend on the database. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** The columns of a row as bytes, text in UTF-8; undefined for null. */
+export type ByteRow = readonly (Uint8Array | undefined)[];
+
 /** An SQL statement with the parameters $1, $2 and so on. */
 export interface Statement {
   readonly sql: string;
@@ -28,6 +31,8 @@ export interface OpenOptions extends ErasureCallbacks {
 export interface SqlDatabase {
   /** Runs a read-only statement. */
   query(statement: Statement): Promise<readonly Row[]>;
+  /** Runs a read-only statement whose columns are text or bytes. The fastest way to read large ones. */
+  queryBytes(statement: Statement): Promise<readonly ByteRow[]>;
   /** Runs a transaction. Its changes are durable when the promise resolves. */
   runTransaction<T>(script: TransactionScript<T>): Promise<T>;
   /** Clause after a select that keeps other transactions from deleting its rows until this one ends. */
@@ -36,6 +41,8 @@ export interface SqlDatabase {
   readonly exclusiveRowLockClause: string;
   /** Makes the expression that converts hexadecimal digits to bytes. */
   readonly decodeHex: (expression: string) => string;
+  /** Makes the aggregate that concatenates bytes. */
+  readonly concatBytes: (expression: string) => string;
   /**
    * Starts to erase deleted rows from the files, as far as the database can do that at once: PostgreSQL keeps them until
    * its next vacuum. The rows of hidden galleries are deleted before. Goes on in the background until it succeeds.

@@ -6,7 +6,7 @@ import { CheckpointThread } from "./checkpoint-thread.ts";
 import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
 import { type Deletion, Erasure, type ErasureCallbacks } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
-import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
+import type { ByteRow, OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
 
 /** How long to wait for a lock of another process, such as a backup or a `visage users` command. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -113,6 +113,8 @@ export class SqliteDatabase implements SqlDatabase {
   readonly rowLockClause = "";
   readonly exclusiveRowLockClause = "";
   readonly decodeHex = (expression: string) => `unhex(${expression})`;
+  /** SQLite aggregates only text. It takes the bytes of a blob as they are for text, and the other way round. */
+  readonly concatBytes = (expression: string) => `cast(string_agg(${expression}, '') as blob)`;
   readonly #file: Database.Database;
   readonly #prepared = new Map<string, Database.Statement>();
   readonly #erasure: Erasure;
@@ -151,6 +153,13 @@ export class SqliteDatabase implements SqlDatabase {
       }
       await sleep(RETRY_PAUSE_MS);
     }
+  }
+
+  async queryBytes(statement: Statement): Promise<ByteRow[]> {
+    const rows = await this.query(statement);
+    return rows.map((row) =>
+      Object.values(row).map((value) => (value === null ? undefined : Buffer.from(value as Buffer | string))),
+    );
   }
 
   async runTransaction<T>(script: TransactionScript<T>): Promise<T> {

@@ -1,5 +1,15 @@
-import { TemplateIndex } from "../search/template-index.ts";
-import { type GalleryChanges, MAX_FACES_PER_PERSON, type Template } from "./gallery-store.ts";
+import { DIMENSIONS } from "../search/assembly/constants.ts";
+import { CandidateList } from "./candidate-list.ts";
+import { FaceIds } from "./face-ids.ts";
+import {
+  type GalleryChanges,
+  type GalleryProgress,
+  type GalleryVersion,
+  MAX_FACES_PER_PERSON,
+  type PackedTemplates,
+  type Template,
+} from "./gallery-store.ts";
+import { QuantizedTemplates } from "./quantized-templates.ts";
 
 /** The nearest face of a person. */
 export interface PersonMatch {
@@ -8,66 +18,111 @@ export interface PersonMatch {
   readonly distance: number;
 }
 
-/** Memory of a template with its ids, about. */
-export const BYTES_PER_FACE = 800;
+/** Memory of a template with ids of 36 characters each, such as UUIDs, about. */
+export const BYTES_PER_FACE = 360;
+/** Memory of an index beyond its templates and ids, about. */
+const BYTES_PER_INDEX = 32 * 1024;
 
-/** Between the ids of person and face; no id has it. */
-const SEPARATOR = "/";
+const COMMA = 0x2c;
 
-/** The templates of one gallery in memory, at one of its revisions. */
-export class GalleryIndex {
-  /** The revision of the gallery that the index has. */
-  revision: number;
-  readonly #templates = new TemplateIndex();
-  readonly #facesOf = new Map<string, Set<string>>();
+/** Estimates the memory of an index. That of one that exists is known. */
+export function estimateBytes(faces: number): number {
+  return BYTES_PER_INDEX + faces * BYTES_PER_FACE;
+}
 
-  /** Creates an empty index. Add what the gallery has at this revision. */
-  constructor(revision: number) {
-    this.revision = revision;
-  }
+/**
+ * The templates of one gallery in memory. They are rounded, so the distances may be wrong by `maxError`, which is less
+ * than 0.0001 for templates of the service: compare with the stored templates to get the exact ones.
+ */
+export class GalleryIndex implements GalleryProgress {
+  until = -1;
+  version: GalleryVersion | undefined;
+  readonly #templates = new QuantizedTemplates();
+  readonly #ids = new FaceIds(this.#templates);
 
   get faces(): number {
     return this.#templates.size;
   }
 
+  /** The memory that the index uses. */
   get bytes(): number {
-    return this.faces * BYTES_PER_FACE;
+    return BYTES_PER_INDEX + this.#templates.bytes + this.#ids.bytes;
+  }
+
+  get maxError(): number {
+    return this.#templates.maxError;
+  }
+
+  /** Whether the index has the faces of a gallery in this version. */
+  isAt({ revision, token }: GalleryVersion): boolean {
+    return this.until === revision && this.version?.revision === revision && this.version.token === token;
   }
 
   /** Adds a template, or replaces that of the same face. */
   add({ personId, faceId, vector }: Template): void {
-    this.#templates.add(personId + SEPARATOR + faceId, vector);
-    const faces = this.#facesOf.get(personId);
-    if (faces) faces.add(faceId);
-    else this.#facesOf.set(personId, new Set([faceId]));
+    this.#addAll({ ids: Buffer.from(`${personId}/${faceId}`), vectors: vector });
   }
 
-  /** Applies changes, which must start at the revision of the index. */
-  apply({ removed, added, until }: GalleryChanges): void {
-    for (const { personId, faceId } of removed) this.#remove(personId, faceId);
-    for (const template of added) this.add(template);
-    this.revision = until;
+  /** Applies a page of changes, which must start at the progress of the index. Returns whether it is the last one. */
+  apply({ removed, added, until, version }: GalleryChanges): boolean {
+    for (const { personId, faceId } of removed)
+      for (;;) {
+        const row = this.#ids.findRow(personId, faceId);
+        if (row === undefined) break;
+        this.#ids.remove(row);
+      }
+    this.#addAll(added);
+    this.until = until;
+    this.version = version;
+    return until === version.revision;
   }
 
-  /** Finds the nearest people, each by the nearest of its faces. The search is exact. */
-  nearest(vector: Float32Array, maxPeople: number, within: number): PersonMatch[] {
-    const nearest = new Map<string, PersonMatch>();
+  /**
+   * Finds the faces that may be the nearest ones of the `maxPeople` nearest people. If their distances are replaced by
+   * exact ones, `nearestPeople` finds exactly what it would find among all faces.
+   */
+  findCandidates(vector: Float32Array, maxPeople: number, within: number): PersonMatch[] {
     // If all nearer faces belong to the same few people, this many are needed to reach the next person.
-    const k = Math.max(1, maxPeople * MAX_FACES_PER_PERSON);
-    for (const { id, distance } of this.#templates.nearest(vector, { k, within })) {
-      const [personId, faceId] = id.split(SEPARATOR) as [string, string];
-      if (!nearest.has(personId)) nearest.set(personId, { personId, faceId, distance });
-    }
-    return [...nearest.values()].slice(0, maxPeople);
+    const list = new CandidateList(Math.max(1, maxPeople * MAX_FACES_PER_PERSON), within, this.maxError);
+    this.#templates.scan(vector, list.bound, (row, distance) => {
+      list.add({ row, distance });
+      return list.bound;
+    });
+    const faces = list.candidates.map(({ row, distance }) => ({ ...this.#ids.idsOf(row), distance }));
+    const nearest = new Map<string, number>();
+    for (const { personId, distance } of faces) if (!nearest.has(personId)) nearest.set(personId, distance);
+    const lastDistance = [...nearest.values()][maxPeople - 1] ?? Number.POSITIVE_INFINITY;
+    const slack = 2 * this.maxError;
+    return faces.filter(
+      ({ personId, distance }) =>
+        distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
+    );
   }
 
-  #remove(personId: string, faceId: string | undefined): void {
-    const faces = this.#facesOf.get(personId);
-    if (!faces) return;
-    for (const id of faceId === undefined ? [...faces] : [faceId]) {
-      this.#templates.remove(personId + SEPARATOR + id);
-      faces.delete(id);
+  #addAll({ ids, vectors }: PackedTemplates): void {
+    const bytes = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);
+    for (let start = 0, at = 0; at < vectors.length; at += DIMENSIONS) {
+      const comma = bytes.indexOf(COMMA, start);
+      const end = comma < 0 ? bytes.length : comma;
+      this.#templates.setTemplate(this.#ids.rowFor(bytes.subarray(start, end)), vectors, at);
+      start = end + 1;
     }
-    if (faces.size === 0) this.#facesOf.delete(personId);
   }
+}
+
+/** Finds the nearest people within a limit, each by the nearest of its faces. Equally near faces are ordered by id. */
+export function nearestPeople<Face extends PersonMatch>(
+  faces: readonly Face[],
+  maxPeople: number,
+  within: number,
+): Face[] {
+  const nearest = new Map<string, Face>();
+  for (const face of faces.filter(({ distance }) => distance < within).toSorted(compareFaces))
+    if (!nearest.has(face.personId)) nearest.set(face.personId, face);
+  return [...nearest.values()].slice(0, maxPeople);
+}
+
+function compareFaces(one: PersonMatch, other: PersonMatch): number {
+  const idOf = ({ personId, faceId }: PersonMatch) => `${personId}/${faceId}`;
+  return one.distance - other.distance || (idOf(one) < idOf(other) ? -1 : 1);
 }

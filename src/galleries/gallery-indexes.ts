@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { BYTES_PER_FACE, GalleryIndex } from "./gallery-index.ts";
-import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
+import { estimateBytes, GalleryIndex } from "./gallery-index.ts";
+import { type Gallery, GalleryError, type GalleryStore, type ReloadCause } from "./gallery-store.ts";
 
 /** A gallery with its templates in memory. */
 export interface OpenGallery {
@@ -18,15 +18,20 @@ export interface IndexesSize {
   readonly bytes: number;
 }
 
+/** How the reading of a gallery ended. */
+export type LoadOutcome = "ok" | "failed";
+
 /** Options of the indexes in memory. */
 export interface GalleryIndexesOptions {
-  readonly store: Pick<GalleryStore, "readFaces" | "readChanges">;
+  readonly store: Pick<GalleryStore, "readChanges">;
   /** Memory of all indexes together. */
   readonly maxBytes: number;
   /** How many indexes are kept, however small they are. 1,000 by default. */
   readonly maxGalleries?: number;
-  /** Called when a gallery has been read, with the time that it took. */
-  readonly onLoad?: (durationMs: number) => void;
+  /** Called when a gallery has been read or could not be read, with the time that it took. */
+  readonly onLoad?: (outcome: LoadOutcome, durationMs: number) => void;
+  /** Called when a gallery in memory has to be read again. */
+  readonly onReload?: (galleryId: string, cause: ReloadCause) => void;
   /** Called when an index has been dropped because its memory was needed. */
   readonly onEviction?: () => void;
 }
@@ -34,14 +39,13 @@ export interface GalleryIndexesOptions {
 /** An index costs memory and address space beyond its faces, so that many small galleries are limited too. */
 const MAX_GALLERIES = 1_000;
 
-/** Faces in one page when an index is read. */
-const PAGE_SIZE = 5_000;
-
 /** A gallery whose index is in memory or about to be. */
 interface Entry {
   gallery: Gallery;
   /** Undefined until all faces have been read. */
   index: GalleryIndex | undefined;
+  /** Set while the index is read. */
+  load: Load | undefined;
   readAtMs: number;
   /** Ends when the last update has ended. */
   updating: Promise<void>;
@@ -50,8 +54,11 @@ interface Entry {
 /** An index that is being read. */
 interface Load {
   readonly index: GalleryIndex;
-  /** The memory that it needs when it is complete. */
-  readonly bytes: number;
+  /** Number of faces that it will have, about. */
+  readonly faces: number;
+  readonly startMs: number;
+  /** The memory that it needs when it is complete, about. */
+  readonly estimatedBytes: number;
   readonly ended: Promise<void>;
 }
 
@@ -70,12 +77,14 @@ export class GalleryIndexes {
   }
 
   get size(): IndexesSize {
-    const indexes = [...this.#entries.values()].flatMap(({ index }) => index ?? []);
+    const complete = [...this.#entries.values()].flatMap(({ index }) => index ?? []);
     const loads = [...this.#loads];
+    const indexes = [...complete, ...loads.map(({ index }) => index)];
+    const reserved = loads.map(({ index, estimatedBytes }) => Math.max(0, estimatedBytes - index.bytes));
     return {
-      galleries: indexes.length + loads.length,
-      faces: sum([...indexes, ...loads.map(({ index }) => index)].map(({ faces }) => faces)),
-      bytes: sum([...indexes, ...loads].map(({ bytes }) => bytes)),
+      galleries: indexes.length,
+      faces: sum(indexes.map(({ faces }) => faces)),
+      bytes: sum([...indexes.map(({ bytes }) => bytes), ...reserved]),
     };
   }
 
@@ -85,17 +94,30 @@ export class GalleryIndexes {
     return entry?.index && (entry as OpenGallery);
   }
 
+  /** Whether a gallery is about to be in memory. */
+  isLoading(name: string): boolean {
+    const entry = this.#entries.get(name);
+    return entry !== undefined && !entry.index;
+  }
+
+  /** Estimates how long a gallery is still being read; undefined if nothing has been read yet. */
+  estimateRemainingMs(name: string): number | undefined {
+    const load = this.#entries.get(name)?.load;
+    if (!load || load.index.faces === 0) return undefined;
+    const elapsedMs = performance.now() - load.startMs;
+    return (elapsedMs * Math.max(0, load.faces - load.index.faces)) / load.index.faces;
+  }
+
   /** Drops a gallery that no longer exists. */
   drop(name: string): void {
     this.#entries.delete(name);
   }
 
   /**
-   * Returns a gallery at this revision or a later one. Updates of one gallery run one after another. Throws GalleryError
+   * Returns a gallery at this version or a later one. Updates of one gallery run one after another. Throws GalleryError
    * if the gallery is larger than the memory, and what the store throws.
    */
   async update(name: string, gallery: Gallery): Promise<OpenGallery> {
-    this.#requireSmall(name, gallery);
     const entry = this.#entryOf(name, gallery);
     // An update that failed leaves the work to the next one.
     const updating = entry.updating.catch(() => {}).then(() => this.#bringUpToDate(entry, gallery));
@@ -107,9 +129,10 @@ export class GalleryIndexes {
       if (!entry.index && isLast) this.#entries.delete(name);
       throw error;
     }
-    if (gallery.revision >= entry.gallery.revision) entry.gallery = gallery;
+    const index = entry.index!;
+    if (index.isAt(gallery) || gallery.revision > entry.gallery.revision) entry.gallery = gallery;
     entry.readAtMs = performance.now();
-    return entry as OpenGallery;
+    return { gallery, index, readAtMs: entry.readAtMs };
   }
 
   /** Returns the entry of a gallery, which becomes the most recently used one. */
@@ -118,63 +141,86 @@ export class GalleryIndexes {
     const entry =
       existing?.gallery.key === gallery.key
         ? existing
-        : { gallery, index: undefined, readAtMs: 0, updating: Promise.resolve() };
+        : { gallery, index: undefined, load: undefined, readAtMs: 0, updating: Promise.resolve() };
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     return entry;
   }
 
   async #bringUpToDate(entry: Entry, gallery: Gallery): Promise<void> {
-    if (entry.index && entry.index.revision >= gallery.revision) return;
-    entry.index ??= await this.#load(gallery);
-    while (entry.index.revision < gallery.revision) {
-      const changes = await this.#options.store.readChanges(gallery, entry.index.revision);
-      if (changes) entry.index.apply(changes);
-      else {
-        entry.index = undefined;
-        entry.index = await this.#load(gallery);
-      }
-    }
+    if (entry.index?.isAt(gallery)) return;
+    if (entry.index) await this.#follow(entry, entry.index, gallery);
+    entry.index ??= await this.#load(entry, gallery);
     this.#evictUntilRoomFor(0);
   }
 
-  /** Reads an index when there is room for it. */
-  async #load(gallery: Gallery): Promise<GalleryIndex> {
-    const bytes = gallery.faces * BYTES_PER_FACE;
-    while (!this.#evictUntilRoomFor(bytes, 1)) await Promise.race([...this.#loads].map(({ ended }) => ended));
-    const startMs = performance.now();
-    const index = new GalleryIndex(gallery.revision);
-    const loading = this.#readAll(gallery, index);
-    const load = { index, bytes, ended: loading.catch(() => {}) };
-    this.#loads.add(load);
+  /** Updates an index, or drops it if that is not possible. */
+  async #follow(entry: Entry, index: GalleryIndex, gallery: Gallery): Promise<void> {
     try {
-      await loading;
+      const cause = await this.#readChanges(gallery, index);
+      if (!cause) return;
+      this.#options.onReload?.(gallery.id, cause);
+    } catch (error) {
+      // Without the database, the index is searched as it is.
+      if (!(error instanceof GalleryError)) throw error;
+      entry.index = undefined;
+      throw error;
+    }
+    entry.index = undefined;
+  }
+
+  /** Reads an index when there is room for it. */
+  async #load(entry: Entry, gallery: Gallery): Promise<GalleryIndex> {
+    const estimatedBytes = estimateBytes(gallery.faces);
+    this.#requireRoom(estimatedBytes, gallery);
+    while (!this.#evictUntilRoomFor(estimatedBytes, 1))
+      await Promise.race([...this.#loads].map(({ ended }) => ended));
+    const startMs = performance.now();
+    const index = new GalleryIndex();
+    const loading = this.#readChanges(gallery, index);
+    const load = {
+      index,
+      faces: gallery.faces,
+      startMs,
+      estimatedBytes,
+      ended: loading.then(ignore, ignore),
+    };
+    this.#loads.add(load);
+    entry.load = load;
+    let outcome: LoadOutcome = "failed";
+    try {
+      if (await loading) throw new Error("The database was restored while a gallery was read.");
+      outcome = "ok";
+      return index;
     } finally {
       this.#loads.delete(load);
+      entry.load = undefined;
+      this.#options.onLoad?.(outcome, performance.now() - startMs);
     }
-    this.#options.onLoad?.(performance.now() - startMs);
-    return index;
   }
 
-  #requireSmall(name: string, { faces }: Gallery): void {
-    const maxFaces = Math.floor(this.#options.maxBytes / BYTES_PER_FACE);
-    if (faces <= maxFaces) return;
-    this.drop(name);
-    throw new GalleryError(
-      "galleryTooLarge",
-      `The gallery has ${faces} faces and the memory for galleries holds ${maxFaces}.`,
-    );
-  }
-
-  async #readAll({ key }: Gallery, index: GalleryIndex): Promise<void> {
-    const { store } = this.#options;
-    for (let page = await store.readFaces(key, { size: PAGE_SIZE }); page.length > 0; ) {
-      for (const face of page) index.add(face);
+  /** Reads what an index does not have yet. Returns why that is not possible; undefined if it was. */
+  async #readChanges(gallery: Gallery, index: GalleryIndex): Promise<ReloadCause | undefined> {
+    for (;;) {
+      const changes = await this.#options.store.readChanges(gallery.key, index);
+      if (typeof changes === "string") return changes;
+      const isLast = index.apply(changes);
+      // Long ids need more memory than the estimate has.
+      this.#requireRoom(index.bytes, gallery);
+      if (isLast) return undefined;
+      this.#evictUntilRoomFor(0);
       // SQLite returns its rows at once, and other galleries are searched meanwhile.
       await yieldToEventLoop();
-      page =
-        page.length < PAGE_SIZE ? [] : await store.readFaces(key, { after: page.at(-1), size: PAGE_SIZE });
     }
+  }
+
+  #requireRoom(bytes: number, { faces }: Gallery): void {
+    const { maxBytes } = this.#options;
+    if (bytes <= maxBytes) return;
+    throw new GalleryError(
+      "galleryTooLarge",
+      `The ${faces} faces of the gallery do not fit into the ${maxBytes} bytes of memory for galleries.`,
+    );
   }
 
   /** Drops the least recently used indexes until there is room. Returns false if those in progress leave too little. */
@@ -197,3 +243,5 @@ export class GalleryIndexes {
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
+
+function ignore(): void {}

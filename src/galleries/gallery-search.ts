@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FalseMatchCurve } from "../core/index.ts";
-import type { PersonMatch } from "./gallery-index.ts";
+import { nearestPeople, type PersonMatch } from "./gallery-index.ts";
 import {
   GalleryIndexes,
   type GalleryIndexesOptions,
@@ -9,6 +10,7 @@ import {
 import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
 import { describeDistance, type GalleryThreshold, thresholdForSize } from "./gallery-threshold.ts";
 import { ScanQueue } from "./scan-queue.ts";
+import { isOutdated, readStoredFaces, type Scan, type StoredFaces, withStored } from "./stored-faces.ts";
 
 /** Who to look for. */
 export interface SearchRequest {
@@ -22,6 +24,8 @@ export interface SearchRequest {
   readonly maxResults: number;
   /** The user's own threshold; otherwise that of the gallery, or one that fits its size. */
   readonly maxDistance: number | undefined;
+  /** How long the caller waits for the result. No limit by default. */
+  readonly timeoutMs?: number;
 }
 
 /** Who was found. */
@@ -50,6 +54,13 @@ export interface GallerySearchOptions extends GalleryIndexesOptions {
   readonly maxWaitMs: number;
 }
 
+/** A search is repeated if faces that it found have changed since, but not for ever. */
+const MAX_ATTEMPTS = 3;
+/** A response is sent so long before the caller gives up, or after three quarters of its timeout. */
+const MAX_RESPONSE_MS = 500;
+/** How often a search that waits for a gallery estimates whether it will be read in time. */
+const ESTIMATE_INTERVAL_MS = 250;
+
 /** Searches galleries in memory. Before every search it reads the revision of the gallery and what has changed. */
 export class GallerySearch {
   readonly #options: GallerySearchOptions;
@@ -72,28 +83,48 @@ export class GallerySearch {
    * period.
    */
   async search(request: SearchRequest, signal?: AbortSignal): Promise<SearchResult> {
-    const { userId, vectors, model, maxResults } = request;
-    const { open, isStale } = await this.#openGallery(request.userId, request.galleryId);
-    const { gallery, index } = open;
-    if (gallery.model !== model)
-      throw new GalleryError(
-        "modelMismatch",
-        `The gallery ${gallery.id} has templates of ${gallery.model} and the face was analysed by ${model}.`,
-      );
-    const threshold = this.#thresholdFor(gallery, index.faces, request.maxDistance);
-    const { revision, faces } = index;
-    const scans = vectors.map((vector) => () => index.nearest(vector, maxResults, threshold.distance));
-    const found = await this.#scans.runAll(userId, scans, signal);
-    // A database that is lost now leaves the people without names.
-    const names = isStale ? undefined : await this.#namesOf(gallery, found.flat()).catch(() => undefined);
-    return {
-      gallery: { model: gallery.model, revision, faces, people: gallery.people },
-      threshold,
-      matches: found.map((matches) =>
-        matches.map((match) => ({ ...match, displayName: names?.get(match.personId) ?? "" })),
-      ),
-      isStale: names === undefined,
-    };
+    for (let attempt = 1; ; attempt++) {
+      const { open, isStale } = await this.#openGallery(request);
+      const { gallery, index } = open;
+      requireModel(gallery, request.model);
+      const threshold = this.#thresholdFor(gallery, index.faces, request.maxDistance);
+      const scans = await this.#scan(open, request, threshold.distance, signal);
+      // A database that is lost now leaves the people without names, and the distances rounded.
+      const stored = isStale ? undefined : await this.#readStored(gallery, scans).catch(() => undefined);
+      if (stored && attempt < MAX_ATTEMPTS && scans.some((scan) => isOutdated(scan, stored))) continue;
+      const { model, people } = gallery;
+      return {
+        gallery: { model, people, revision: index.until, faces: index.faces },
+        threshold,
+        matches: scans.map((scan) => this.#matchesOf(scan, stored, request.maxResults, threshold.distance)),
+        isStale: stored === undefined,
+      };
+    }
+  }
+
+  #scan(
+    { index }: OpenGallery,
+    { userId, vectors, maxResults }: SearchRequest,
+    within: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Scan[]> {
+    const scans = vectors.map((vector) => () => ({
+      vector,
+      candidates: index.findCandidates(vector, maxResults, within),
+      revision: index.until,
+    }));
+    return this.#scans.runAll(userId, scans, signal);
+  }
+
+  #readStored({ key }: Gallery, scans: readonly Scan[]): Promise<StoredFaces> {
+    return readStoredFaces(this.#options.store, key, scans);
+  }
+
+  #matchesOf(scan: Scan, stored: StoredFaces | undefined, maxResults: number, within: number): NamedMatch[] {
+    const faces = stored
+      ? withStored(scan, stored)
+      : scan.candidates.map((candidate) => ({ ...candidate, displayName: "" }));
+    return nearestPeople(faces, maxResults, within);
   }
 
   #thresholdFor(gallery: Gallery, faces: number, maxDistance = gallery.maxDistance): GalleryThreshold {
@@ -103,21 +134,18 @@ export class GallerySearch {
       : describeDistance(maxDistance, faces, curve);
   }
 
-  async #namesOf({ key }: Gallery, matches: readonly PersonMatch[]): Promise<ReadonlyMap<string, string>> {
-    if (matches.length === 0) return new Map();
-    const ids = [...new Set(matches.map(({ personId }) => personId))];
-    return this.#options.store.findNames(key, ids);
-  }
-
-  /** Opens a gallery at its current revision, or at the last known one while the store is unavailable. */
+  /** Opens a gallery at its current version, or at the last known one while the store is unavailable. */
   async #openGallery(
-    userId: string,
-    galleryId: string,
+    request: SearchRequest,
   ): Promise<{ readonly open: OpenGallery; readonly isStale: boolean }> {
+    const { userId, galleryId, timeoutMs } = request;
     const name = `${userId} ${galleryId}`;
     try {
       const gallery = await this.#options.store.getGallery(userId, galleryId);
-      return { open: await this.#indexes.update(name, gallery), isStale: false };
+      return {
+        open: await this.#waitFor(name, this.#indexes.update(name, gallery), timeoutMs),
+        isStale: false,
+      };
     } catch (error) {
       if (error instanceof GalleryError) {
         if (error.kind === "galleryNotFound") this.#indexes.drop(name);
@@ -128,4 +156,39 @@ export class GallerySearch {
       return { open, isStale: true };
     }
   }
+
+  /** Waits until a gallery is in memory. Throws GalleryError `galleryLoading` if that takes too long for the caller. */
+  async #waitFor(
+    name: string,
+    update: Promise<OpenGallery>,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ): Promise<OpenGallery> {
+    if (!this.#indexes.isLoading(name)) return update;
+    const endMs = performance.now() + timeoutMs - Math.min(MAX_RESPONSE_MS, timeoutMs / 4);
+    const timer = new AbortController();
+    const watch = async (): Promise<never> => {
+      for (;;) {
+        const leftMs = endMs - performance.now();
+        await sleep(Math.max(1, Math.min(leftMs, ESTIMATE_INTERVAL_MS)), undefined, timer);
+        const remainingMs = this.#indexes.estimateRemainingMs(name);
+        if (this.#indexes.isLoading(name) && performance.now() + (remainingMs ?? 0) > endMs)
+          throw new GalleryError("galleryLoading", "The gallery is being read into memory.", remainingMs);
+      }
+    };
+    try {
+      return await Promise.race([update, watch()]);
+    } finally {
+      timer.abort();
+      // It goes on for the searches that follow.
+      update.catch(() => {});
+    }
+  }
+}
+
+function requireModel({ id, model }: Gallery, expected: string): void {
+  if (model !== expected)
+    throw new GalleryError(
+      "modelMismatch",
+      `The gallery ${id} has templates of ${model} and the face was analysed by ${expected}.`,
+    );
 }

@@ -1,5 +1,16 @@
+/**
+ * A state of the people and faces of a gallery. Every change makes another one. A database that was restored from a
+ * backup, or taken over by a standby that lagged, uses its revisions again, but never with the same token.
+ */
+export interface GalleryVersion {
+  /** Increases with every change. */
+  readonly revision: number;
+  /** Random. Empty for a state that was made before galleries had tokens. */
+  readonly token: string;
+}
+
 /** A collection of people who can be identified. It belongs to one user. */
-export interface Gallery {
+export interface Gallery extends GalleryVersion {
   /** Random. A gallery that is created anew with the same id has another key. */
   readonly key: string;
   /** Chosen by the user; unique among its galleries. */
@@ -11,8 +22,6 @@ export interface Gallery {
   readonly maxDistance: number | undefined;
   readonly people: number;
   readonly faces: number;
-  /** Increases with every change of people and faces. */
-  readonly revision: number;
   readonly createdAt: Date;
 }
 
@@ -38,10 +47,14 @@ export interface EnrolledFace {
   readonly createdAt: Date;
 }
 
-/** A template with the ids of its person and face. */
-export interface Template {
+/** The ids of a face. */
+export interface FaceIdentity {
   readonly personId: string;
   readonly faceId: string;
+}
+
+/** A template with the ids of its person and face. */
+export interface Template extends FaceIdentity {
   readonly vector: Float32Array;
 }
 
@@ -49,6 +62,13 @@ export interface Template {
 export interface NewFace extends Template {
   /** Names the person; an earlier name stays if this is undefined. */
   readonly displayName?: string | undefined;
+}
+
+/** A template as it is stored. */
+export interface StoredFace extends Template {
+  readonly displayName: string;
+  /** The revision of the gallery at which the template was enrolled. */
+  readonly revision: number;
 }
 
 /** A template as it is exported. */
@@ -66,14 +86,34 @@ export interface GalleryLimits {
 /** Maximum number of faces of one person, whatever the plan is. */
 export const MAX_FACES_PER_PERSON = 20;
 
-/** What changed in a gallery after a revision. */
-export interface GalleryChanges {
+/** How much of a gallery has been read. */
+export interface GalleryProgress {
+  /** Faces whose last change is at this revision or before have been read; -1 if none have. */
+  readonly until: number;
+  /** The state from which they were last read; undefined if nothing has been read. */
+  readonly version: GalleryVersion | undefined;
+}
+
+/** A page of what changed in a gallery since some progress. */
+export interface GalleryChanges extends GalleryProgress {
+  readonly version: GalleryVersion;
   /** Removed people and faces; without a face id, all faces of the person. They were removed before `added`. */
   readonly removed: readonly { readonly personId: string; readonly faceId: string | undefined }[];
-  readonly added: readonly Template[];
-  /** The revision up to which these are all changes. */
-  readonly until: number;
+  readonly added: PackedTemplates;
 }
+
+/** Templates in two buffers, because an object for each of a million templates takes several seconds. */
+export interface PackedTemplates {
+  /** For each template, the ids of person and face as `person/face`. Separated by commas. */
+  readonly ids: Uint8Array;
+  readonly vectors: Float32Array;
+}
+
+/**
+ * Why a gallery has to be read from the start: `replaced` if the database no longer has the state that was read, as after
+ * a restore, and `outdated` if the changes since then are no longer recorded.
+ */
+export type ReloadCause = "replaced" | "outdated";
 
 /** Maximum number of faces that are enrolled at once. SQLite enrols a batch on the event loop: 500 block it too long. */
 export const MAX_ENROLMENT_BATCH = 100;
@@ -88,6 +128,7 @@ export type GalleryErrorKind =
   | "tooManyFaces"
   | "tooManyFacesOfPerson"
   | "galleryTooLarge"
+  | "galleryLoading"
   | "modelMismatch"
   | "overloaded";
 
@@ -95,10 +136,13 @@ export type GalleryErrorKind =
 export class GalleryError extends Error {
   override readonly name = "GalleryError";
   readonly kind: GalleryErrorKind;
+  /** When to try again, if it is known. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(kind: GalleryErrorKind, message: string) {
+  constructor(kind: GalleryErrorKind, message: string, retryAfterMs?: number) {
     super(message);
     this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -154,16 +198,16 @@ export interface GalleryStore {
   /** Reads templates by the ids of their people and faces, starting after those of `after`. */
   readFaces(
     galleryKey: string,
-    page: { readonly after?: Pick<Template, "personId" | "faceId"> | undefined; readonly size: number },
+    page: { readonly after?: FaceIdentity | undefined; readonly size: number },
   ): Promise<ExportedFace[]>;
   /**
-   * Reads what changed after a revision, at least up to the next one. Returns undefined if removals that old are no
-   * longer known, so that all faces have to be read.
+   * Reads a page of what changed since some progress, or why everything has to be read again. The page is the last one if
+   * `until` is the revision of its version. Throws GalleryError if the gallery does not exist any more.
    */
-  readChanges(gallery: Pick<Gallery, "key" | "revision">, since: number): Promise<GalleryChanges | undefined>;
+  readChanges(galleryKey: string, since: GalleryProgress): Promise<GalleryChanges | ReloadCause>;
 
-  /** Returns the names of people by their ids. */
-  findNames(galleryKey: string, personIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Finds faces with the names of their people. Those that do not exist are left out. */
+  findFaces(galleryKey: string, ids: readonly FaceIdentity[]): Promise<StoredFace[]>;
 
   /** Starts to finish deletions that were interrupted. */
   finishDeletions(): void;

@@ -1,9 +1,9 @@
 // The messages between the service and the search process.
 import type { Calibration } from "../core/index.ts";
 import type { DatabaseLocation } from "../database/open-database.ts";
-import type { IndexesSize } from "./gallery-indexes.ts";
+import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
-import { GalleryError, type GalleryErrorKind } from "./gallery-store.ts";
+import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery-store.ts";
 
 /** Settings of the search process. They are sent as the first message, because a URL may have a password. */
 export interface SearchSettings {
@@ -27,11 +27,13 @@ export type SearchProcessMessage =
   | { readonly type: "report"; readonly report: IndexesReport }
   | { readonly type: "pong" };
 
-/** What has changed in the memory of the search process. It precedes the response of the search that changed it. */
+/** What has changed in the memory of the search process. It precedes the response of a search that changed it. */
 export interface IndexesReport {
   readonly size: IndexesSize;
-  /** The durations of the reads of galleries since the last report. */
-  readonly loadMs: readonly number[];
+  /** The reads of galleries since the last report. */
+  readonly loads: readonly { readonly outcome: LoadOutcome; readonly durationMs: number }[];
+  /** The galleries that had to be read again since the last report. */
+  readonly reloads: readonly { readonly galleryId: string; readonly cause: ReloadCause }[];
   /** Indexes dropped since the last report because their memory was needed. */
   readonly evictions: number;
 }
@@ -46,15 +48,17 @@ export type SearchResponse = { readonly id: number } & (
 export interface SearchFailure {
   readonly message: string;
   readonly kind: GalleryErrorKind | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Serializes anything that was thrown. */
 export function serializeFailure(error: unknown): SearchFailure {
   const message = error instanceof Error ? error.message : String(error);
-  return { message, kind: error instanceof GalleryError ? error.kind : undefined };
+  if (!(error instanceof GalleryError)) return { message, kind: undefined };
+  return { message, kind: error.kind, retryAfterMs: error.retryAfterMs };
 }
 
 /** Restores a GalleryError if it was one, otherwise an Error with the same message. */
-export function deserializeFailure({ message, kind }: SearchFailure): Error {
-  return kind ? new GalleryError(kind, message) : new Error(message);
+export function deserializeFailure({ message, kind, retryAfterMs }: SearchFailure): Error {
+  return kind ? new GalleryError(kind, message, retryAfterMs) : new Error(message);
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { IndexesSize } from "./gallery-indexes.ts";
+import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
-import { GalleryError } from "./gallery-store.ts";
+import { GalleryError, type ReloadCause } from "./gallery-store.ts";
 import {
   deserializeFailure,
   type IndexesReport,
@@ -45,8 +45,10 @@ export interface SearchProcessOptions extends SearchSettings {
   readonly onOutput: (text: string) => void;
   /** Called when a search has ended. */
   readonly onSearch?: (outcome: SearchOutcome, durationMs: number) => void;
-  /** Called when a gallery has been read into memory. */
-  readonly onLoad?: (durationMs: number) => void;
+  /** Called when a gallery has been read into memory or could not be read. */
+  readonly onLoad?: (outcome: LoadOutcome, durationMs: number) => void;
+  /** Called when a gallery in memory has to be read again. */
+  readonly onReload?: (galleryId: string, cause: ReloadCause) => void;
   /** How often a process with searches must show that it is not stuck. 5 seconds by default. */
   readonly pingIntervalMs?: number;
 }
@@ -194,10 +196,11 @@ export class SearchProcess implements GallerySearcher {
     return child;
   }
 
-  #take({ size, loadMs, evictions }: IndexesReport): void {
+  #take({ size, loads, reloads, evictions }: IndexesReport): void {
     this.#size = size;
     this.#evictions += evictions;
-    for (const durationMs of loadMs) this.#options.onLoad?.(durationMs);
+    for (const { outcome, durationMs } of loads) this.#options.onLoad?.(outcome, durationMs);
+    for (const { galleryId, cause } of reloads) this.#options.onReload?.(galleryId, cause);
   }
 }
 

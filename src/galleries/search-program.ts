@@ -3,6 +3,7 @@ import { FalseMatchCurve } from "../core/false-match-curve.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { GallerySearch, type SearchRequest } from "./gallery-search.ts";
 import {
+  type IndexesReport,
   type SearchMessage,
   type SearchProcessMessage,
   type SearchResponse,
@@ -24,7 +25,8 @@ const running = new Map<number, AbortController>();
 
 // What the last report had, and what has happened since.
 let reportedSize = "";
-let loadMs: number[] = [];
+let loads: IndexesReport["loads"] = [];
+let reloads: IndexesReport["reloads"] = [];
 let evictions = 0;
 
 process.on("message", (message: SearchMessage) => {
@@ -61,21 +63,29 @@ function startSearch(id: number, request: SearchRequest): void {
 
 async function open({ location, calibration, ...limits }: SearchSettings): Promise<GallerySearch> {
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
-  return new GallerySearch({
+  const galleries = new GallerySearch({
     store,
     curve: new FalseMatchCurve(calibration),
     ...limits,
-    onLoad: (durationMs) => loadMs.push(durationMs),
+    onLoad: (outcome, durationMs) => {
+      loads = [...loads, { outcome, durationMs }];
+      // The search that started it may have ended.
+      reportChanges(galleries);
+    },
+    onReload: (galleryId, cause) => {
+      reloads = [...reloads, { galleryId, cause }];
+    },
     onEviction: () => evictions++,
   });
+  return galleries;
 }
 
 /** Reports what is in memory if a search has changed it. */
 function reportChanges({ size }: GallerySearch): void {
   const text = JSON.stringify(size);
-  if (text === reportedSize && loadMs.length === 0 && evictions === 0) return;
-  send({ type: "report", report: { size, loadMs, evictions } });
-  [reportedSize, loadMs, evictions] = [text, [], 0];
+  if (text === reportedSize && loads.length === 0 && reloads.length === 0 && evictions === 0) return;
+  send({ type: "report", report: { size, loads, reloads, evictions } });
+  [reportedSize, loads, reloads, evictions] = [text, [], [], 0];
 }
 
 function respond(response: SearchResponse): void {

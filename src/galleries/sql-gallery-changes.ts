@@ -10,8 +10,10 @@ import {
 } from "./gallery-store.ts";
 import { galleryFromRow } from "./sql-gallery-rows.ts";
 
-/** Removals are kept for this many revisions. An index that is older is read anew. */
+/** Changes are recorded for this many revisions. An index that is older is read anew. */
 export const KEPT_REVISIONS = 100_000;
+/** Old revisions are removed this many at a time. */
+const PRUNED_REVISIONS = 100;
 
 /** Adds a gallery. Throws GalleryError if its id is taken or the plan allows no more. */
 export function* insertGallery(
@@ -28,14 +30,16 @@ export function* insertGallery(
   };
   const [row] = yield {
     sql: `insert into galleries
-      (key, user_id, id, display_name, model, max_distance, people, faces, revision, created_at)
-      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7) on conflict (user_id, id) do nothing returning *`,
+      (key, user_id, id, display_name, model, max_distance, people, faces, revision, token, created_at)
+      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $1, $7) on conflict (user_id, id) do nothing returning *`,
     values: [randomUUID(), userId, id, displayName, model, maxDistance ?? null, new Date().toISOString()],
   };
   if (!row) throw new GalleryError("galleryExists", `The gallery ${id} exists already.`);
   if (Number(count!.count) >= maxGalleries)
     throw new GalleryError("tooManyGalleries", `The plan allows ${maxGalleries} galleries.`);
-  return galleryFromRow(row);
+  const gallery = galleryFromRow(row);
+  yield* recordVersion(gallery);
+  return gallery;
 }
 
 /** Changes the name or the threshold of a gallery. */
@@ -60,14 +64,42 @@ export function* updateGallery(
   return galleryFromRow(row);
 }
 
-/** Starts a change of people or faces: locks the gallery and increases its revision. */
+/** Starts a change of people or faces: locks the gallery and gives it another version. */
 export function* startChange(userId: string, galleryId: string): TransactionScript<Gallery> {
   const [row] = yield {
-    sql: "update galleries set revision = revision + 1 where user_id = $1 and id = $2 returning *",
-    values: [userId, galleryId],
+    sql: `update galleries set revision = revision + 1, token = $3
+      where user_id = $1 and id = $2 returning *`,
+    values: [userId, galleryId, randomUUID()],
   };
   if (!row) throw galleryNotFound(galleryId);
-  return galleryFromRow(row);
+  const gallery = galleryFromRow(row);
+  yield* recordVersion(gallery);
+  return gallery;
+}
+
+/**
+ * Records the version of a gallery, so that a replica can find out whether the state that it has read is one that the
+ * gallery went through: a token is drawn once, so the record of a revision has the token of the replica only if both
+ * come from the same change, and then everything before it is the same too.
+ */
+function* recordVersion({ key, revision, token }: Gallery): TransactionScript<void> {
+  yield {
+    sql: "insert into gallery_revisions (gallery_key, revision, token) values ($1, $2, $3)",
+    values: [key, revision, token],
+  };
+  if (revision % PRUNED_REVISIONS > 0 || revision <= KEPT_REVISIONS) return;
+  // As long as a version is recorded, so are all removals since then.
+  yield {
+    sql: "delete from gallery_revisions where gallery_key = $1 and revision <= $2",
+    values: [key, revision - KEPT_REVISIONS],
+  };
+  // Not all at once, because a gallery of an older version may have many.
+  yield {
+    sql: `delete from gallery_removals where gallery_key = $1 and revision in
+      (select revision from gallery_removals where gallery_key = $1 and revision <= $2
+        order by revision limit ${10 * PRUNED_REVISIONS})`,
+    values: [key, revision - KEPT_REVISIONS],
+  };
 }
 
 /** Ends a change: counts what was added or removed. */
@@ -141,12 +173,6 @@ function* logRemoval(
   yield {
     sql: "insert into gallery_removals (gallery_key, revision, person_id, face_id) values ($1, $2, $3, $4)",
     values: [key, revision, personId, faceId],
-  };
-  // More than one, so that old ones become fewer; not all, because they may be many.
-  yield {
-    sql: `delete from gallery_removals where gallery_key = $1 and revision in
-      (select revision from gallery_removals where gallery_key = $1 and revision <= $2 order by revision limit 10)`,
-    values: [key, revision - KEPT_REVISIONS],
   };
 }
 

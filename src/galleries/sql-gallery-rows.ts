@@ -1,6 +1,6 @@
 // Conversion of database rows to galleries, people and templates.
 import { dateFromColumn, type Row } from "../database/sql-database.ts";
-import type { EnrolledFace, ExportedFace, Gallery, Person, Template } from "./gallery-store.ts";
+import type { EnrolledFace, ExportedFace, Gallery, Person, StoredFace, Template } from "./gallery-store.ts";
 
 /** Converts the row of a gallery. */
 export function galleryFromRow(row: Row): Gallery {
@@ -13,6 +13,7 @@ export function galleryFromRow(row: Row): Gallery {
     people: Number(row.people),
     faces: Number(row.faces),
     revision: Number(row.revision),
+    token: String(row.token),
     createdAt: dateFromColumn(row.created_at),
   };
 }
@@ -44,8 +45,16 @@ export function exportedFaceFromRow(row: Row): ExportedFace {
   };
 }
 
-/** Converts the row of a face. */
-export function templateFromRow(row: Row): Template {
+/** Converts the row of a face with the name of its person and its revision. */
+export function storedFaceFromRow(row: Row): StoredFace {
+  return {
+    ...templateFromRow(row),
+    displayName: String(row.display_name),
+    revision: Number(row.revision),
+  };
+}
+
+function templateFromRow(row: Row): Template {
   const bytes = row.template as Uint8Array;
   // Copied, because the bytes of a driver need not be aligned for floats.
   const vector = new Float32Array(new Uint8Array(bytes).buffer);

@@ -1,27 +1,23 @@
 import { runOne } from "../database/delete-in-batches.ts";
 import type { Row, SqlDatabase, SqlValue } from "../database/sql-database.ts";
-import {
-  type Gallery,
-  type GalleryStore,
-  MAX_ENROLMENT_BATCH,
-  MAX_FACES_PER_PERSON,
-  type Person,
-} from "./gallery-store.ts";
+import { type Gallery, type GalleryStore, MAX_FACES_PER_PERSON, type Person } from "./gallery-store.ts";
 import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
 import {
   galleryNotFound,
   insertGallery,
-  KEPT_REVISIONS,
   personNotFound,
   removeFace,
   removePerson,
   updateGallery,
   updatePerson,
 } from "./sql-gallery-changes.ts";
-import { exportedFaceFromRow, galleryFromRow, peopleFromRows, templateFromRow } from "./sql-gallery-rows.ts";
-
-/** Templates in one page of changes. More than one enrolment has, so that a page ends between two enrolments. */
-const CHANGES_PAGE = 50 * MAX_ENROLMENT_BATCH;
+import {
+  exportedFaceFromRow,
+  galleryFromRow,
+  peopleFromRows,
+  storedFaceFromRow,
+} from "./sql-gallery-rows.ts";
+import { readChanges } from "./sql-read-changes.ts";
 
 /**
  * Rows of a page of people. SQLite reads them on the event loop: 20,000 block it for 0.3 s. The largest page of people
@@ -144,38 +140,17 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       return rows.map(exportedFaceFromRow);
     },
 
-    async readChanges({ key, revision }, since) {
-      if (since < revision - KEPT_REVISIONS) return undefined;
-      const rows = await database.query({
-        sql: `select person_id, id, template, revision from gallery_faces
-          where gallery_key = $1 and revision > $2 order by revision limit $3`,
-        values: [key, since, CHANGES_PAGE],
-      });
-      // The last enrolment of a full page may be incomplete.
-      const isPartial = rows.length === CHANGES_PAGE;
-      const until = isPartial ? Number(rows.at(-1)!.revision) - 1 : revision;
-      const removed = await database.query({
-        sql: `select person_id, face_id from gallery_removals
-          where gallery_key = $1 and revision > $2 and revision <= $3 order by revision`,
-        values: [key, since, until],
-      });
-      return {
-        removed: removed.map((row) => ({
-          personId: String(row.person_id),
-          faceId: row.face_id === null ? undefined : String(row.face_id),
-        })),
-        added: rows.filter((row) => !isPartial || Number(row.revision) <= until).map(templateFromRow),
-        until,
-      };
-    },
+    readChanges: (galleryKey, since) => readChanges(database, galleryKey, since),
 
-    async findNames(galleryKey, personIds) {
+    async findFaces(galleryKey, ids) {
       const rows = await database.query({
-        sql: `select id, display_name from gallery_people
-          where gallery_key = $1 and id in (select value ->> 'id' from json_each($2))`,
-        values: [galleryKey, jsonFrom(personIds.map((id) => ({ id })))],
+        sql: `select faces.*, display_name from json_each($2)
+          cross join gallery_faces faces cross join gallery_people people
+          where faces.gallery_key = $1 and faces.person_id = value ->> 'personId' and faces.id = value ->> 'faceId'
+            and people.gallery_key = $1 and people.id = faces.person_id`,
+        values: [galleryKey, jsonFrom(ids.map(({ personId, faceId }) => ({ personId, faceId })))],
       });
-      return new Map(rows.map((row) => [String(row.id), String(row.display_name)]));
+      return rows.map(storedFaceFromRow);
     },
 
     finishDeletions: () => database.startErasure("galleries"),

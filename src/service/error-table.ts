@@ -148,6 +148,13 @@ export const ERRORS = {
     422,
     "The gallery does not fit into the memory for galleries.",
   ),
+  galleryLoading: row(
+    "6009",
+    Code.Unavailable,
+    503,
+    "The gallery is being read into memory and can be searched shortly.",
+    { retryable: true },
+  ),
   userNotFound: row("7001", Code.NotFound, 404, "The user does not exist."),
   planNotFound: row("7002", Code.NotFound, 404, "The plan does not exist."),
   keyNotFound: row("7003", Code.NotFound, 404, "The user has no key with this fingerprint."),

@@ -67,6 +67,7 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   tooManyFaces: TEXTS.process,
   tooManyFacesOfPerson: TEXTS.process,
   galleryTooLarge: TEXTS.process,
+  galleryLoading: TEXTS.process,
   userNotFound: TEXTS.process,
   planNotFound: TEXTS.process,
   keyNotFound: TEXTS.process,

@@ -22,6 +22,7 @@ export async function identifyFaces(
   requireValid("max_results", maxResults >= 0 && maxResults <= MAX_RESULTS, `must be 0 to ${MAX_RESULTS}`);
   requireDistance(maxDistance);
   const { userId } = callerFrom(context.values);
+  const deadlineMs = performance.now() + Math.min(options.timeoutMs, scopeFrom(context).timeoutMs);
   const model = options.analyzer.identity;
   const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model);
   const result = await orUnavailable(() =>
@@ -33,6 +34,7 @@ export async function identifyFaces(
         model,
         maxResults: maxResults || 1,
         maxDistance,
+        timeoutMs: deadlineMs - performance.now(),
       },
       context.signal,
     ),

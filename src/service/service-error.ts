@@ -74,7 +74,10 @@ export function serviceErrorFrom(fault: unknown, field?: string): ServiceError {
   }
   if (fault instanceof AccountError && fault.kind)
     return new ServiceError(fault.kind, undefined, { cause: fault });
-  if (fault instanceof GalleryError) return new ServiceError(fault.kind, fault.message, { cause: fault });
+  if (fault instanceof GalleryError) {
+    const { retryAfterMs } = fault;
+    return new ServiceError(fault.kind, fault.message, { cause: fault, retryAfterMs });
+  }
   if (fault instanceof ConnectError) return serviceErrorFromConnect(fault);
   if (isTimeout(fault)) return new ServiceError("deadlinePassed", undefined, { cause: fault });
   return new ServiceError("internal", undefined, { field, cause: fault });

@@ -14,10 +14,11 @@ export interface GalleryState {
 /** Observes the search of galleries. */
 export interface GalleryObserver {
   readonly observeSearch: (outcome: string, durationMs: number) => void;
-  readonly observeLoad: (durationMs: number) => void;
+  readonly observeLoad: (outcome: string, durationMs: number) => void;
 }
 
 const OUTCOMES = ["ok", "stale", "rejected", "canceled", "unavailable"];
+const LOAD_OUTCOMES = ["ok", "failed"];
 const SEARCH_BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 const LOAD_BUCKETS_SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 
@@ -66,10 +67,12 @@ export function addGalleryMetrics(
   });
   const loadDuration = new Histogram({
     name: "visage_gallery_load_duration_seconds",
-    help: "Time to read a gallery from the database into memory",
+    help: "Time to read a gallery from the database into memory by outcome",
+    labelNames: ["outcome"],
     buckets: LOAD_BUCKETS_SECONDS,
     registers,
   });
+  for (const outcome of LOAD_OUTCOMES) loadDuration.zero({ outcome });
   addGauge("visage_galleries_loaded", "Galleries in memory", ({ galleries }) => galleries);
   addGauge("visage_gallery_templates", "Templates of all galleries in memory", ({ faces }) => faces);
   addGauge("visage_gallery_memory_bytes", "Memory of the galleries in memory", ({ bytes }) => bytes);
@@ -89,6 +92,6 @@ export function addGalleryMetrics(
       searches.inc({ outcome });
       searchDuration.observe(durationMs / 1000);
     },
-    observeLoad: (durationMs) => loadDuration.observe(durationMs / 1000),
+    observeLoad: (outcome, durationMs) => loadDuration.observe({ outcome }, durationMs / 1000),
   };
 }

@@ -26,7 +26,7 @@ const SLOW_CLIENT_MS = 60_000;
 /** For one export in memory; an export of all people has 15 MB. */
 const MAX_GROWTH_MIB = 150;
 
-const GALLERY_MEMORY_BYTES = 7 * 1024 * 1024;
+const GALLERY_MEMORY_BYTES = 2.5 * 1024 * 1024;
 
 let postgres: TestPostgres | undefined;
 let service: EdgeService;

@@ -15,6 +15,8 @@ import { addUser, createUser } from "../support/store-contract.ts";
 const ANN = createUser("ann");
 const WAIT = { timeout: 20_000 };
 const curve = readFalseMatchCurve();
+/** Enough for two small galleries, but not for three. */
+const MEMORY_OF_TWO = 80_000;
 let folder: string;
 let folders = 0;
 let location: { readonly databaseUrl: undefined; readonly dataDir: string };
@@ -163,13 +165,14 @@ describe("an index", () => {
       await create(id);
       await enrol(id, [face, newFace("q")]);
     }
-    const search = createSearch({ maxBytes: 4 * 800 });
+    const search = createSearch({ maxBytes: MEMORY_OF_TWO });
     for (const id of ["a", "b", "c", "a", "b"]) {
       const { matches } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
       expect(matches[0]).toMatchObject([{ personId: "p" }]);
-      expect(search.size.bytes).toBeLessThanOrEqual(4 * 800);
+      expect(search.size.bytes).toBeLessThanOrEqual(MEMORY_OF_TWO);
     }
-    const small = createSearch({ maxBytes: 800 });
+    expect(search.size.galleries).toBe(2);
+    const small = createSearch({ maxBytes: 1_000 });
     await expect(small.search(requestFor("a", face.vector))).rejects.toThrow("2 faces");
   });
 
@@ -197,6 +200,93 @@ describe("an index", () => {
   });
 });
 
+describe("while a gallery is read", () => {
+  const last = newFace("z");
+
+  /** A store whose pages wait until they are released, one after another. */
+  async function createSlowStore() {
+    await create("g");
+    for (let batch = 0; batch < 20; batch++)
+      await enrol(
+        "g",
+        Array.from({ length: 500 }, (_, i) => newFace(`a${500 * batch + i}`)),
+      );
+    await enrol("g", [last]);
+    const waiting: (() => void)[] = [];
+    let isHeld = true;
+    const readChanges: GalleryStore["readChanges"] = async (...since) => {
+      if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+      return store.readChanges(...since);
+    };
+    const release = async () => {
+      await vi.waitFor(() => expect(waiting).toHaveLength(1), WAIT);
+      waiting.pop()!();
+    };
+    const releaseAll = () => {
+      isHeld = false;
+      return release();
+    };
+    return { slow: { ...store, readChanges }, release, releaseAll };
+  }
+
+  test("a search waits, or fails at once if it would not be in time", async () => {
+    const { slow, release, releaseAll } = await createSlowStore();
+    const outcomes: string[] = [];
+    const search = createSearch({ store: slow, onLoad: (outcome) => outcomes.push(outcome) });
+    const request = requestFor("g", last.vector, { maxDistance: 1e-3 });
+    const patient = search.search(request);
+    const impatient = search.search({ ...request, timeoutMs: 400 });
+    await expect(impatient).rejects.toMatchObject({ kind: "galleryLoading", retryAfterMs: undefined });
+    await release();
+    // A page took longer than half a second, so the others will not be read in time.
+    const { retryAfterMs } = await search.search({ ...request, timeoutMs: 500 }).catch((error) => error);
+    expect(retryAfterMs).toBeGreaterThan(400);
+    expect(outcomes).toEqual([]);
+    await releaseAll();
+    expect((await patient).matches).toMatchObject([[{ personId: "z", distance: 0 }]]);
+    expect(outcomes).toEqual(["ok"]);
+  });
+
+  test("faces that are enrolled and deleted meanwhile are not missed", async () => {
+    const { slow, release, releaseAll } = await createSlowStore();
+    const search = createSearch({ store: slow });
+    const [added, replaced, deleted] = [newFace("new"), newFace("a0"), newFace("b")];
+    await enrol("g", [deleted]);
+    const searching = search.search(requestFor("g", last.vector));
+    await release();
+    await enrol("g", [added]);
+    await release();
+    await enrol("g", [replaced]);
+    await store.deletePerson(ANN.id, "g", "a1");
+    await release();
+    await store.deletePerson(ANN.id, "g", "b");
+    await releaseAll();
+    expect((await searching).gallery.faces).toBe(10_001);
+    const find = async ({ vector }: NewFace) => {
+      const { matches } = await search.search(requestFor("g", vector, { maxDistance: 1e-3 }));
+      return matches[0]!.map(({ personId }) => personId);
+    };
+    expect(await Promise.all([added, replaced, deleted, last].map(find))).toEqual([
+      ["new"],
+      ["a0"],
+      [],
+      ["z"],
+    ]);
+  });
+
+  test("its deletion ends the searches", async () => {
+    const { slow, release } = await createSlowStore();
+    const search = createSearch({ store: slow });
+    const searching = search.search(requestFor("g", last.vector));
+    searching.catch(() => {});
+    await release();
+    await store.deleteGallery(ANN.id, "g");
+    await release();
+    await expect(searching).rejects.toMatchObject({ kind: "galleryNotFound" });
+    expect(search.size.galleries).toBe(0);
+  });
+});
+
 describe("a database that fails for a moment", () => {
   test("while an index is read never makes a partial one", async () => {
     await create("g");
@@ -210,7 +300,8 @@ describe("a database that fails for a moment", () => {
     let reads = 0;
     const unreliable: GalleryStore = {
       ...store,
-      readFaces: (...page) => (++reads === 2 ? Promise.reject(new Error("away")) : store.readFaces(...page)),
+      readChanges: (...since) =>
+        ++reads === 2 ? Promise.reject(new Error("away")) : store.readChanges(...since),
     };
     const search = createSearch({ store: unreliable });
     const request = requestFor("g", last.vector, { maxDistance: 1e-3 });
@@ -226,7 +317,7 @@ describe("a database that fails for a moment", () => {
     await create("g");
     const face = newFace("p", "1", { displayName: "P" });
     await enrol("g", [face]);
-    const unreliable: GalleryStore = { ...store, findNames: () => Promise.reject(new Error("away")) };
+    const unreliable: GalleryStore = { ...store, findFaces: () => Promise.reject(new Error("away")) };
     expect(await createSearch({ store: unreliable }).search(requestFor("g", face.vector))).toMatchObject({
       isStale: true,
       matches: [[{ personId: "p", displayName: "" }]],

@@ -6,7 +6,9 @@ import {
   GalleryError,
   type GalleryErrorKind,
   type GalleryLimits,
+  type GalleryProgress,
   type GalleryStore,
+  type GalleryVersion,
   MAX_FACES_PER_PERSON,
   type NewFace,
 } from "../../src/galleries/gallery-store.ts";
@@ -257,42 +259,102 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
 
     describe("changes", () => {
       beforeEach(() => createGallery("g"));
-      const changesSince = async (revision: number) =>
-        store.readChanges(await store.getGallery(ANN.id, "g"), revision);
+      const keyOfGallery = async () => (await store.getGallery(ANN.id, "g")).key;
+      const changesSince = async (progress: GalleryProgress) => {
+        const changes = await store.readChanges(await keyOfGallery(), progress);
+        if (typeof changes === "string") return changes;
+        const { ids, vectors } = changes.added;
+        return { ...changes, added: Buffer.from(ids).toString().split(",").filter(Boolean), vectors };
+      };
+      /** The progress of an index that has everything up to now. */
+      const progress = async (): Promise<GalleryProgress> => {
+        const { revision, token } = await store.getGallery(ANN.id, "g");
+        return { until: revision, version: { revision, token } };
+      };
 
       test("are the added and removed faces since a revision", async () => {
         await enrol([newFace("a", "1"), newFace("a", "2"), newFace("b", "1")]);
+        const first = await progress();
         await store.deleteFace(ANN.id, "g", "a", "1");
         await store.deletePerson(ANN.id, "g", "b");
-        await enrol([newFace("a", "1")]);
-        expect(await changesSince(1)).toMatchObject({
+        const face = newFace("a", "1");
+        await enrol([face]);
+        const last = await progress();
+        expect(await changesSince(first)).toMatchObject({
           removed: [
             { personId: "a", faceId: "1" },
             { personId: "b", faceId: undefined },
           ],
-          added: [{ personId: "a", faceId: "1" }],
-          until: 4,
+          added: ["a/1"],
+          vectors: face.vector,
+          ...last,
         });
-        expect(await changesSince(4)).toEqual({ removed: [], added: [], until: 4 });
+        expect(await changesSince(last)).toMatchObject({ removed: [], added: [], ...last });
+        expect(await changesSince(NOTHING)).toMatchObject({ removed: [], added: ["a/2", "a/1"], ...last });
       });
 
       test("come in pages that end between two enrolments", async () => {
         for (let i = 0; i < 13; i++)
           await enrol(Array.from({ length: 450 }, (_, k) => newFace(`p${i}-${k}`, "1", { vector: ZERO })));
         const pages: number[] = [];
-        let since = 0;
+        let since = NOTHING;
         do {
-          const { added, until } = (await changesSince(since))!;
-          pages.push(added.length);
-          since = until;
-        } while (since < 13);
-        expect(pages).toEqual([11 * 450, 2 * 450]);
+          const changes = await changesSince(since);
+          if (typeof changes === "string") throw new Error(changes);
+          pages.push(changes.added.length);
+          since = changes;
+        } while (since.until < 13);
+        expect(pages).toEqual([5 * 450, 5 * 450, 3 * 450]);
       });
 
       test("of long ago are unknown", async () => {
-        await executeAt(location, "update galleries set revision = 200000 where id = 'g'");
-        expect(await changesSince(99_000)).toBeUndefined();
-        expect(await changesSince(100_000)).toBeDefined();
+        const first = await progress();
+        await executeAt(location, "update galleries set revision = 99998 where id = 'g'");
+        await enrol([newFace("a")]);
+        expect(await changesSince(first)).toMatchObject({ added: ["a/1"] });
+        await enrol([newFace("b")]);
+        expect(await changesSince(first)).toMatchObject({ added: ["a/1", "b/1"] });
+        await executeAt(location, "update galleries set revision = 100099 where id = 'g'");
+        await enrol([newFace("c")]);
+        expect(await changesSince(first)).toBe("outdated");
+      });
+
+      test("of a state that the gallery does not have are unknown", async () => {
+        await enrol([newFace("a")]);
+        const { version } = await progress();
+        const other = { ...version!, token: "of-another-history" };
+        const since = (state: GalleryVersion) => changesSince({ until: state.revision, version: state });
+        expect(await since(other)).toBe("replaced");
+        expect(await since({ ...version!, revision: 2 })).toBe("replaced");
+        await enrol([newFace("b")]);
+        expect(await since(other)).toBe("replaced");
+        expect(await since(version!)).toMatchObject({ added: ["b/1"] });
+      });
+
+      test("of a gallery of an older version are known once it has changed", async () => {
+        await enrol([newFace("a")]);
+        for (const sql of [
+          "alter table galleries drop column token",
+          "drop table gallery_revisions",
+          "update schema_version set version = 3",
+        ])
+          await executeAt(location, sql);
+        store = await openStore();
+        const before = await progress();
+        expect(before.version).toEqual({ revision: 1, token: "" });
+        expect(await changesSince(before)).toMatchObject({ added: [], ...before });
+        await enrol([newFace("b")]);
+        expect(await changesSince(before)).toBe("outdated");
+        const after = await progress();
+        expect(await changesSince(NOTHING)).toMatchObject({ added: ["a/1", "b/1"], ...after });
+        await enrol([newFace("c")]);
+        expect(await changesSince(after)).toMatchObject({ added: ["c/1"] });
+      });
+
+      test("of a gallery that has been deleted are not found", async () => {
+        const key = await keyOfGallery();
+        await store.deleteGallery(ANN.id, "g");
+        await expectError(store.readChanges(key, NOTHING), "galleryNotFound");
       });
     });
 
@@ -321,10 +383,17 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       expect(await store.getGallery(BOB.id, "kept")).toMatchObject({ id: "kept" });
       await accounts.removeUser(BOB.id);
       await accounts.close();
-      for (const table of ["galleries", "gallery_people", "gallery_faces", "gallery_removals"])
+      for (const table of [
+        "galleries",
+        "gallery_people",
+        "gallery_faces",
+        "gallery_removals",
+        "gallery_revisions",
+      ])
         expect(await executeAt(location, `select * from ${table}`)).toEqual([]);
     });
   });
 }
 
 const ZERO = new Float32Array(128);
+const NOTHING: GalleryProgress = { until: -1, version: undefined };

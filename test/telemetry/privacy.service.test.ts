@@ -38,6 +38,7 @@ const UNTESTED_KINDS: readonly ErrorKind[] = [
   "tooManyFaces",
   "tooManyFacesOfPerson",
   "galleryTooLarge",
+  "galleryLoading",
 ];
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 

@@ -57,7 +57,7 @@ export const OPERATION_ERRORS: Readonly<Record<string, readonly ErrorKind[]>> = 
   UpdatePerson: ["galleryNotFound", "personNotFound"],
   DeletePerson: ["galleryNotFound", "personNotFound"],
   DeleteFace: ["galleryNotFound", "faceNotFound"],
-  IdentifyFaces: [...FACE_ERRORS, "galleryNotFound", "galleryTooLarge"],
+  IdentifyFaces: [...FACE_ERRORS, "galleryNotFound", "galleryTooLarge", "galleryLoading"],
   ExportGallery: ["galleryNotFound"],
   ImportFaces: ["modelMismatch", "galleryNotFound", "tooManyFaces", "tooManyFacesOfPerson"],
 };

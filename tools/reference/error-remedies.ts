@@ -169,6 +169,11 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     cause: "The index of the gallery does not fit into the memory that the operator gave to galleries.",
     remedy: "Split the gallery, or ask the operator to raise VISAGE_GALLERY_MEMORY_BYTES.",
   },
+  galleryLoading: {
+    cause:
+      "The service has not read all faces of the gallery yet, as after a restart, and would not have in time for this request.",
+    remedy: "Repeat the request after the time in `Retry-After`, which is estimated from the progress.",
+  },
   noAdminKey: {
     cause:
       "The header `Authorization: Bearer` has no admin key, or a wrong one. A key of a user is not enough.",

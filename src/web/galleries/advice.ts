@@ -19,6 +19,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   "6006": "Delete people, or ask the operator for a larger plan.",
   "6007": "Delete a face of this person first.",
   "6008": "Ask the operator for more memory for galleries.",
+  "6009": "Wait a moment, then try again.",
 };
 
 /** What happened, in plain words, by the code of an error whose message is technical. */

@@ -1,0 +1,102 @@
+import type { SqlDatabase } from "../database/sql-database.ts";
+import {
+  type GalleryChanges,
+  GalleryError,
+  type GalleryProgress,
+  type GalleryVersion,
+  MAX_ENROLMENT_BATCH,
+  type ReloadCause,
+} from "./gallery-store.ts";
+
+/**
+ * Templates in one page. More than one enrolment has, because a page ends between two enrolments. SQLite reads a page on
+ * the event loop, in about 5 ms.
+ */
+const PAGE_SIZE = 25 * MAX_ENROLMENT_BATCH;
+
+const EMPTY = new Uint8Array();
+
+/**
+ * Reads a page of what changed in a gallery since some progress.
+ *
+ * Why an index that applies the pages, the first one from nothing, has the faces of the gallery: a page is one
+ * statement, so everything in it is of one state of the database, `version`. The next page is used only if the gallery
+ * went through that version, so all pages follow one history, whatever is restored between them. By induction, after a
+ * page the index has the faces that the gallery has at `version` with a revision up to `until`: faces that were removed
+ * after the version before are removed; faces that were added or replaced have a revision after the `until` before, so
+ * they are in this page or a later one. At the end `until` is the revision of `version`, and the index has them all.
+ */
+export async function readChanges(
+  database: SqlDatabase,
+  galleryKey: string,
+  { until, version }: GalleryProgress,
+): Promise<GalleryChanges | ReloadCause> {
+  const [row] = await database.queryBytes({
+    // `page` has only revisions, which are in an index, to find out where the page ends.
+    sql: `with page as (
+        select max(revision) as last, count(*) as size from (
+          select revision from gallery_faces where gallery_key = $1 and revision > $2
+          order by revision limit ${PAGE_SIZE}) revisions),
+      gallery as (
+        select revision, token, case
+            when size < ${PAGE_SIZE} then revision
+            when last > $2 + 1 then last - 1
+            else last end as until
+          from galleries cross join page where key = $1 and id is not null),
+      added as (
+        select string_agg(person_id || '/' || id, ',') as ids, ${database.concatBytes("template")} as templates from (
+          select person_id, id, template from gallery_faces
+          where gallery_key = $1 and revision > $2 and revision <= (select until from gallery)
+          order by revision) faces),
+      removed as (
+        select string_agg(person_id || '/' || coalesce(face_id, ''), ',') as removed_ids from gallery_removals
+          where gallery_key = $1 and revision > $3)
+      select cast(gallery.revision as text) as revision, gallery.token, cast(until as text) as until,
+          (select token from gallery_revisions where gallery_key = $1 and revision = $3) as recorded_token,
+          removed_ids, ids, templates
+        from gallery cross join added cross join removed`,
+    // Nothing can have been removed from an index that is empty.
+    values: [galleryKey, until, version?.revision ?? Number.MAX_SAFE_INTEGER],
+  });
+  if (!row) throw new GalleryError("galleryNotFound", "The gallery has been deleted.");
+  const [revision, token, end, recordedToken, removedIds] = row.slice(0, 5).map(textFrom);
+  const current = { revision: Number(revision), token: token! };
+  const [ids, templates] = row.slice(5);
+  return (
+    (version && findReloadCause(version, current, recordedToken)) ?? {
+      version: current,
+      until: Number(end),
+      removed: removedFrom(removedIds),
+      added: { ids: ids ?? EMPTY, vectors: vectorsFrom(templates ?? EMPTY) },
+    }
+  );
+}
+
+/** Returns why the changes since a version cannot be read; undefined if they can. */
+function findReloadCause(
+  { revision, token }: GalleryVersion,
+  current: GalleryVersion,
+  recordedToken: string | undefined,
+): ReloadCause | undefined {
+  // The current version has no record if it was made before galleries had tokens.
+  if (revision === current.revision && token === current.token) return undefined;
+  if (revision < current.revision && recordedToken === undefined) return "outdated";
+  return revision < current.revision && token === recordedToken ? undefined : "replaced";
+}
+
+function removedFrom(ids: string | undefined): GalleryChanges["removed"] {
+  if (ids === undefined) return [];
+  return ids.split(",").map((id) => {
+    const [personId, faceId] = id.split("/") as [string, string];
+    return { personId, faceId: faceId || undefined };
+  });
+}
+
+function textFrom(bytes: Uint8Array | undefined): string | undefined {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}
+
+/** Copies the bytes, because those of a driver need not be aligned for floats. */
+function vectorsFrom(bytes: Uint8Array): Float32Array {
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}

@@ -31,6 +31,8 @@ describe.skipIf(!wanted)("the chart with a values file", () => {
     ["an admin key that the service would reject", "admin: { key: short }", "admin.key"],
     ["a setting that is not a variable of the service", "settings: { PORT: 1 }", "PORT"],
     ["a fraction for a setting", "settings: { VISAGE_WORKERS: 1.5 }", "VISAGE_WORKERS"],
+    ["an integer that loses digits", "settings: { VISAGE_TRIAL_USER: 12345678901234567890 }", "TRIAL_USER"],
+    ["groups of values that are removed", "tls: null\nsettings: null", "'settings', 'tls'|'tls', 'settings'"],
     ["a gateway without parents", "gateway: { enabled: true }", "parentRefs"],
     ["client certificates without TLS", "tls: { clientCaSecret: clients }", "tls.secret"],
     ["memory in an unknown unit", "resources: { limits: { memory: 2 GB } }", "memory"],

@@ -39,7 +39,12 @@ export function buildImage(root: string): Image {
     const [from, to] = text.split(" ").filter((word) => !word.startsWith("--"));
     cpSync(join(stage, from!), join(root, to!), { recursive: true });
   }
+  return readImage();
+}
 
+/** Reads the configuration of the image. */
+export function readImage(): Image {
+  const [, final] = readStages();
   const last = (instruction: string) => findSteps(final!, instruction).at(-1)!.text;
   return {
     user: last("USER").split(":")[0]!,

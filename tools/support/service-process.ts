@@ -132,7 +132,7 @@ export async function startServiceProcess(
   let printed = "";
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     printed += chunk;
-    const port = /http:\/\/127\.0\.0\.1:(\d+)\s/.exec(printed)?.[1];
+    const port = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)\s/.exec(printed)?.[1];
     if (!port) continue;
     child.stdout.resume();
     return new ServiceProcess(child, Number(port), performance.now() - start, dataDir);

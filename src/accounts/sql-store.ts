@@ -4,15 +4,7 @@ import { FINGERPRINT_LENGTH } from "./key.ts";
 import { deleteKey, keyFromRow, rotateKey, selectKeys } from "./sql-keys.ts";
 import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./sql-plans.ts";
 import { insertUsage, sumUsage, usageFromRow } from "./sql-usage.ts";
-import {
-  countFoundUsers,
-  deleteUser,
-  insertUser,
-  searchUsers,
-  updateUser,
-  userFromRow,
-  userWithUsageFromRow,
-} from "./sql-users.ts";
+import { deleteUser, insertUser, searchUsers, updateUser, userFromRow } from "./sql-users.ts";
 
 /** Creates an account store on a database whose schema is up to date. */
 export function createSqlStore(database: SqlDatabase): AccountStore {
@@ -48,11 +40,7 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
       return rows.map(userFromRow);
     },
 
-    async searchUsers(search) {
-      const rows = await database.query(searchUsers(search));
-      const [total] = await database.query(countFoundUsers(search.query));
-      return { users: rows.map(userWithUsageFromRow), total: Number(total!.count) };
-    },
+    searchUsers: (search) => searchUsers(database, search),
 
     async findUsers(text) {
       const rows = await database.query({

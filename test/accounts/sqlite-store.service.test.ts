@@ -281,3 +281,25 @@ test("usage of many users is summed in many turns of the event loop, and that of
   expect(one.result).toEqual(sums(1).sort(byName));
   expect(one.totalMs).toBeLessThan(all.totalMs / 5);
 });
+
+test("many users are searched in many turns of the event loop", async () => {
+  const dataDir = join(folder, `${++folders}`);
+  const store = await openAccountStore({ databaseUrl: undefined, dataDir });
+  onTestFinished(() => store.close());
+  executeInFile(
+    dataDir,
+    `with recursive numbers (n) as (select 100000 union all select n + 1 from numbers where n < 159999)
+      insert into users (id_hash, name, plan, starts_at, enabled)
+      select 'id ' || n, 'user ' || n, 'trial', '2026-01-01T00:00:00Z', 1 from numbers returning 1`,
+  );
+  const search = (query: string, after = "") =>
+    longestTurn(() => store.searchUsers({ query, after, size: 3, month: "2026-01" }));
+  const namesOf = ({ result }: Awaited<ReturnType<typeof search>>) =>
+    result.users.map(({ user }) => user.name);
+  const found = await search("9999");
+  expect(namesOf(found)).toEqual(["user 109999", "user 119999", "user 129999"]);
+  expect(found.result.total).toBe(6);
+  expect(found.longestMs).toBeLessThan(found.totalMs / 2);
+  expect(namesOf(await search("9999", "user 129999"))).toEqual(["user 139999", "user 149999", "user 159999"]);
+  expect((await search("nobody")).result).toEqual({ users: [], total: 0 });
+});

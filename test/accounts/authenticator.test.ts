@@ -62,7 +62,14 @@ const rejection = (kind: string, retryAfterSeconds?: number, limits?: object) =>
   message: undefined,
   retryAfterSeconds,
   limits,
+  ...FAILED_AUTH[kind],
 });
+
+/** What the rejection of a credential has for the log. */
+const FAILED_AUTH: Record<string, object> = {
+  noUserId: { failedAuth: { address: ADDRESS, credential: "none" } },
+  unknownUser: { failedAuth: { address: ADDRESS, credential: "key" } },
+};
 
 describe("authentication", () => {
   test("admits a user with the limits of the plan, synchronously after the first request", async () => {
@@ -456,8 +463,9 @@ describe("failed authentication", () => {
 
   test("is limited to 50 failures per address, then two per second", async () => {
     expect(await exhaustFailures(ADDRESS)).toBe(50);
-    expect(await admit([])).toEqual(rejection("tooManyRequests", 1));
-    expect(await admit("another guess")).toEqual(rejection("tooManyRequests", 1));
+    const tooMany = rejection("tooManyRequests", 1);
+    expect(await admit([])).toEqual({ ...tooMany, ...FAILED_AUTH.noUserId });
+    expect(await admit("another guess")).toEqual({ ...tooMany, ...FAILED_AUTH.unknownUser });
     vi.advanceTimersByTime(2_000);
     expect(await exhaustFailures(ADDRESS)).toBe(4);
   });

@@ -69,6 +69,7 @@ beforeAll(async () => {
     VISAGE_FETCH_TIMEOUT_MS: "1000",
     VISAGE_MAX_REQUEST_BYTES: String(MAX_REQUEST_BYTES),
     VISAGE_MAX_QUEUE_WAIT_MS: "1",
+    VISAGE_TRUSTED_PROXIES: "127.0.0.1",
   };
   service = await startTestService(env, log);
 });
@@ -79,12 +80,21 @@ afterAll(() => {
   rmSync(dataDir, { recursive: true });
 });
 
+/** Another address for each request: only the first failures of an address are logged. */
+let requests = 0;
+const forwardedFor = () => ({ "x-forwarded-for": `198.51.100.${++requests % 250}` });
+
 /** Sends requests that cause every kind of error of accounts. Names, certificate subjects and keys are secret. */
 async function causeAccountErrors(): Promise<void> {
   const call = async (verb: string, path: string, body?: object, headers = {}) => {
     const response = await fetch(`http://127.0.0.1:${service.port}/v1/${path}`, {
       method: verb,
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json", ...headers },
+      headers: {
+        authorization: `Bearer ${ADMIN_KEY}`,
+        "content-type": "application/json",
+        ...forwardedFor(),
+        ...headers,
+      },
       ...(body && { body: JSON.stringify(body) }),
     });
     return (await response.json()) as { key: string; keys: { fingerprint: string }[] };
@@ -117,7 +127,13 @@ async function causeErrors(): Promise<void> {
   ) => {
     const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
       method: "POST",
-      headers: { user_id: USER, "content-type": "application/json", "x-secret": SECRETS.header, ...headers },
+      headers: {
+        user_id: USER,
+        "content-type": "application/json",
+        "x-secret": SECRETS.header,
+        ...forwardedFor(),
+        ...headers,
+      },
       body: JSON.stringify(fields),
     });
     await response.arrayBuffer();

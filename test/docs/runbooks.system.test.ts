@@ -6,7 +6,13 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { createGalleryClient, embeddingSource, testPeople } from "../support/galleries.ts";
+import {
+  createGalleryClient,
+  embeddingSource,
+  type GalleryClient,
+  type TestPerson,
+  testPeople,
+} from "../support/galleries.ts";
 import { codeBlocks, readMarkdown } from "../support/markdown.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -16,7 +22,7 @@ const isCi = process.env.CI === "true";
 const hasTools = (...tools: string[]) =>
   isCi || tools.every((tool) => spawnSync(tool, ["--version"]).status === 0);
 
-const [before, after] = testPeople(2, 7);
+const [before, after, late] = testPeople(3, 7);
 const PEOPLE = 50;
 
 let folder: string;
@@ -34,6 +40,11 @@ async function runSection(heading: string, env: Environment): Promise<string> {
     env: { PATH: process.env.PATH, ...env },
   });
   return stdout;
+}
+
+async function identify(galleries: GalleryClient, { values }: TestPerson): Promise<string[]> {
+  const { faces } = await galleries.identifyFaces({ galleryId: "staff", source: embeddingSource(values) });
+  return faces.flatMap(({ matches }) => matches.map(({ personId }) => personId));
 }
 
 /** Starts a service with a gallery of one person and load: another person is enrolled and deleted again and again. */
@@ -64,16 +75,19 @@ async function startWithLoad(env: Environment) {
   return { service, galleries, stopLoad };
 }
 
-/** Expects that a service knows its user, and the person of the backup in its gallery. */
-async function expectRestored(env: Environment): Promise<void> {
-  const service = await startTestService(env);
-  onTestFinished(() => service.close());
-  const galleries = createGalleryClient(service, USER);
-  const { faces } = await galleries.identifyFaces({
-    galleryId: "staff",
-    source: embeddingSource(before!.values),
-  });
-  expect(faces.flatMap(({ matches }) => matches.map(({ personId }) => personId))).toEqual([before!.personId]);
+/** Deletes the person of the backup and enrols another one, and searches for both. */
+async function changeGallery(galleries: GalleryClient): Promise<void> {
+  await galleries.deletePerson({ galleryId: "staff", personId: before!.personId });
+  const { personId, faceId, values } = late!;
+  await galleries.enrolFace({ galleryId: "staff", personId, faceId, source: embeddingSource(values) });
+  expect(await identify(galleries, before!)).toEqual([]);
+  expect(await identify(galleries, late!)).toEqual([personId]);
+}
+
+/** Expects that a service knows its user, and the person of the backup, but not the later one. */
+async function expectRestored(galleries: GalleryClient): Promise<void> {
+  expect(await identify(galleries, before!)).toEqual([before!.personId]);
+  expect(await identify(galleries, late!)).toEqual([]);
   const { gallery } = await galleries.getGallery({ galleryId: "staff" });
   // One more, if the backup was made while the other person was enrolled.
   expect([PEOPLE + 1, PEOPLE + 2]).toContain(gallery!.peopleCount);
@@ -85,10 +99,12 @@ describe.skipIf(!hasTools("bash", "sqlite3"))("the commands for SQLite", () => {
     const { service, galleries, stopLoad } = await startWithLoad(env);
     expect(await runSection("Back up SQLite", env)).toBe("ok\n");
     await stopLoad();
-    await galleries.deleteGallery({ galleryId: "staff" });
+    await changeGallery(galleries);
     await service.close();
     await runSection("Restore SQLite", env);
-    await expectRestored(env);
+    const restored = await startTestService(env);
+    onTestFinished(() => restored.close());
+    await expectRestored(createGalleryClient(restored, USER));
   });
 });
 
@@ -105,11 +121,11 @@ describe.skipIf(!hasPostgres || !hasTools("bash", "pg_dump", "pg_restore", "psql
       const env = { VISAGE_DATABASE_URL: postgres.url };
       const { service, galleries, stopLoad } = await startWithLoad(env);
       expect(Number(await runSection("Back up PostgreSQL", env))).toBeGreaterThan(8);
+      onTestFinished(() => service.close());
       await stopLoad();
-      await galleries.deleteGallery({ galleryId: "staff" });
+      await changeGallery(galleries);
       expect(await runSection("Restore PostgreSQL", env)).toMatch(/version\s+-+\s+\d+\n/);
-      await service.close();
-      await expectRestored(env);
+      await expectRestored(galleries);
     });
 
     test("an old version that is started on a newer schema exits and changes nothing", async () => {

@@ -93,6 +93,8 @@ const SETTINGS = {
   trustedProxies: setting<TrustedProxies>("VISAGE_TRUSTED_PROXIES", [], parseTrustedProxies),
   /** How long known users are admitted while the account database is unavailable. */
   accountsGraceMs: setting("VISAGE_ACCOUNTS_GRACE_MS", 60_000, parseInteger(0, 86_400_000)),
+  /** How many of the galleries that were searched last are in memory before the service is ready. */
+  readyGalleries: setting("VISAGE_READY_GALLERIES", 0, parseInteger(0, 1_000)),
   galleryMemoryBytes: setting("VISAGE_GALLERY_MEMORY_BYTES", 1024 * MIB, parseInteger(MIB, 65_536 * MIB)),
   /** Origins that may call the service from a browser. */
   corsOrigins: setting<"*" | readonly string[]>("VISAGE_CORS_ORIGINS", "*", parseOrigins),

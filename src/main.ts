@@ -168,6 +168,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     maxBytes: config.galleryMemoryBytes,
     graceMs: config.accountsGraceMs,
     maxWaitMs: config.maxQueueWaitMs,
+    marksSearched: config.readyGalleries > 0,
     onLoss: (cause) => log.error({ event: "search process lost", cause }),
     onReplacement: () => log.info({ event: "search process replaced" }),
     onOutput: (text) =>

@@ -116,6 +116,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     "alter table galleries add column token text not null default ''",
   ],
+  ["alter table galleries add column last_searched_at timestamptz"],
 ];
 
 /**

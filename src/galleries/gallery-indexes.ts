@@ -94,6 +94,11 @@ export class GalleryIndexes {
     return entry?.index && (entry as OpenGallery);
   }
 
+  /** Whether there is room for a gallery without dropping another one. */
+  hasRoomFor({ faces }: Gallery): boolean {
+    return this.size.bytes + estimateBytes(faces) <= this.#options.maxBytes;
+  }
+
   /** Whether a gallery is about to be in memory. */
   isLoading(name: string): boolean {
     const entry = this.#entries.get(name);

@@ -52,12 +52,16 @@ export interface GallerySearchOptions extends GalleryIndexesOptions {
   readonly graceMs: number;
   /** How long a search may wait for others. */
   readonly maxWaitMs: number;
+  /** Whether searched galleries are marked, so that `preload` finds them after a restart. False by default. */
+  readonly marksSearched?: boolean | undefined;
 }
 
 /** A search is repeated if faces that it found have changed since, but not for ever. */
 const MAX_ATTEMPTS = 3;
 /** A response is sent so long before the caller gives up, or after three quarters of its timeout. */
 const MAX_RESPONSE_MS = 500;
+/** A gallery is marked as searched no more often than this, because it is a write. */
+const MARK_INTERVAL_MS = 3_600_000;
 /** How often a search that waits for a gallery estimates whether it will be read in time. */
 const ESTIMATE_INTERVAL_MS = 250;
 
@@ -66,6 +70,8 @@ export class GallerySearch {
   readonly #options: GallerySearchOptions;
   readonly #indexes: GalleryIndexes;
   readonly #scans: ScanQueue;
+  /** The keys of galleries that are being marked as searched. */
+  readonly #marking = new Set<string>();
 
   constructor(options: GallerySearchOptions) {
     this.#options = options;
@@ -93,6 +99,7 @@ export class GallerySearch {
       const stored = isStale ? undefined : await this.#readStored(gallery, scans).catch(() => undefined);
       if (stored && attempt < MAX_ATTEMPTS && scans.some((scan) => isOutdated(scan, stored))) continue;
       const { model, people } = gallery;
+      if (stored) this.#markSearched(gallery);
       return {
         gallery: { model, people, revision: index.until, faces: index.faces },
         threshold,
@@ -100,6 +107,25 @@ export class GallerySearch {
         isStale: stored === undefined,
       };
     }
+  }
+
+  /** Reads the galleries into memory that were searched last, at most so many and as far as there is room. */
+  async preload(count: number): Promise<void> {
+    for (const { userId, gallery } of await this.#options.store.listSearched(count)) {
+      if (!this.#indexes.hasRoomFor(gallery)) return;
+      await this.#indexes.update(`${userId} ${gallery.id}`, gallery);
+    }
+  }
+
+  #markSearched({ key, lastSearchedAt }: Gallery): void {
+    const isRecent = lastSearchedAt !== undefined && Date.now() - lastSearchedAt.getTime() < MARK_INTERVAL_MS;
+    if (!this.#options.marksSearched || isRecent || this.#marking.has(key)) return;
+    this.#marking.add(key);
+    this.#options.store
+      .markSearched(key)
+      // The next search tries again.
+      .catch(() => {})
+      .finally(() => this.#marking.delete(key));
   }
 
   #scan(

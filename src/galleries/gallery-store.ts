@@ -23,6 +23,8 @@ export interface Gallery extends GalleryVersion {
   readonly people: number;
   readonly faces: number;
   readonly createdAt: Date;
+  /** When it was last marked as searched, if it was. */
+  readonly lastSearchedAt: Date | undefined;
 }
 
 /** The parts of a gallery that its user chooses. */
@@ -208,6 +210,11 @@ export interface GalleryStore {
 
   /** Finds faces with the names of their people. Those that do not exist are left out. */
   findFaces(galleryKey: string, ids: readonly FaceIdentity[]): Promise<StoredFace[]>;
+
+  /** Marks a gallery as searched now. */
+  markSearched(galleryKey: string): Promise<void>;
+  /** Lists the galleries of all users that were marked as searched, the last one first. */
+  listSearched(count: number): Promise<{ readonly userId: string; readonly gallery: Gallery }[]>;
 
   /** Starts to finish deletions that were interrupted. */
   finishDeletions(): void;

@@ -12,12 +12,15 @@ export interface SearchSettings {
   readonly maxBytes: number;
   readonly graceMs: number;
   readonly maxWaitMs: number;
+  /** Whether searched galleries are marked, for a preload after a restart. */
+  readonly marksSearched?: boolean | undefined;
 }
 
 /** What the search process is sent. */
 export type SearchMessage =
   | { readonly type: "open"; readonly settings: SearchSettings }
   | { readonly type: "search"; readonly id: number; readonly request: SearchRequest }
+  | { readonly type: "preload"; readonly id: number; readonly count: number }
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "ping" };
 
@@ -38,9 +41,9 @@ export interface IndexesReport {
   readonly evictions: number;
 }
 
-/** The result of one search. */
+/** The result of one search; undefined for a preload. */
 export type SearchResponse = { readonly id: number } & (
-  | { readonly ok: true; readonly result: SearchResult }
+  | { readonly ok: true; readonly result: SearchResult | undefined }
   | { readonly ok: false; readonly error: SearchFailure }
 );
 

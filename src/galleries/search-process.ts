@@ -18,6 +18,8 @@ export interface GallerySearcher {
    * process has ended or is stuck; the search may then be repeated.
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
+  /** Reads the galleries into memory that were searched last, at most so many. Throws what `search` throws. */
+  preload(count: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,10 @@ const PING_INTERVAL_MS = 5_000;
 /** How many pings in a row may have no response. After that the process is killed. */
 const MAX_MISSED_PINGS = 2;
 
+type Task =
+  | { readonly type: "search"; readonly request: SearchRequest }
+  | { readonly type: "preload"; readonly count: number };
+
 interface PendingSearch {
   readonly id: number;
   settle(response: SearchResponse | Error): void;
@@ -100,7 +106,7 @@ export class SearchProcess implements GallerySearcher {
     const startMs = performance.now();
     const report = (outcome: SearchOutcome) => this.#options.onSearch?.(outcome, performance.now() - startMs);
     try {
-      const result = await this.#send(request, signal);
+      const result = (await this.#send({ type: "search", request }, signal))!;
       report(result.isStale ? "stale" : "ok");
       return result;
     } catch (error) {
@@ -109,7 +115,11 @@ export class SearchProcess implements GallerySearcher {
     }
   }
 
-  #send(request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+  async preload(count: number, signal: AbortSignal): Promise<void> {
+    await this.#send({ type: "preload", count }, signal);
+  }
+
+  #send(task: Task, signal: AbortSignal): Promise<SearchResult | undefined> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       if (this.#isClosed) throw new Error("No more galleries are searched.");
@@ -135,7 +145,7 @@ export class SearchProcess implements GallerySearcher {
       signal.addEventListener("abort", abort, { once: true });
       this.#pending = [...this.#pending, pending];
       this.#process ??= this.#start();
-      send(this.#process, { type: "search", id, request });
+      send(this.#process, { ...task, id });
     });
   }
 
@@ -151,7 +161,8 @@ export class SearchProcess implements GallerySearcher {
   }
 
   #start(): ChildProcess {
-    const { onLoss, onOutput, location, calibration, maxBytes, graceMs, maxWaitMs } = this.#options;
+    const { onLoss, onOutput, location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched } =
+      this.#options;
     const child = fork(searchProgram(), [], {
       serialization: "advanced",
       execArgv: [],
@@ -192,7 +203,8 @@ export class SearchProcess implements GallerySearcher {
     child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
     // A process that could not be started emits no `exit`.
     child.once("error", ({ message }) => end(message));
-    send(child, { type: "open", settings: { location, calibration, maxBytes, graceMs, maxWaitMs } });
+    const settings = { location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched };
+    send(child, { type: "open", settings });
     return child;
   }
 

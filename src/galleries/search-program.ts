@@ -1,7 +1,7 @@
 // The program of the search process: it keeps galleries in memory and searches them. Only SearchProcess starts it.
 import { FalseMatchCurve } from "../core/false-match-curve.ts";
 import { openDatabase } from "../database/open-database.ts";
-import { GallerySearch, type SearchRequest } from "./gallery-search.ts";
+import { GallerySearch, type SearchResult } from "./gallery-search.ts";
 import {
   type IndexesReport,
   type SearchMessage,
@@ -35,7 +35,10 @@ process.on("message", (message: SearchMessage) => {
       settings = message.settings;
       break;
     case "search":
-      startSearch(message.id, message.request);
+      run(message.id, (galleries, signal) => galleries.search(message.request, signal));
+      break;
+    case "preload":
+      run(message.id, (galleries) => galleries.preload(message.count).then(() => undefined));
       break;
     case "cancel":
       running.get(message.id)?.abort();
@@ -45,7 +48,10 @@ process.on("message", (message: SearchMessage) => {
   }
 });
 
-function startSearch(id: number, request: SearchRequest): void {
+function run(
+  id: number,
+  work: (galleries: GallerySearch, signal: AbortSignal) => Promise<SearchResult | undefined>,
+): void {
   const controller = new AbortController();
   running.set(id, controller);
   // A database that cannot be opened is tried again by the next search.
@@ -54,7 +60,7 @@ function startSearch(id: number, request: SearchRequest): void {
     throw error;
   });
   opening
-    .then((galleries) => galleries.search(request, controller.signal).finally(() => reportChanges(galleries)))
+    .then((galleries) => work(galleries, controller.signal).finally(() => reportChanges(galleries)))
     .then(
       (result) => respond({ id, ok: true, result }),
       (error: unknown) => respond({ id, ok: false, error: serializeFailure(error) }),

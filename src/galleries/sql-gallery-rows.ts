@@ -1,5 +1,5 @@
 // Conversion of database rows to galleries, people and templates.
-import { dateFromColumn, type Row } from "../database/sql-database.ts";
+import { dateFromColumn, optionalDateFromColumn, type Row } from "../database/sql-database.ts";
 import type { EnrolledFace, ExportedFace, Gallery, Person, StoredFace, Template } from "./gallery-store.ts";
 
 /** Converts the row of a gallery. */
@@ -15,6 +15,7 @@ export function galleryFromRow(row: Row): Gallery {
     revision: Number(row.revision),
     token: String(row.token),
     createdAt: dateFromColumn(row.created_at),
+    lastSearchedAt: optionalDateFromColumn(row.last_searched_at),
   };
 }
 

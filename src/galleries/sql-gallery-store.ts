@@ -153,6 +153,21 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       return rows.map(storedFaceFromRow);
     },
 
+    async markSearched(galleryKey) {
+      const now = new Date().toISOString();
+      const sql = "update galleries set last_searched_at = $2 where key = $1";
+      await database.runTransaction(runOne(sql, [galleryKey, now]));
+    },
+
+    async listSearched(count) {
+      const rows = await database.query({
+        sql: `select * from galleries where id is not null and last_searched_at is not null
+          order by last_searched_at desc limit $1`,
+        values: [count],
+      });
+      return rows.map((row) => ({ userId: String(row.user_id), gallery: galleryFromRow(row) }));
+    },
+
     finishDeletions: () => database.startErasure("galleries"),
 
     waitForErasure: (maxMs) => database.waitForErasure(maxMs),

@@ -49,6 +49,8 @@ export interface ServerConfig {
   readonly maxConnectionAgeMs: number;
   readonly requestTimeoutMs: number;
   readonly corsOrigins: CorsOrigins;
+  /** How many of the galleries that were searched last are in memory before the service is ready. */
+  readonly readyGalleries: number;
   /** Key of the operator; undefined to switch AdminService off. */
   readonly adminKey: string | undefined;
   readonly trustedProxies: TrustedProxies;
@@ -192,6 +194,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port: options.credentials ? undefined : address,
     image: options.warmUpImage,
   });
+  if (config.readyGalleries > 0)
+    // The first searches would wait for them. If they cannot be read now, searches try again.
+    await options.searcher
+      .preload(config.readyGalleries, draining.signal)
+      .catch((error: unknown) => log.warn({ event: "galleries not read", cause: String(error) }));
   health.setServing(true);
   return {
     host: config.host,

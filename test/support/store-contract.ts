@@ -467,7 +467,7 @@ export function describeStoreContract(kind: string, { createLocation, executeAt 
       const opening = openAccountStore(location);
       await expect(opening).rejects.toThrow(DatabaseError);
       await expect(opening).rejects.toThrow(
-        "has schema version 99, but this version of Visage supports up to 4",
+        "has schema version 99, but this version of Visage supports up to 5",
       );
     });
   });

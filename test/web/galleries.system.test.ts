@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -240,6 +241,28 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await page.locator("#gallery").waitFor({ state: "hidden" });
     await expect(client.getGallery({ galleryId: "changes" })).rejects.toThrow(/does not exist|no gallery/);
     await expect.poll(() => page.locator(".gallery-list").textContent()).not.toContain("Renamed");
+  });
+
+  test("shows as many people after a change as before, although their faces need several pages", async () => {
+    const galleryId = "many";
+    await client.createGallery({ galleryId });
+    const faces = testPeople(60 * 20, 5).map(({ values }, i) => ({
+      galleryId,
+      personId: `p${String(Math.floor(i / 20)).padStart(2, "0")}`,
+      faceId: `f${i % 20}`,
+      embedding: { values, model: MODEL },
+    }));
+    await client.importFaces(createAsyncIterable(faces));
+    const { page, person } = await openGalleries(site.browser, site.service);
+    await page.evaluate(`location.hash = "#gallery=${galleryId}"`);
+    await expect.poll(() => page.locator(".person").count()).toBe(50);
+    await page.locator("#more-people").click();
+    await expect.poll(() => page.locator(".person").count()).toBe(60);
+    await person("p07").getByRole("button", { name: "Rename" }).click();
+    await page.keyboard.type("Ann");
+    await page.keyboard.press("Enter");
+    await person("Ann").waitFor();
+    expect(await page.locator(".person").count()).toBe(60);
   });
 
   test("a name that is being typed survives the end of an enrolment", async () => {

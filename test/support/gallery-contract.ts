@@ -335,6 +335,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
         await enrol([newFace("a")]);
         for (const sql of [
           "alter table galleries drop column token",
+          "alter table galleries drop column last_searched_at",
           "drop table gallery_revisions",
           "update schema_version set version = 3",
         ])

@@ -1,4 +1,4 @@
-// Builds the web pages into dist/src/web: pages/NAME.html, and assets/ with every script, style and image that a page
+// Builds the web pages into a folder: pages/NAME.html, and assets/ with every script, style and image that a page
 // refers to. The name of an asset contains a hash of its content, so browsers may keep it forever.
 //
 // In the HTML of a page, `src` and `href` of a file that lies beside it start with a dot: "./main.ts", "../site/x.svg".
@@ -11,8 +11,6 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const SOURCE = "src/web";
-const TARGET = "dist/src/web";
-const ASSETS = join(TARGET, "assets");
 
 /** Bundled by esbuild; everything else that a page refers to is copied. */
 const BUNDLED = new Set([".ts", ".css"]);
@@ -20,41 +18,49 @@ const TEXT = new Set([".html", ".css", ".js", ".json", ".svg"]);
 const REFERENCE = /\b(src|href)="(\.\.?\/[^"?#]+\.[a-z0-9]+)"/g;
 const INCLUDE = /<!-- include (\S+) -->\n?/g;
 
-/** Builds all pages of the page table. The TypeScript of the service must be compiled. */
-export async function buildPages() {
-  const { PAGES } = await import(pathToFileURL(join(TARGET, "page-table.js")).href);
-  const pages = PAGES.map((page) => ({ ...page, html: readPage(page, PAGES) }));
-  mkdirSync(ASSETS, { recursive: true });
-  mkdirSync(join(TARGET, "pages"), { recursive: true });
+/** Builds all pages of the page table into the folder of the compiled `src/web`. */
+export async function buildPages(target) {
+  const assets = join(target, "assets");
+  const { PAGES } = await import(pathToFileURL(join(target, "page-table.js")).href);
+  const pages = PAGES.map((page) => ({ ...page, html: readPage(page, PAGES, target) }));
+  mkdirSync(assets, { recursive: true });
+  mkdirSync(join(target, "pages"), { recursive: true });
   for (const { name, html } of pages)
-    writeFileSync(join(TARGET, "pages", `${name}.html`), await buildAssets(html));
-  cpSync(join(SOURCE, "site/favicon.ico"), join(TARGET, "site/favicon.ico"));
-  for (const folder of [ASSETS, join(TARGET, "pages")]) compressFiles(folder);
+    writeFileSync(join(target, "pages", `${name}.html`), await buildAssets(html, assets));
+  cpSync(join(SOURCE, "site/favicon.ico"), join(target, "site/favicon.ico"));
+  for (const folder of [assets, join(target, "pages")]) compressFiles(folder);
 }
 
 /** Reads the HTML of a page with all its parts. Its references are relative to the root of the project afterwards. */
-function readPage({ name, path }, pages) {
+function readPage({ name, path }, pages, target) {
   const links = pages
     .filter(({ label }) => label)
     .map((page) => {
       const current = page.path === path ? ' aria-current="page"' : "";
       return `<a href="./${page.path.slice(1)}"${current}>${page.label}</a>`;
     });
-  return readPart(join(SOURCE, name, "index.html")).replace("<!-- navigation -->", links.join("\n        "));
+  return readPart(join(SOURCE, name, "index.html"), target).replace(
+    "<!-- navigation -->",
+    links.join("\n        "),
+  );
 }
 
-function readPart(file) {
+/** Reads a file with the parts that it includes. Those in `dist/src/web` are parts that this build has written. */
+function readPart(file, target) {
   const folder = dirname(file);
   return readFileSync(file, "utf8")
     .replace(REFERENCE, (_, attribute, path) => `${attribute}="./${join(folder, path)}"`)
-    .replace(INCLUDE, (_, path) => readPart(join(folder, path)));
+    .replace(INCLUDE, (_, path) => {
+      const part = join(folder, path);
+      return readPart(part.startsWith("dist/") ? join(target, relative("dist/src/web", part)) : part, target);
+    });
 }
 
 /** Builds what a page refers to. Returns the page with the names of the assets. */
-async function buildAssets(html) {
+async function buildAssets(html, assets) {
   const sources = [...new Set([...html.matchAll(REFERENCE)].map((match) => match[2]))];
-  const { names, chunks } = await bundle(sources.filter(isBundled));
-  for (const file of sources) if (!isBundled(file)) names.set(file, copy(file));
+  const { names, chunks } = await bundle(sources.filter(isBundled), assets);
+  for (const file of sources) if (!isBundled(file)) names.set(file, copy(file, assets));
   const preloads = chunks.map((name) => `<link rel="modulepreload" href="assets/${name}" />`);
   return html
     .replace(REFERENCE, (_, attribute, file) => `${attribute}="assets/${names.get(file)}"`)
@@ -70,10 +76,10 @@ function isBundled(file) {
  * file than with ten small ones. Returns the names by source, and the chunks that the script needs at once because a
  * part of the page that is loaded later needs them too.
  */
-async function bundle(files) {
+async function bundle(files, assets) {
   const { metafile } = await build({
     entryPoints: files.map((file) => ({ in: file, out: outputName(file) })),
-    outdir: ASSETS,
+    outdir: assets,
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
@@ -110,11 +116,11 @@ function outputName(file) {
 }
 
 /** Copies a file to the assets. Returns its name there. */
-function copy(file) {
+function copy(file, assets) {
   const bytes = readFileSync(file);
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
   const name = `${outputName(file)}-${hash}${extname(file)}`;
-  writeFileSync(join(ASSETS, name), bytes);
+  writeFileSync(join(assets, name), bytes);
   return name;
 }
 

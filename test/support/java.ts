@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
-import { withLock } from "./process-lock.ts";
+import { withLock } from "../../tools/process-lock.mjs";
 import { runProgram } from "./sdk.ts";
 import { installTool } from "./tool-cache.ts";
 import { TOOLS_DIR } from "./tools.ts";

@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { Environment } from "../../src/config.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { withLock } from "../../tools/process-lock.mjs";
 import { addTestUser } from "./accounts.ts";
 import { SAMPLES } from "./faces.ts";
 import { jpegSegment, smallPortrait, withSegments } from "./images.ts";
-import { withLock } from "./process-lock.ts";
 import { startTestService, USER } from "./service.ts";
 
 /** The first run on a machine downloads and compiles the dependencies of each SDK. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withLock } from "./process-lock.ts";
+import { withLock } from "../../tools/process-lock.mjs";
 import { TOOLS_DIR } from "./tools.ts";
 
 /** Where tests keep what they download and compile. Not in node_modules, which `npm ci` removes. */

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 const POLL_MS = 100;
 
 /**
- * Runs a function while no other process holds the lock, and returns its result. Test files run in processes of their
- * own and may need the same folder. The lock of a process that has ended is taken over.
+ * Runs a function while no other process holds the lock, and returns its result. The lock of a process that has ended is
+ * taken over.
  */
-export async function withLock<Result>(path: string, run: () => Promise<Result>): Promise<Result> {
+export async function withLock(path, run) {
   await mkdir(dirname(path), { recursive: true });
   while (!(await tryLock(path))) await sleep(POLL_MS);
   try {
@@ -18,25 +18,26 @@ export async function withLock<Result>(path: string, run: () => Promise<Result>)
   }
 }
 
-async function tryLock(path: string): Promise<boolean> {
+async function tryLock(path) {
   try {
     // A link is created together with its content, so that no process sees a lock without its owner.
     await symlink(String(process.pid), path);
     return true;
   } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
+    if (fault.code !== "EEXIST") throw fault;
   }
   const owner = await readlink(path).catch(() => undefined);
   if (owner && !isRunning(Number(owner))) await rm(path, { force: true });
   return false;
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process with this id exists. */
+export function isRunning(pid) {
   try {
     process.kill(pid, 0);
     return true;
   } catch (fault) {
     // EPERM: it runs as another user.
-    return (fault as NodeJS.ErrnoException).code === "EPERM";
+    return fault.code === "EPERM";
   }
 }

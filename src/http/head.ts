@@ -84,10 +84,18 @@ function protocolOf({ headers }: Request, route: Route | undefined): Protocol {
 /** A host with an optional port (RFC 3986). */
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]{1,255}|\[[\da-f:.]{2,45}\])(?::\d{0,5})?$/i;
 
-/** Whether a request has a well-formed `:authority` or Host header. */
+/**
+ * Whether a request has a well-formed `:authority` or Host header, and no other one that differs: a proxy in front might
+ * have used that one.
+ */
 function hasValidAuthority(request: Request): boolean {
   const authority = authorityOf(request);
-  return authority !== undefined && AUTHORITY.test(authority);
+  if (authority === undefined || !AUTHORITY.test(authority)) return false;
+  const isOther = (value: string) => value.toLowerCase() !== authority.toLowerCase();
+  // Node keeps only the first of several Host headers.
+  return !request.rawHeaders.some(
+    (name, i, raw) => i % 2 === 0 && /^host$/i.test(name) && isOther(raw[i + 1]!),
+  );
 }
 
 function authorityOf(request: Request): string | undefined {

@@ -30,6 +30,8 @@ describe("a request without a valid host is 400", () => {
     ["no host", `POST ${HEALTH} HTTP/1.1`, "X: 1"],
     ["no host in HTTP/1.0", `POST ${HEALTH} HTTP/1.0`, "X: 1"],
     ["an empty host", "GET / HTTP/1.1", "Host:"],
+    ["two hosts", "GET /healthz HTTP/1.1", "Host: a\r\nHost: b"],
+    ["two hosts that differ in their ports", "GET /healthz HTTP/1.1", "Host: a\r\nHost: a:80"],
   ])("with %s", async (_, line, host) => {
     const { status, body } = await sendHead(line, host, "Connection: close");
     expect(status).toBe(400);
@@ -44,6 +46,17 @@ describe("a request without a valid host is 400", () => {
     const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
     expect(headers[":status"]).toBe(400);
   });
+});
+
+test.each([
+  ["the same", "a.test", 200],
+  ["another", "b.test", 400],
+])("a Host header with %s host as the HTTP/2 authority (%s) is %i", async (_, host, status) => {
+  const session = connect(`http://127.0.0.1:${service.port}`);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ":path": "/healthz", ":authority": "A.test", host });
+  const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
+  expect(headers[":status"]).toBe(status);
 });
 
 describe("the router", () => {

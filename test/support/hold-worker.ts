@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /** Less than the time after which a worker without progress is replaced. */
-const NUDGE_INTERVAL_MS = 5_000;
-const MAX_NUDGE_MS = 200;
+const NUDGE_INTERVAL_MS = 3_000;
+const MAX_NUDGE_MS = 1_000;
 
 /**
  * Stops a worker, so that its job takes as long as the test needs. Now and then the worker may use the least CPU time

@@ -27,7 +27,7 @@ import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-serve
 import { createRequestLog } from "./telemetry/request-log.ts";
 import { createResource, logFieldsFromResource } from "./telemetry/resource.ts";
 import { countCpus } from "./workers/cpu-count.ts";
-import { openPool, type Pool } from "./workers/pool.ts";
+import { openPool, type Pool, type PoolOptions } from "./workers/pool.ts";
 
 /** A running service with all its resources. */
 export interface RunningService extends RunningServer {
@@ -50,7 +50,11 @@ export function openLog(config: Config): Log {
 }
 
 /** Starts the service. It is ready when the promise resolves. On an error, everything opened so far is closed. */
-export async function startService(config: Config, log: Log = openLog(config)): Promise<RunningService> {
+export async function startService(
+  config: Config,
+  log: Log = openLog(config),
+  { stuckAfterMs }: Pick<PoolOptions, "stuckAfterMs"> = {},
+): Promise<RunningService> {
   const resources = new ResourceStack();
   try {
     const credentials = await readTlsCredentials(config);
@@ -68,6 +72,7 @@ export async function startService(config: Config, log: Log = openLog(config)): 
         },
         workers: config.workers,
         maxQueueWaitMs: config.maxQueueWaitMs,
+        stuckAfterMs,
         onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
         onWorkerReplacement: () => log.info({ event: "worker replaced" }),
         onWorkerOutput: (text) =>

@@ -9,14 +9,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/http/limits.ts";
 import type { RunningService } from "../../src/main.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { holdWorker } from "../support/hold-worker.ts";
 import { type ImageStream, OPEN_STREAM } from "../support/image-streams.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 
 const IMAGE = await sharp(photograph(3)).resize({ width: 480 }).jpeg().toBuffer();
-/** Takes more CPU time than a worker that is held may use. */
-const LARGE_IMAGE = await sharp(photograph(3)).resize({ width: 5_000 }).jpeg().toBuffer();
 const STREAM_OPERATION = '"visage.v1.analyze_images"';
 const TIMEOUT_MS = 4 * LIMITS.streamIdleMs;
 
@@ -80,14 +77,19 @@ describe.concurrent("limits of 30 s", () => {
   test(
     "an image that finds no room in the queue fails alone",
     async () => {
-      const full = await startTestService({
-        VISAGE_MAX_QUEUE_WAIT_MS: "1",
-        VISAGE_REQUEST_TIMEOUT_MS: String(2 * LIMITS.streamImageWaitMs),
-      });
-      const release = holdWorker(full.pool.pids[0]!);
+      const full = await startTestService(
+        {
+          VISAGE_MAX_QUEUE_WAIT_MS: "1",
+          VISAGE_REQUEST_TIMEOUT_MS: String(2 * LIMITS.streamImageWaitMs),
+        },
+        undefined,
+        { stuckAfterMs: TIMEOUT_MS },
+      );
+      const [worker] = full.pool.pids;
+      process.kill(worker!, "SIGSTOP");
       try {
         const stream = OPEN_STREAM.gRPC!({ port: full.port, user: USER });
-        stream.send("runs", LARGE_IMAGE);
+        stream.send("runs", IMAGE);
         await expect.poll(() => full.pool.busy).toBe(1);
         // A job about as old as most jobs get is expected to end at once, so that another one would be accepted.
         await delay(2_000);
@@ -98,12 +100,12 @@ describe.concurrent("limits of 30 s", () => {
         });
         // Less the last delay, which would have exceeded the limit.
         expect(performance.now() - start).toBeGreaterThan(LIMITS.streamImageWaitMs / 2);
-        release();
+        process.kill(worker!, "SIGCONT");
         stream.end();
         expect(await stream.ended).toBe("ok");
         expect(stream.answers).toContainEqual(["runs", 3]);
       } finally {
-        release();
+        process.kill(worker!, "SIGCONT");
         await full.close();
       }
     },

@@ -5,6 +5,7 @@ import { type Environment, readConfig } from "../../src/config.ts";
 import { type RunningService, startService } from "../../src/main.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import type { Log } from "../../src/telemetry/log.ts";
+import type { PoolOptions } from "../../src/workers/pool.ts";
 import { photograph } from "./images.ts";
 
 /** The user id that the started service accepts. */
@@ -14,7 +15,11 @@ export const USER = "trial-user-of-tests";
 export const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
 
 /** Starts the service in this process on a free port, with one worker, no log and a temporary data folder. */
-export async function startTestService(env: Environment = {}, log?: Log): Promise<RunningService> {
+export async function startTestService(
+  env: Environment = {},
+  log?: Log,
+  pool?: Pick<PoolOptions, "stuckAfterMs">,
+): Promise<RunningService> {
   const dataDir = await mkdtemp(join(tmpdir(), "visage-data-"));
   const config = readConfig({
     VISAGE_MODELS_DIR: DEFAULT_MODELS_DIR,
@@ -29,7 +34,7 @@ export async function startTestService(env: Environment = {}, log?: Log): Promis
     VISAGE_MAX_QUEUE_WAIT_MS: "60000",
     ...env,
   });
-  const service = await startService(config, log);
+  const service = await startService(config, log, pool);
   const close = async () => {
     await service.close();
     await rm(dataDir, { recursive: true });

@@ -27,8 +27,7 @@ export class FailedAuthLimiter {
   }
 }
 
-/** The network that an address counts for: an IPv4 address, or an IPv6 /64. Other text is returned unchanged. */
-export function networkFromAddress(address: string): string {
+function networkFromAddress(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6

@@ -1,6 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { TimeSlice } from "../bytes/time-slice.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Exchange, WholeResponse } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
@@ -41,15 +40,12 @@ export async function sendStream(
       sendHead();
       target.flushHeaders();
     }
-    const slice = new TimeSlice();
     let part = await iterator.next();
     signal.throwIfAborted();
     if (!isHeadFirst) sendHead();
     for (; !part.done; part = await iterator.next()) {
       signal.throwIfAborted();
       if (!target.write(part.value)) await waitForDrain(target, signal);
-      // The system may take all parts at once, so that nothing else would run until the last one.
-      if (slice.isOver) await slice.pause();
     }
     signal.throwIfAborted();
     target.addTrailers(trailers());

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ExportGalleryRequest, ExportGalleryResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
@@ -24,6 +25,8 @@ export async function* exportGallery(
   while (page.length > 0) {
     record.hasEffect = true;
     for (const face of page) yield messageFromExportedFace(face, model);
+    // A client that reads fast takes all parts at once, so that nothing else would run until the last one.
+    await yieldToEventLoop();
     const after = page.at(-1);
     page = await orUnavailable(() => galleries.readFaces(key, { after, size: PAGE_SIZE }));
   }

@@ -109,7 +109,7 @@ export class GallerySearch {
     }
   }
 
-  /** Reads the galleries into memory that were searched last, at most so many and as far as there is room. */
+  /** Loads the `count` galleries that were searched last, as far as there is room. */
   async preload(count: number): Promise<void> {
     for (const { userId, gallery } of await this.#options.store.listSearched(count)) {
       if (!this.#indexes.hasRoomFor(gallery)) return;

@@ -18,7 +18,7 @@ export interface GallerySearcher {
    * process has ended or is stuck; the search may then be repeated.
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
-  /** Reads the galleries into memory that were searched last, at most so many. Throws what `search` throws. */
+  /** Loads the `count` galleries that were searched last. Throws what `search` throws. */
   preload(count: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -70,15 +70,19 @@ function respond(request: Http2ServerRequest, response: Http2ServerResponse, who
 }
 
 /**
- * Stops an HTTP/2 client that has its response from sending more, with RST_STREAM(NO_ERROR). Waits until the trailers
- * are sent: Node drops the trailers of a closed stream, and nghttp2 then writes empty frames forever.
+ * Stops an HTTP/2 client that has its response from sending more, with RST_STREAM(NO_ERROR). Closes the stream only when
+ * the whole response has been written. Until then Node itself would delay the RST_STREAM, and drop it if the session
+ * ends meanwhile; nghttp2 then writes empty frames forever. Node also drops the trailers of a closed stream.
  */
 export function stopReading(
   request: Http2ServerRequest,
   stream: ServerHttp2Stream,
   hasTrailers: boolean,
 ): void {
-  const close = () => stream.close(constants.NGHTTP2_NO_ERROR);
+  const close = () => {
+    if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR);
+    else stream.once("finish", close);
+  };
   if (hasTrailers) stream.once("wantTrailers", () => setImmediate(close));
   else close();
   // Node closes a stream only when all received bytes have been read.

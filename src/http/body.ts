@@ -1,7 +1,6 @@
 import { ServiceError } from "../service/service-error.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
 import type { Request } from "./exchange.ts";
-import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** Limits of a body. */
@@ -36,7 +35,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const user = context.record.caller?.fingerprint ?? "";
     const lease = budget.open(user, (error) => fail(error));
     context.hold(lease);
-    const bytes = new BodyBytes();
+    const bytes = new BodyBytes(maxBytes);
 
     const stop = () => {
       clearTimeout(timer);
@@ -72,15 +71,6 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
     if (signal.aborted) onAbort();
   });
-}
-
-/**
- * Yields the parts of a streaming body as they arrive. Throws ServiceError `requestTooSlow` if none arrives for too
- * long. Does not charge the byte budget, because parts are not kept.
- */
-export async function* readBodyParts({ request, signal }: RequestContext): AsyncGenerator<Uint8Array> {
-  const read = () => readPart(request, signal, LIMITS.streamIdleMs);
-  for (let part = await read(); part; part = await read()) yield part;
 }
 
 /**
@@ -136,10 +126,15 @@ function tooSlowError({ deadlineMs }: RequestContext): ServiceError {
  */
 export class BodyBytes {
   readonly #parts: Buffer[] = [];
+  readonly #segmentBytes: number;
   #segment: Buffer | undefined;
   /** Bytes of the segment that are in use. */
   #used = 0;
   length = 0;
+
+  constructor(maxBytes: number) {
+    this.#segmentBytes = Math.min(SEGMENT_BYTES, maxBytes);
+  }
 
   add(chunk: Buffer): void {
     this.length += chunk.length;
@@ -159,11 +154,11 @@ export class BodyBytes {
 
   #copy(chunk: Buffer): void {
     for (let start = 0; start < chunk.length; ) {
-      this.#segment ??= Buffer.allocUnsafeSlow(SEGMENT_BYTES);
+      this.#segment ??= Buffer.allocUnsafeSlow(this.#segmentBytes);
       const copied = chunk.copy(this.#segment, this.#used, start);
       this.#used += copied;
       start += copied;
-      if (this.#used === SEGMENT_BYTES) this.#endSegment();
+      if (this.#used === this.#segmentBytes) this.#endSegment();
     }
   }
 
@@ -171,7 +166,7 @@ export class BodyBytes {
     if (!this.#segment) return;
     const content = this.#segment.subarray(0, this.#used);
     // Partial segments are copied: alternating large and small chunks would waste most of each segment.
-    this.#parts.push(this.#used === SEGMENT_BYTES ? content : Buffer.from(content));
+    this.#parts.push(this.#used === this.#segmentBytes ? content : Buffer.from(content));
     this.#segment = undefined;
     this.#used = 0;
   }

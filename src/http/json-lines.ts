@@ -51,9 +51,6 @@ interface Line {
   readonly number: number;
 }
 
-/** Longer lines are not checked for being blank. */
-const MAX_BLANK_BYTES = 64;
-
 /** Creates the JSON lines of AnalyzeImages. */
 export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers): JsonLines {
   const readMessage = createMessageReader(AnalyzeImagesRequestSchema, parsers);
@@ -97,9 +94,9 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
 export async function* readLines(body: StreamBody, onLine: (lease: BodyLease) => void): AsyncGenerator<Line> {
   let number = 1;
   try {
-    for await (const { bytes, lease } of body.readLines()) {
+    for await (const { bytes, lease, isBlank } of body.readLines()) {
       lease.complete();
-      if (isBlank(bytes)) lease.release();
+      if (isBlank) lease.release();
       else {
         onLine(lease);
         yield { bytes, number };
@@ -109,10 +106,6 @@ export async function* readLines(body: StreamBody, onLine: (lease: BodyLease) =>
   } catch (fault) {
     throw fault instanceof ServiceError ? withMessageNumber(fault, "line", number) : fault;
   }
-}
-
-function isBlank(line: Buffer): boolean {
-  return line.length <= MAX_BLANK_BYTES && line.toString().trim() === "";
 }
 
 /** Encodes lines of a response. An error of the stream itself is the last line; it has no key. */

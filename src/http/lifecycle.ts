@@ -33,12 +33,12 @@ import { destroy, type RequestListener, sendContinue } from "./exchange.ts";
 import { allowedMethods, readHead, type Target } from "./head.ts";
 import type { JsonLines } from "./json-lines.ts";
 import { LIMITS } from "./limits.ts";
+import type { OpenRpcLimiter } from "./open-rpc-limiter.ts";
 import { RequestContext } from "./request-context.ts";
 import { createRouter } from "./router.ts";
-import { createRpcHandlers, serveOpen, serveUnary } from "./rpc.ts";
+import { createRpcHandlers, serveUnary } from "./rpc.ts";
 import { sendResponse } from "./send-response.ts";
 import { createStreamServer, type Listener } from "./stream-server.ts";
-import type { WatchLimiter } from "./watch-limiter.ts";
 
 /** What the edge serves, and its limits. */
 export interface LifecycleOptions {
@@ -62,7 +62,7 @@ export interface LifecycleOptions {
   readonly isTraced: boolean;
   /** How many items of one stream may be in progress at the same time. */
   readonly streamWindow: number;
-  readonly watchLimiter: WatchLimiter;
+  readonly openRpcLimiter: OpenRpcLimiter;
   readonly budget: ByteBudget;
   readonly maxRequestBytes: number;
   /** For an operation, from the end of its body. */
@@ -90,7 +90,7 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { rest, firstGenerationRest, typedRest, pages, budget, log, watchLimiter } = options;
+  const { rest, firstGenerationRest, typedRest, pages, budget, log } = options;
   const { handlers, openHandlers } = createRpcHandlers({
     routes: options.rpcRoutes,
     openRoutes: options.openRpcRoutes,
@@ -118,7 +118,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     if (route.kind === "probe") return serveProbe(context, route.path);
     if (route.kind === "page")
       return sendResponse(context, pages!.respond(route.path, context.request.headers));
-    if (route.access === "open") return serveOpenRpc(context, openHandlers.get(route.path)!);
+    if (route.access === "open") return streams.serveOpen(context, openHandlers.get(route.path)!);
     await listener.admission.admit(context);
     if (route.lines) return streams.serveLines(context, listener, route.lines, target);
     if (route.rest) return serveRest(context, route.rest, target);
@@ -134,12 +134,6 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ status: isOk ? "ok" : "not ready" }),
     });
-  }
-
-  async function serveOpenRpc(context: RequestContext, handler: UniversalHandler): Promise<void> {
-    if (handler.method.methodKind === "server_streaming") watchLimiter.add(context);
-    sendContinue(context.request, context.response);
-    await serveOpen(context, handler);
   }
 
   async function serveRpc(context: RequestContext, handler: UniversalHandler): Promise<void> {

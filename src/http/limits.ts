@@ -39,9 +39,10 @@ export const LIMITS = {
   streamImages: 16,
   /** How long an image of a stream waits for the rate limit or for room in the queue. */
   streamImageWaitMs: 30_000,
-  /** Health watches: on one connection, and in total. */
-  watchesPerConnection: 16,
-  watches: 1_024,
+  /** Calls of health and reflection in progress: on one connection and from one address; and streams in total. */
+  openCallsPerConnection: 16,
+  openCallsPerAddress: 128,
+  openStreams: 1_024,
   /** The longest timeout that a client of the health or reflection service may set; a longer one is ignored. */
   clientDeadlineMs: 86_400_000,
   /** How long a client may take to read a response. */

@@ -22,7 +22,7 @@ import { reasonFromKind } from "../service/error-table.ts";
 import { contextValuesWith, setOutcome } from "../service/request-record.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import { STREAM_ITEMS } from "../service/stream-items.ts";
-import { type Body, readBodyParts } from "./body.ts";
+import type { Body } from "./body.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { setTimeoutHeader, TIMEOUT_HEADERS } from "./client-timeout.ts";
 import { type ErrorTranslation, translateEarlyErrors } from "./early-errors.ts";
@@ -155,14 +155,14 @@ function jsonFromBinary(schema: DescMessage, bytes: Uint8Array): string {
 }
 
 /** Serves an RPC of an open service, which may stream in either direction. */
-export async function serveOpen(context: RequestContext, handler: UniversalHandler): Promise<void> {
+export async function serveOpen(
+  context: RequestContext,
+  handler: UniversalHandler,
+  body: AsyncIterable<Uint8Array>,
+): Promise<void> {
   const header = headersFrom(context.request.headers);
   setTimeoutHeader(context, header, LIMITS.clientDeadlineMs);
-  await callAndSend(context, handler, {
-    header,
-    body: readBodyParts(context),
-    contextValues: contextValuesWith(undefined),
-  });
+  await callAndSend(context, handler, { header, body, contextValues: contextValuesWith(undefined) });
 }
 
 /** How the messages of a stream are received. */

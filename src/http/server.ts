@@ -27,11 +27,11 @@ import type { HeadFault } from "./http1-connections.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import { createListenError } from "./listen-error.ts";
+import { OpenRpcLimiter } from "./open-rpc-limiter.ts";
 import { createClearPort, createTlsPort, type Port } from "./port.ts";
 import { createServices } from "./services.ts";
 import type { TlsCredentials } from "./tls-credentials.ts";
 import { warmUp } from "./warm-up.ts";
-import { WatchLimiter } from "./watch-limiter.ts";
 
 /** The settings that a server needs; the service's configuration has them all. */
 export interface ServerConfig {
@@ -156,7 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     draining: draining.signal,
     isTraced: config.tracesEndpoint !== undefined,
     streamWindow: Math.min(LIMITS.streamImages, LIMITS.streamImagesPerWorker * analyzer.size),
-    watchLimiter: new WatchLimiter(),
+    openRpcLimiter: new OpenRpcLimiter(config.trustedProxies),
     budget,
     maxRequestBytes: config.maxRequestBytes,
     timeoutMs: config.requestTimeoutMs,

@@ -14,7 +14,7 @@ export interface StreamBodyOptions {
   /** From the first to the last byte of one message. */
   readonly timeoutMs: number;
   /** Whether earlier messages are in progress. The client may wait for their responses before it sends the next. */
-  readonly isBusy: () => boolean;
+  readonly isBusy?: () => boolean;
 }
 
 /** The bytes of one message, and their lease of the byte budget. */
@@ -23,10 +23,17 @@ export interface Frame {
   readonly lease: BodyLease;
 }
 
+/** A line without its line feed. */
+export interface Line extends Frame {
+  readonly isBlank: boolean;
+}
+
 /** Returns where a frame ends in this part; undefined if it goes on. `before` bytes of the frame came earlier. */
 type FindEnd = (part: Buffer, before: number) => number | undefined;
 
 const LINE_FEED = 0x0a;
+/** Longer lines are not checked for being blank. */
+const MAX_BLANK_BYTES = 64;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -41,6 +48,8 @@ export class StreamBody {
   readonly #slice = new TimeSlice();
   /** Bytes of the next message that came with the last one. */
   #rest: Buffer = NOTHING;
+  /** When the next message must have begun, by `performance.now()`. */
+  #idleEndMs = 0;
 
   constructor(context: RequestContext, options: StreamBodyOptions) {
     this.#context = context;
@@ -63,6 +72,7 @@ export class StreamBody {
   async *readEnvelopes(): AsyncGenerator<Frame> {
     const { maxBytes } = this.#options;
     for (;;) {
+      this.#expectMessage();
       const { frame, isComplete } = await this.#read(envelopeEnd(maxBytes), maxBytes + ENVELOPE_HEADER_BYTES);
       if (!frame) return;
       if (!isComplete) {
@@ -73,18 +83,26 @@ export class StreamBody {
     }
   }
 
-  /** Reads lines, each without its line feed. The last one may have none. */
-  async *readLines(): AsyncGenerator<Frame> {
+  /** Reads lines. The last one may have no line feed. A blank line is no message: it leaves no more time for the next. */
+  async *readLines(): AsyncGenerator<Line> {
     const { maxBytes } = this.#options;
     const findEnd: FindEnd = (part) => {
       const found = part.indexOf(LINE_FEED);
       return found < 0 ? undefined : found + 1;
     };
+    this.#expectMessage();
     for (;;) {
       const { frame, isComplete } = await this.#read(findEnd, maxBytes);
       if (!frame) return;
-      yield isComplete ? { ...frame, bytes: frame.bytes.subarray(0, -1) } : frame;
+      const bytes = isComplete ? frame.bytes.subarray(0, -1) : frame.bytes;
+      const line = { ...frame, bytes, isBlank: isBlank(bytes) };
+      yield line;
+      if (!line.isBlank) this.#expectMessage();
     }
+  }
+
+  #expectMessage(): void {
+    this.#idleEndMs = performance.now() + LIMITS.streamIdleMs;
   }
 
   /** Reads up to the end of a frame, or of the body. No frame is left at the end of the body. */
@@ -98,7 +116,7 @@ export class StreamBody {
     const user = this.#context.record.caller?.fingerprint ?? "";
     const lease = openPatientLease(this.#options.budget, user, (error) => this.stop(error));
     try {
-      const bytes = new BodyBytes();
+      const bytes = new BodyBytes(maxBytes);
       for (
         let part: Buffer | undefined = first;
         part;
@@ -123,10 +141,11 @@ export class StreamBody {
   async #readFirstPart(): Promise<Buffer | undefined> {
     for (;;) {
       try {
-        return await this.#readPart(LIMITS.streamIdleMs);
+        return await this.#readPart(this.#idleEndMs - performance.now());
       } catch (error) {
         const isIdle = error instanceof ServiceError && error.kind === "requestTooSlow";
-        if (!isIdle || this.#stop.signal.aborted || !this.#options.isBusy()) throw error;
+        if (!isIdle || this.#stop.signal.aborted || !this.#options.isBusy?.()) throw error;
+        this.#expectMessage();
       }
     }
   }
@@ -143,6 +162,10 @@ export class StreamBody {
     }
     return readPart(this.#context.request, this.#stop.signal, Math.max(0, timeoutMs));
   }
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.length <= MAX_BLANK_BYTES && line.toString().trim() === "";
 }
 
 /** Opens a lease that waits longer for room than that of a request does: a stream only becomes slower. */

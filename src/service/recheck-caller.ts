@@ -5,15 +5,14 @@ import { recordFrom } from "./request-record.ts";
 export const RECHECK_INTERVAL_MS = 1_000;
 
 /**
- * Ends a stream in one direction whose user was disabled or deleted, whose key was revoked or whose subscription has
- * ended, with the error that a new call would have. The images of a stream in both directions are admitted one by one.
+ * Ends a stream of responses whose user was disabled or deleted, whose key was revoked or whose subscription has ended,
+ * with the error that a new call would have. The edge stops reading the requests of such a user.
  */
 export const recheckCaller: Interceptor = (next) => async (request) => {
   const recheck = recordFrom(request.contextValues)?.recheckCaller;
-  if (!request.stream || !recheck || request.method.methodKind === "bidi_streaming") return next(request);
-  const message = recheckBetween(request.message, recheck);
-  const response = await next({ ...request, message });
-  return response.stream ? { ...response, message: recheckBetween(response.message, recheck) } : response;
+  const response = await next(request);
+  if (!response.stream || !recheck || response.method.methodKind !== "server_streaming") return response;
+  return { ...response, message: recheckBetween(response.message, recheck) };
 };
 
 async function* recheckBetween<T>(

@@ -3,7 +3,15 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { data, envelope, FRAME, headers, parseFrames } from "../../tools/fuzz/edge/http2-frames.ts";
+import {
+  data,
+  envelope,
+  FLAG,
+  FRAME,
+  frame,
+  headers,
+  parseFrames,
+} from "../../tools/fuzz/edge/http2-frames.ts";
 import { HEALTH_CHECK, MULTIPART_TYPE, OPERATIONS, REFLECTION } from "../../tools/fuzz/edge/requests.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
@@ -189,7 +197,27 @@ describe("with 256 MiB of heap the service survives in 512 MiB", { timeout: 120_
     await sleep(1_000);
     await expectSurvival();
   });
+
+  test.each([REFLECTION, HEALTH_CHECK, "/no/such/path"])(
+    "16,000 streams without a key of %s",
+    async (path) => {
+      const clients = await Promise.all(Array.from({ length: 64 }, openConnection));
+      const list = http2PostHeaders({ path, type: "application/grpc", user: "" });
+      const streams = Array.from({ length: 250 }, (_, i) => 2 * i + 1);
+      const frames = streams.flatMap((id) => [headers(id, list), data(id, envelope(Buffer.alloc(0)), false)]);
+      for (const { socket } of clients) socket.write(Buffer.concat([http2Opening(), ...frames]));
+      // The service answers a ping when it has read everything before it.
+      for (const { socket } of clients) socket.write(frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+      const answered = () => clients.filter(({ received }) => hasPong(received())).length;
+      expect(await until(answered, (count) => count === clients.length, 60_000)).toBe(clients.length);
+      await expectSurvival();
+    },
+  );
 });
+
+function hasPong(received: Buffer): boolean {
+  return parseFrames(received).some(({ type, flags }) => type === FRAME.ping && flags === FLAG.ack);
+}
 
 /** Whether a stream has ended: by END_STREAM, RST_STREAM or GOAWAY. */
 function hasEnded(received: Buffer): boolean {

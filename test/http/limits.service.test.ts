@@ -6,6 +6,7 @@ import {
   connect as connectHttp2,
   type IncomingHttpHeaders,
 } from "node:http2";
+import { connect as connectSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -39,9 +40,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function openSession(): ClientHttp2Session {
-  // Node's client resets its own streams when it has more to send than this.
-  const session = connectHttp2(origin, { maxSessionMemory: 1_000 }).on("error", () => {});
+function openSession(authority = origin, localAddress = "127.0.0.1"): ClientHttp2Session {
+  const { hostname: host, port } = new URL(authority);
+  const session = connectHttp2(authority, {
+    // Node's client resets its own streams when it has more to send than this.
+    maxSessionMemory: 1_000,
+    createConnection: () => connectSocket({ host, port: Number(port), localAddress }),
+  }).on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
 }
@@ -89,44 +94,104 @@ describe("health and reflection", () => {
   });
 
   test("accept no compression", async () => {
-    const bomb = encodeEnvelope(1, gzipSync(Buffer.alloc(30 * MIB)));
+    const bomb = encodeEnvelope(1, gzipSync(Buffer.alloc(MIB)));
     expect(await callGrpc(HEALTH, bomb, { "grpc-encoding": "gzip" })).toBe(UNIMPLEMENTED);
   });
 
-  function openWatch(session: ClientHttp2Session): ClientHttp2Stream {
+  const EMPTY = encodeEnvelope(0, new Uint8Array());
+  const WATCH = HEALTH.replace("Check", "Watch");
+  const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+
+  function openStream(session: ClientHttp2Session, path: string): ClientHttp2Stream {
     const stream = session.request({
       ":method": "POST",
-      ":path": HEALTH.replace("Check", "Watch"),
+      ":path": path,
       "content-type": "application/grpc",
       te: "trailers",
     });
-    stream.on("error", () => {}).end(encodeEnvelope(0, new Uint8Array()));
+    stream.on("error", () => {}).write(EMPTY);
+    if (path === WATCH) stream.end();
     return stream;
   }
 
-  /** Opens a watch. Returns its gRPC status, which only a rejected watch has in its headers. */
-  async function watchStatus(session: ClientHttp2Session): Promise<unknown> {
-    const [headers] = (await once(openWatch(session), "response")) as [IncomingHttpHeaders];
+  /** Opens a stream. Returns its gRPC status, which only a rejected stream has in its headers. */
+  async function streamStatus(session: ClientHttp2Session, path: string): Promise<unknown> {
+    const [headers] = (await once(openStream(session, path), "response")) as [IncomingHttpHeaders];
     return headers["grpc-status"];
   }
 
-  test("allow 16 watches per connection", async () => {
-    const session = openSession();
-    const watches = Array.from({ length: LIMITS.watchesPerConnection }, () => openWatch(session));
-    await Promise.all(watches.map((stream) => once(stream, "data")));
-    expect(await watchStatus(session)).toBe(RESOURCE_EXHAUSTED);
-    watches[0]!.close();
-    await expect.poll(() => watchStatus(session)).toBeUndefined();
+  /** Opens as many streams on each connection as one may have. Returns the statuses of all of them. */
+  function fill(sessions: readonly ClientHttp2Session[], path: string): Promise<unknown[]> {
+    const streams = Array.from({ length: LIMITS.openCallsPerConnection }, () => path);
+    return Promise.all(sessions.flatMap((session) => streams.map((one) => streamStatus(session, one))));
+  }
+
+  describe.each([WATCH, REFLECTION])("%s", (path) => {
+    test("allows 16 streams per connection", async () => {
+      const session = openSession();
+      const first = openStream(session, path);
+      await once(first, "data");
+      await Promise.all(
+        Array.from({ length: LIMITS.openCallsPerConnection - 1 }, () => streamStatus(session, path)),
+      );
+      expect(await streamStatus(session, WATCH)).toBe(RESOURCE_EXHAUSTED);
+      expect(await streamStatus(session, REFLECTION)).toBe(RESOURCE_EXHAUSTED);
+      first.close();
+      await expect.poll(() => streamStatus(session, path)).toBeUndefined();
+    });
+
+    test("allows 128 streams per address", async () => {
+      const count = LIMITS.openCallsPerAddress / LIMITS.openCallsPerConnection;
+      const statuses = await fill(
+        Array.from({ length: count }, () => openSession()),
+        path,
+      );
+      expect(statuses.filter((status) => status !== undefined)).toEqual([]);
+      expect(await streamStatus(openSession(), path)).toBe(RESOURCE_EXHAUSTED);
+      expect(await streamStatus(openSession(origin, "127.0.0.2"), path)).toBeUndefined();
+    });
+
+    test("allows 1,024 streams in total, of which a trusted proxy may have all", async () => {
+      const proxied = await startTestService({ VISAGE_TRUSTED_PROXIES: "127.0.0.1" });
+      onTestFinished(() => proxied.close());
+      const open = () => openSession(`http://127.0.0.1:${proxied.port}`);
+      const count = LIMITS.openStreams / LIMITS.openCallsPerConnection + 1;
+      const statuses = await fill(Array.from({ length: count }, open), path);
+      expect(statuses.filter((status) => status === UNAVAILABLE)).toHaveLength(LIMITS.openCallsPerConnection);
+      // An orchestrator may still ask.
+      expect(await callGrpc(HEALTH, EMPTY, {}, open())).toBe("0");
+    });
   });
 
-  test("allow 1,024 watches in total", async () => {
-    const sessions = Array.from({ length: LIMITS.watches / LIMITS.watchesPerConnection + 1 }, openSession);
-    const statuses = await Promise.all(
-      sessions.flatMap((session) =>
-        Array.from({ length: LIMITS.watchesPerConnection }, () => watchStatus(session)),
-      ),
+  test("forget the pipelined calls of a client that left", async () => {
+    const head = `POST ${WATCH} HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc-web\r\nContent-Length: 5\r\n\r\n`;
+    const request = Buffer.concat([Buffer.from(head), EMPTY]);
+    const connections = 2 * (LIMITS.openCallsPerAddress / LIMITS.openCallsPerConnection);
+    for (let i = 0; i < connections; i++) {
+      const socket = connectSocket(service.port, "127.0.0.1");
+      socket.write(Buffer.concat(Array(LIMITS.openCallsPerConnection).fill(request)));
+      await once(socket, "data");
+      socket.destroy();
+    }
+    await expect.poll(() => streamStatus(openSession(), WATCH)).toBeUndefined();
+  });
+
+  test("answer more calls at the same time than may be incomplete", async () => {
+    const session = openSession();
+    const calls = Array.from({ length: 4 * LIMITS.openCallsPerConnection }, () =>
+      callGrpc(HEALTH, EMPTY, {}, session),
     );
-    expect(statuses.filter((status) => status === UNAVAILABLE)).toHaveLength(LIMITS.watchesPerConnection);
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["0"]));
+  });
+
+  test("allow 16 incomplete calls per connection", async () => {
+    const session = openSession();
+    for (let i = 0; i < LIMITS.openCallsPerConnection; i++)
+      session
+        .request({ ":method": "POST", ":path": HEALTH, "content-type": "application/grpc" })
+        .on("error", () => {})
+        .write(EMPTY);
+    await expect.poll(() => callGrpc(HEALTH, EMPTY, {}, session)).toBe(RESOURCE_EXHAUSTED);
   });
 });
 
@@ -276,7 +341,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "images of one stream in progress": `${LIMITS.streamImagesPerWorker} per worker, at most ${LIMITS.streamImages}`,
   "wait of an image of a stream for the rate limit or the queue": seconds(LIMITS.streamImageWaitMs),
   "key of an image of a stream": `${MAX_KEY_BYTES.toLocaleString("en")} bytes`,
-  "streams of `Health/Watch`": `${LIMITS.watchesPerConnection} per connection, ${LIMITS.watches.toLocaleString("en")} in total`,
+  "streams of health and reflection, and incomplete calls": `${LIMITS.openCallsPerConnection} per connection, ${LIMITS.openCallsPerAddress} per client address; ${LIMITS.openStreams.toLocaleString("en")} streams in total`,
   "deadline of a health or reflection call": `${LIMITS.clientDeadlineMs / 3_600_000} hours`,
   "time for the client to read a response": seconds(LIMITS.responseMs),
   "parts, fields and separators of a body or query": String(PARSE_LIMITS.MAX_FIELDS),

@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { type ClientHttp2Stream, connect } from "node:http2";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -142,6 +147,47 @@ describe.concurrent("limits of 30 s", () => {
         expect(await stream.ended, protocol).toBe("REQUEST_TOO_SLOW");
         expect(stream.answers).toEqual([["0", 3]]);
       }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "blank lines are no messages",
+    () =>
+      overEach(
+        PROTOCOLS.filter((protocol) => protocol.startsWith("JSON lines")),
+        "blank",
+        async (stream, _, protocol) => {
+          const start = performance.now();
+          const blank = setInterval(() => stream.write(" \r\n"), 500);
+          expect(await stream.ended, protocol).toBe("REQUEST_TOO_SLOW");
+          clearInterval(blank);
+          expect(performance.now() - start).toBeLessThan(2 * LIMITS.streamIdleMs);
+        },
+      ),
+    TIMEOUT_MS,
+  );
+
+  test.each(["HTTP/1.1", "HTTP/2"])(
+    "blank lines are no faces of an import over %s",
+    async (version) => {
+      const path = "/v1/galleries/blank:import";
+      const headers = { "x-api-key": USER, "content-type": "application/x-ndjson" };
+      const session = connect(`http://127.0.0.1:${service.port}`).on("error", () => {});
+      const stream =
+        version === "HTTP/2"
+          ? session.request({ ":method": "POST", ":path": path, ...headers })
+          : request({ port: service.port, host: "127.0.0.1", method: "POST", path, headers });
+      const blank = setInterval(() => stream.writable && stream.write("\n"), 500);
+      const [response] = await once(
+        stream.on("error", () => {}),
+        "response",
+      );
+      clearInterval(blank);
+      const body = await text(version === "HTTP/2" ? (stream as ClientHttp2Stream) : (response as Readable));
+      expect(JSON.parse(body)).toMatchObject({ reason: "REQUEST_TOO_SLOW" });
+      stream.destroy();
+      session.destroy();
+    },
     TIMEOUT_MS,
   );
 

@@ -16,6 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+/** Sends a byte of a message every half second until the call has ended. */
+async function drip(send: (byte: Buffer) => void, ended: Promise<unknown>): Promise<void> {
+  const sending = setInterval(() => send(Buffer.from(" ")), 500);
+  await ended.finally(() => clearInterval(sending));
+}
+
 describe.concurrent("limits of 30 s", () => {
   const timeoutMs = LIMITS.streamIdleMs + 30_000;
 
@@ -35,6 +41,55 @@ describe.concurrent("limits of 30 s", () => {
       session.destroy();
     },
     timeoutMs,
+  );
+
+  /** The calls of open services: path, content type and the beginning of a message of 1,000 bytes. */
+  const GRPC = Buffer.of(0, 0, 0, 3, 0xe8, 0x0a);
+  const OPEN_CALLS: readonly (readonly [path: string, type: string, start: Buffer])[] = [
+    ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "application/grpc", GRPC],
+    ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "application/connect+proto", GRPC],
+    ["/grpc.health.v1.Health/Check", "application/grpc", GRPC],
+    ["/grpc.health.v1.Health/Check", "application/grpc-web", GRPC],
+    ["/grpc.health.v1.Health/Check", "application/json", Buffer.from("{")],
+    ["/grpc.health.v1.Health/Watch", "application/grpc", GRPC],
+    ["/grpc.health.v1.Health/Watch", "application/connect+json", GRPC],
+  ];
+  /** A message may begin at the end of one limit, and has the same time again. */
+  const messageMs = 2 * LIMITS.streamIdleMs;
+
+  test(
+    "a message to an open service that arrives byte by byte ends the call",
+    async () => {
+      const session = connectHttp2(origin).on("error", () => {});
+      await Promise.all(
+        OPEN_CALLS.map(async ([path, type, start]) => {
+          const stream = session.request({ ":method": "POST", ":path": path, "content-type": type });
+          stream.on("error", () => {}).resume();
+          stream.write(start);
+          await drip((byte) => stream.destroyed || stream.write(byte), once(stream, "close"));
+        }),
+      );
+      session.destroy();
+    },
+    messageMs + 20_000,
+  );
+
+  test(
+    "a message to an open service over HTTP/1.1 that arrives byte by byte ends the call",
+    async () => {
+      const calls = OPEN_CALLS.filter(([, type]) => /json$|grpc-web/.test(type));
+      await Promise.all(
+        calls.map(async ([path, type, start]) => {
+          const socket = connect(service.port, "127.0.0.1").on("error", () => {});
+          const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 1005\r\n\r\n`;
+          socket.write(Buffer.concat([Buffer.from(head), start]));
+          const received = text(socket);
+          await drip((byte) => socket.destroyed || socket.write(byte), received);
+          expect(await received).toMatch(/408|deadline_exceeded|grpc-status: 4/);
+        }),
+      );
+    },
+    messageMs + 20_000,
   );
 
   test(

@@ -1,8 +1,11 @@
 // Exports and imports of users who may no longer be served. Those of images are in stream-accounts.
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { type IncomingMessage, request as requestHttp } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -15,6 +18,7 @@ import type { RunningService } from "../../src/main.ts";
 import { RECHECK_INTERVAL_MS } from "../../src/service/recheck-caller.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
+import { OPEN_STREAM } from "../support/image-streams.ts";
 import { startTestService } from "../support/service.ts";
 
 /** An export of all of them does not fit into the buffers of a connection. */
@@ -151,6 +155,36 @@ test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])(
     expect(reasonOf(await importing.catch((error: unknown) => error))).toBe(CHANGES[change][0]);
   },
 );
+
+describe("a user who is disabled and sends nothing more", () => {
+  /** Never resolves: the client neither sends another message nor ends its body. */
+  const silence = () => new Promise<never>(() => {});
+
+  test.each(["gRPC", "plain HTTP"])("gets the error of an import over %s", async (protocol) => {
+    const pause = async () => {
+      await revokeAfterBatch("is disabled");
+      await silence();
+    };
+    if (protocol === "gRPC") {
+      const importing = client.importFaces(facesOf(MAX_ENROLMENT_BATCH + 1, pause));
+      expect(reasonOf(await importing.catch((error: unknown) => error))).toBe("UNKNOWN_USER");
+      return;
+    }
+    const request = requestHttp(url("import"), { method: "POST", headers: headers() });
+    const lines = Readable.from(linesOf(MAX_ENROLMENT_BATCH + 1, pause)).pipe(request.on("error", () => {}));
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    expect(await json(response)).toMatchObject({ reason: "UNKNOWN_USER" });
+    lines.destroy();
+  });
+
+  test.each(Object.keys(OPEN_STREAM))("loses the stream of images over %s", async (protocol) => {
+    const stream = OPEN_STREAM[protocol]!({ port: service.port, user: key });
+    await vi.waitFor(() => expect(service.status().requestsInFlight).toBeGreaterThan(0));
+    await CHANGES["is disabled"][1]();
+    expect(await stream.ended).toBe("UNKNOWN_USER");
+    stream.close();
+  });
+});
 
 test("a user whose rate and quota are used up gets the rest of an export", async () => {
   const limited = await addTestUser(store, `${key}-limited`, {

@@ -22,8 +22,8 @@ import type { CorsOrigins } from "../../src/http/cors.ts";
 import { createHeadRejection } from "../../src/http/errors.ts";
 import { createLifecycle, type Lifecycle, type LifecycleOptions } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
+import { OpenRpcLimiter } from "../../src/http/open-rpc-limiter.ts";
 import { createClearPort } from "../../src/http/port.ts";
-import { WatchLimiter } from "../../src/http/watch-limiter.ts";
 import { createRestHandler } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import type { TextParsers } from "../../src/rest/text-parser.ts";
@@ -118,7 +118,7 @@ export function createTestLifecycle(
     streamWindow: 2,
     typedRest: [],
     lines: [],
-    watchLimiter: new WatchLimiter(),
+    openRpcLimiter: new OpenRpcLimiter([]),
     budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 30_000,

@@ -27,7 +27,8 @@ export class FailedAuthLimiter {
   }
 }
 
-function networkFromAddress(address: string): string {
+/** The network that an address counts for: an IPv4 address, or an IPv6 /64. Other text is returned unchanged. */
+export function networkFromAddress(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6

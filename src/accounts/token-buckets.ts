@@ -38,15 +38,14 @@ export class TokenBuckets {
   take(key: string, rate: Rate, nowMs: number): Shortage | undefined {
     const tokens = this.#availableTokens(key, rate, nowMs);
     if (tokens < 1) return createShortage(tokens, rate);
-    const left = tokens - 1;
-    this.#buckets.delete(key);
-    this.#buckets.set(key, {
-      tokens: left,
-      updatedAtMs: nowMs,
-      fullAtMs: nowMs + createShortage(left, rate).fullSeconds * 1000,
-    });
+    this.#set(key, rate, tokens - 1, nowMs);
     this.#evict(nowMs);
     return undefined;
+  }
+
+  /** Gives a token back. */
+  give(key: string, rate: Rate, nowMs: number): void {
+    if (this.#buckets.has(key)) this.#set(key, rate, this.#availableTokens(key, rate, nowMs) + 1, nowMs);
   }
 
   /** Returns what `take` would return, without taking a token. */
@@ -59,6 +58,12 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(key);
     if (!bucket) return rate.burst;
     return Math.min(rate.burst, bucket.tokens + ((nowMs - bucket.updatedAtMs) / 1000) * rate.perSecond);
+  }
+
+  #set(key: string, rate: Rate, tokens: number, nowMs: number): void {
+    const { fullSeconds } = createShortage(tokens, rate);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { tokens, updatedAtMs: nowMs, fullAtMs: nowMs + fullSeconds * 1000 });
   }
 
   #evict(nowMs: number): void {

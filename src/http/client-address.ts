@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { networkFromAddress } from "../accounts/failed-auth-limiter.ts";
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -41,8 +42,17 @@ export function clientAddressOf(
   return client?.toString() ?? socketAddress;
 }
 
+/** The address or network that limits count a socket for; undefined for a trusted proxy or an unknown address. */
+export function limitedAddressOf(
+  socket: { readonly remoteAddress?: string | undefined } | undefined,
+  trusted: TrustedProxies,
+): string | undefined {
+  const address = addressFromText(socket?.remoteAddress ?? "");
+  return address && !isTrustedProxy(address, trusted) ? networkFromAddress(address.toString()) : undefined;
+}
+
 /** Whether an address is one of the trusted proxies. */
-export function isTrustedProxy(address: Address, trusted: TrustedProxies): boolean {
+function isTrustedProxy(address: Address, trusted: TrustedProxies): boolean {
   return trusted.some(([base, bits]) => address.kind() === base.kind() && address.match(base, bits));
 }
 

@@ -1,8 +1,8 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
-import ipaddr from "ipaddr.js";
-import { isTrustedProxy, type TrustedProxies } from "./client-address.ts";
+import { limitedAddressOf, type TrustedProxies } from "./client-address.ts";
 import type { Request } from "./exchange.ts";
+import { ResetLimiter } from "./reset-limiter.ts";
 
 /** Limits on the number of open connections. */
 export interface ConnectionLimits {
@@ -20,13 +20,11 @@ export interface AgeLimits {
 }
 
 /** Why a connection was closed before its first byte was read. */
-export type ConnectionRejection = "total" | "address";
-
-/** The 16-bit groups of an IPv6 /64 network: its owner can choose the rest of the address freely. */
-const IPV6_NETWORK_GROUPS = 4;
+export type ConnectionRejection = "total" | "address" | "resets";
 
 /** Tracks the open connections of a port and limits their number. */
 export class Connections {
+  readonly resets = new ResetLimiter();
   readonly #open = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
   readonly #limits: ConnectionLimits;
@@ -49,7 +47,7 @@ export class Connections {
 
   /** Counts a new connection until it closes. Beyond a limit, destroys it instead and returns false. */
   accept(socket: Socket): boolean {
-    const address = this.#limitedAddress(socket.remoteAddress);
+    const address = this.addressOf(socket);
     const reason = this.#rejectionFor(address);
     if (reason) {
       // Without a listener, an error of the closing socket would end the process.
@@ -63,6 +61,11 @@ export class Connections {
     return true;
   }
 
+  /** The address or network that a connection counts for; undefined for a trusted proxy or an unknown address. */
+  addressOf(socket: Pick<Socket, "remoteAddress">): string | undefined {
+    return limitedAddressOf(socket, this.#trusted);
+  }
+
   destroyAll(): void {
     for (const socket of this.#open) socket.destroy();
   }
@@ -70,7 +73,8 @@ export class Connections {
   #rejectionFor(address: string | undefined): ConnectionRejection | undefined {
     if (this.#open.size >= this.#limits.total) return "total";
     const open = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
-    return open >= this.#limits.perAddress ? "address" : undefined;
+    if (open >= this.#limits.perAddress) return "address";
+    return address !== undefined && this.resets.isExhausted(address) ? "resets" : undefined;
   }
 
   #remove(socket: Socket, address: string | undefined): void {
@@ -79,16 +83,6 @@ export class Connections {
     const left = this.#byAddress.get(address)! - 1;
     if (left > 0) this.#byAddress.set(address, left);
     else this.#byAddress.delete(address);
-  }
-
-  /** The address or network that a connection counts for; undefined for a trusted proxy or an unknown address. */
-  #limitedAddress(address: string | undefined): string | undefined {
-    if (address === undefined || !ipaddr.isValid(address)) return undefined;
-    const parsed = ipaddr.process(address);
-    if (isTrustedProxy(parsed, this.#trusted)) return undefined;
-    return parsed instanceof ipaddr.IPv6
-      ? parsed.parts.slice(0, IPV6_NETWORK_GROUPS).join(":")
-      : parsed.toString();
   }
 }
 

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import type { Server as NetServer, Socket } from "node:net";
 import { type AgeLimits, chooseMaxAgeMs, destroySoon, remainingAgeMs } from "./connections.ts";
 import type { RequestListener } from "./exchange.ts";
+import type { RequestStarts } from "./request-starts.ts";
 
 /** Why received bytes never became an HTTP/1.1 request. */
 export type HeadFault = "malformed" | "tooSlow" | "headersTooLarge";
@@ -20,12 +21,21 @@ export type RejectHead = (fault: HeadFault, url: string | undefined) => HeadReje
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /** Limits of HTTP/1.1 connections. */
-export interface Http1Limits {
+export interface Http1Limits extends AgeLimits {
   /** For the head of a request. */
   readonly headMs: number;
   readonly headBytes: number;
   /** A connection without an open request is closed after this long. */
   readonly idleMs: number;
+  /** Requests of one connection that are sent without waiting for responses. */
+  readonly pipelinedRequests: number;
+}
+
+/** Options of the HTTP/1.1 connections of a server. */
+export interface Http1ConnectionsOptions {
+  readonly limits: Http1Limits;
+  readonly starts: RequestStarts;
+  readonly rejectHead: RejectHead;
 }
 
 /** Node's error codes for heads that have their own HTTP status; all other faults are "malformed". */
@@ -48,33 +58,39 @@ export function http1OptionsFrom({ headMs, headBytes, idleMs }: Http1Limits) {
   };
 }
 
-/** Tracks the HTTP/1.1 connections of a server, their age and their requests in flight. */
+/** Tracks the HTTP/1.1 connections of a server, their age and their requests in flight, and starts the requests. */
 export class Http1Connections {
   readonly #requestsInFlight = new Map<Socket, number>();
-  readonly #limits: AgeLimits;
+  readonly #options: Http1ConnectionsOptions;
 
   /** Also answers the server's `clientError` events. */
-  constructor(server: NetServer, limits: AgeLimits, rejectHead: RejectHead) {
-    this.#limits = limits;
+  constructor(server: NetServer, options: Http1ConnectionsOptions) {
+    this.#options = options;
     server.on("clientError", (error: ClientError, socket: Socket) =>
-      rejectConnection(socket, error, rejectHead),
+      rejectConnection(socket, error, options.rejectHead),
     );
   }
 
   add(socket: Socket): void {
     this.#requestsInFlight.set(socket, 0);
-    chooseMaxAgeMs(socket, this.#limits);
+    chooseMaxAgeMs(socket, this.#options.limits);
     socket.once("close", () => this.#requestsInFlight.delete(socket));
     // Node ends its side too and answers nothing more.
     socket.once("end", () => destroySoon(socket));
   }
 
-  /** Wraps a listener so that the requests of these connections are counted. */
+  /** Wraps a listener so that the requests of these connections are counted and start in turn. */
   track(onRequest: RequestListener): RequestListener {
     return (request, response) => {
-      if (request.httpVersionMajor === 1)
-        this.#trackRequest(request as IncomingMessage, response as ServerResponse);
-      onRequest(request, response);
+      if (request.httpVersionMajor !== 1) return onRequest(request, response);
+      const { socket } = request;
+      this.#trackRequest(request as IncomingMessage, response as ServerResponse);
+      if (this.#requestsInFlight.get(socket)! > this.#options.limits.pipelinedRequests) socket.destroy();
+      else
+        this.#options.starts.add(socket, {
+          isGone: () => socket.destroyed,
+          start: () => onRequest(request, response),
+        });
     };
   }
 

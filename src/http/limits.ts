@@ -23,6 +23,14 @@ export const LIMITS = {
   /** How long requests in flight may take after a connection has reached its maximum age. */
   ageGraceMs: 30_000,
   streamsPerConnection: 256,
+  /** HTTP/2: beyond so many streams of all connections, a connection with an open stream gets no other one. */
+  streams: 8_192,
+  /** HTTP/1.1: requests of one connection that are sent without waiting for responses. */
+  pipelinedRequests: 16,
+  /** HTTP/2: requests that the clients of an address may reset this soon, beyond those that were answered. */
+  resetMs: 100,
+  resets: 256,
+  resetsPerSecond: 32,
   /** HTTP/1.1: how much of a rejected body is discarded, and for how long, so that the client can read the response. */
   discardBytes: 1024 * KIB,
   discardMs: 2_000,

@@ -11,6 +11,7 @@ import {
   type RejectHead,
 } from "./http1-connections.ts";
 import { type Http2Limits, Http2Sessions, http2OptionsFrom } from "./http2-sessions.ts";
+import { RequestStarts } from "./request-starts.ts";
 import type { TlsCredentials } from "./tls-credentials.ts";
 
 /** Limits on how long a peer may take and how much it may send at once. */
@@ -56,9 +57,10 @@ export function createClearPort(options: PortOptions): Port {
   const server = createHttp1(http1OptionsFrom(limits));
   const [acceptHttp1] = server.listeners("connection") as [(socket: Socket) => void];
   server.removeAllListeners("connection");
-  const sessions = new Http2Sessions(http2, limits, options.onSessionError);
-  const http1 = new Http1Connections(server, limits, options.rejectHead);
-  listen(http2, options.onRequest);
+  const starts = new RequestStarts();
+  const http1 = new Http1Connections(server, { ...options, starts });
+  const sessions = new Http2Sessions(http2, { ...options, starts });
+  listen(http2, sessions.track(options.onRequest));
   listen(server, http1.track(options.onRequest));
   const undetected = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -111,13 +113,14 @@ export function createTlsPort(options: PortOptions, credentials: TlsCredentials)
     destroyAfterAge(socket, limits);
     startHandshake.call(server, socket);
   });
-  const sessions = new Http2Sessions(server, limits, options.onSessionError);
-  const http1 = new Http1Connections(server, limits, options.rejectHead);
+  const starts = new RequestStarts();
+  const http1 = new Http1Connections(server, { ...options, starts });
   server.prependListener("secureConnection", (socket: TLSSocket) => {
     if (socket.alpnProtocol === "h2") socket.once("finish", () => destroySoon(socket));
     else http1.add(socket);
   });
-  listen(server, http1.track(options.onRequest));
+  const sessions = new Http2Sessions(server, { ...options, starts });
+  listen(server, http1.track(sessions.track(options.onRequest)));
   return {
     server,
     connections: () => ({ http1: connections.size - sessions.size, http2: sessions.size }),

@@ -178,7 +178,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       }),
     });
 
-  const rejectedConnections = { total: 0, address: 0 };
+  const rejectedConnections = { total: 0, address: 0, resets: 0 };
   const port = openPort(options, createListener(authenticator, options.observers), (reason) => {
     rejectedConnections[reason]++;
   });

@@ -201,7 +201,7 @@ function addStateMetrics(registry: Registry, readState: () => ServiceState): voi
   });
   new Counter({
     name: "visage_connections_rejected_total",
-    help: "Connections closed immediately because too many were open, by the exceeded limit",
+    help: "Connections closed immediately because of a limit, by that limit",
     labelNames: ["limit"],
     registers,
     collect() {

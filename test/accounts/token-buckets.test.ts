@@ -34,6 +34,16 @@ describe("token buckets", () => {
     expect(taken).toBeGreaterThanOrEqual(max - 1);
   });
 
+  test("take tokens back, up to the burst", () => {
+    const buckets = new TokenBuckets();
+    takeMany(buckets, "a", 5, START_MS);
+    buckets.give("a", RATE, START_MS);
+    buckets.give("a", RATE, START_MS);
+    expect(takeMany(buckets, "a", 5, START_MS)).toBe(2);
+    for (let i = 0; i < 9; i++) buckets.give("a", RATE, START_MS);
+    expect(takeMany(buckets, "a", 20, START_MS)).toBe(5);
+  });
+
   test("never hold more tokens than the burst", () => {
     const buckets = new TokenBuckets();
     takeMany(buckets, "a", 5, START_MS);

@@ -15,6 +15,9 @@ const LIMITS = {
   pingBusyMs: 60_000,
   pingTimeoutMs: 60_000,
   streamsPerConnection: 10,
+  streams: 100,
+  pipelinedRequests: 10,
+  resetMs: 100,
   maxConnectionAgeMs: 1_000,
   ageGraceMs: 2_000,
 };

@@ -18,6 +18,8 @@ const SETTINGS = {
   VISAGE_REQUEST_TIMEOUT_MS: "5000",
   // All cases come from one address, and broken connections stay open for some seconds.
   VISAGE_MAX_CONNECTIONS_PER_ADDRESS: "4096",
+  // Many of them reset their requests, for which the service would reject the address.
+  VISAGE_TRUSTED_PROXIES: "127.0.0.1",
 };
 
 /** Options of a fuzzing campaign. */

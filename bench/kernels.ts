@@ -68,17 +68,16 @@ async function importRuns(dir: string): Promise<Record<string, Run>> {
 
 /** Typical calls of each kernel. */
 function createRuns(crop: typeof cropModule, search: typeof searchModule): Record<string, Run> {
-  const { memory, sampleRotated, sampleUpright, halve, mirror } = crop.instantiate(16 * MIB);
+  const { memory, sample, halve, mirror } = crop.instantiate(16 * MIB);
   const random = createRandom(1);
   const image = new Uint8Array(memory.buffer, IMAGE, STRIDE * (HEIGHT + 6));
   for (let i = 0; i < image.length; i++) image[i] = 256 * random();
   const source = [FIRST_PIXEL, STRIDE, WIDTH, HEIGHT, 300, 200] as const;
-  const target = (side: number) => [SCRATCH, PLANES, side, 1 / 127.5, -1] as const;
+  const target = (side: number) => [SCRATCH, PLANES, side, side] as const;
   return {
-    "sampleRotated, 112 pixels": () => sampleRotated(...source, 1.57, 0.32, 0.8, ...target(112)),
-    "sampleRotated, 192 pixels": () => sampleRotated(...source, 0.98, 0.2, 0, ...target(192)),
-    "sampleUpright, 128 pixels": () => sampleUpright(...source, 1.3, 0.65, ...target(128)),
-    "sampleUpright, 256 pixels": () => sampleUpright(...source, 1.9, 0.95, ...target(256)),
+    "sample, 112 pixels": () => sample(...source, 1.57, 0.32, 0.8, ...target(112)),
+    "sample, 192 pixels": () => sample(...source, 0.98, 0.2, 0, ...target(192)),
+    "sample, 320 pixels, not rotated": () => sample(...source, 1.9, 0, 0.95, ...target(320)),
     [`halve, ${WIDTH}x${HEIGHT} pixels`]: () =>
       halve(FIRST_PIXEL, STRIDE, HALF, 3 * (WIDTH / 2 + 6), WIDTH / 2, HEIGHT / 2),
     "mirror, 112 pixels": () => mirror(PLANES, MIRRORED, 4 * 112, 3 * 112),

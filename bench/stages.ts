@@ -98,12 +98,12 @@ function withTimers(plain: Networks): Networks {
 }
 
 /** Wraps a writer so that sampling its crops does not count for the network. */
-function excludeFromTimer(name: NetworkName, { batchSize, write }: TensorWriter): TensorWriter {
+function excludeFromTimer(name: NetworkName, writer: TensorWriter): TensorWriter {
   return {
-    batchSize,
+    ...writer,
     write(tensor) {
       const start = cpuMs();
-      write(tensor);
+      writer.write(tensor);
       networkMs[name] -= cpuMs() - start;
     },
   };

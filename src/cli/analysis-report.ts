@@ -1,4 +1,4 @@
-import { type Analysis, attributesOf, type Box, type Face, type Point } from "../core/index.ts";
+import { type Analysis, attributesOf, type Box, type Face, type Point, poseOf } from "../core/index.ts";
 import { formatPercent, formatTable, replaceControlCharacters } from "./format.ts";
 
 /** The JSON entry of a photo. */
@@ -38,7 +38,8 @@ export function createReport(
 }
 
 function formatRow(face: Face, index: number): string[] {
-  const { score, pose, light } = face;
+  const { score, light } = face;
+  const pose = poseOf(face);
   const { age, gender, genderConfidence } = attributesOf(face);
   const { x1, y1, x2, y2 } = roundBox(face.box);
   return [

@@ -1,4 +1,4 @@
-import { type Analysis, attributesOf, type Face } from "../core/index.ts";
+import { type Analysis, attributesOf, type Face, poseOf } from "../core/index.ts";
 import { createReport, formatAnalysis, roundBox } from "./analysis-report.ts";
 
 /** The result of a photo: what was found in it, or why it could not be analyzed. */
@@ -87,9 +87,9 @@ function formatCsv(result: PhotoResult): string {
 }
 
 function faceCells(face: Face) {
-  const { score, presence, pose, light } = face;
+  const { score, presence, light } = face;
   const { x1, y1, x2, y2 } = roundBox(face.box);
-  const { yawDegrees, pitchDegrees, rollDegrees } = pose;
+  const { yawDegrees, pitchDegrees, rollDegrees } = poseOf(face);
   const { age, gender, genderConfidence } = attributesOf(face);
   const numbers = [genderConfidence, yawDegrees, pitchDegrees, rollDegrees, light].map(roundNumber);
   const scores = [score === undefined ? "" : roundNumber(score), roundNumber(presence)];

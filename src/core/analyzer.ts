@@ -3,196 +3,172 @@ import { FaceError } from "./errors.ts";
 import { intersectBoxes, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
-import type { Network, Networks, TensorWriter } from "./networks.ts";
-import {
-  type Checkpoint,
-  FACES_PER_PART,
-  limitFaces,
-  mergeAnalysis,
-  mergeEmbedding,
-  NO_PART_LIMITS,
-  type PartialAnalysis,
-  type PartialEmbedding,
-  type PartLimits,
-  type RankedFace,
-} from "./partial-work.ts";
+import type { Networks } from "./networks.ts";
+import { analyzeInParts, FACES_PER_PART, type PartialAnalysis } from "./parts.ts";
 import { align } from "./steps/align.ts";
 import { estimateAttributes } from "./steps/attributes.ts";
-import { type ChosenFace, type ChosenFaces, chooseFaces } from "./steps/choose.ts";
+import { chooseTargets, type SettledFace, settleFaces, type Target } from "./steps/choose.ts";
 import { embed, embeddingIdentity } from "./steps/embed.ts";
-import type { FoundFace } from "./steps/find.ts";
 import { landmarks68 } from "./steps/landmarks68.ts";
 import { measureLight } from "./steps/light.ts";
+import { fitMeshes } from "./steps/mesh.ts";
 import { measurePose } from "./steps/pose.ts";
-import { sortByRank } from "./steps/rank.ts";
 import { checkBoxCount } from "./steps/selection.ts";
-import type { AnalyzeOptions, Analyzer, CallOptions, FaceBasics, Photo, Point, Stage } from "./types.ts";
+import type {
+  AnalyzeOptions,
+  Analyzer,
+  CallOptions,
+  Embedding,
+  EmbedOptions,
+  Face,
+  FaceBasics,
+  Photo,
+  Point,
+  Stage,
+} from "./types.ts";
+
+/** An analyzer that measures a crowd in parts, so that a worker can serve others between them. */
+export interface PartialAnalyzer {
+  /** Measures the first faces of an image, or those that an earlier part left. */
+  analyze(image: Uint8Array, options?: AnalyzeOptions, targets?: readonly Target[]): Promise<PartialAnalysis>;
+  embed(image: Uint8Array, options?: EmbedOptions): Promise<Embedding>;
+}
 
 /** Creates an analyzer of loaded networks. Closing the analyzer closes the networks. */
 export function createAnalyzer(networks: Networks, limits: Partial<ImageLimits> = {}): Analyzer {
-  const analyzer = createResumableAnalyzer(networks, limits, NO_PART_LIMITS);
+  const { analyze, embed } = createPartialAnalyzer(networks, limits);
   return {
     identity: embeddingIdentity(networks.digests),
-    analyze: async (image, options) => mergeAnalysis([await analyzer.analyze(image, options)], options),
-    embed: async (image, options) => mergeEmbedding([await analyzer.embed(image, options)]),
+    analyze: (image, options) => analyzeInParts((targets) => analyze(image, options, targets)),
+    embed,
     close: () => networks.close(),
   };
 }
 
-/** An analyzer that does its work in parts. Each call does one part and returns where to resume. */
-export interface ResumableAnalyzer {
-  /** Does the first part of `analyze`, or the part after a checkpoint. */
-  analyze(image: Uint8Array, options?: AnalyzeOptions, checkpoint?: Checkpoint): Promise<PartialAnalysis>;
-  /** Does a part of `embed`. Throws FaceError `noFace` if the search ends without a face. */
-  embed(image: Uint8Array, options?: CallOptions, checkpoint?: Checkpoint): Promise<PartialEmbedding>;
-}
-
-/** Creates an analyzer whose parts have the given limits. */
-export function createResumableAnalyzer(
+/** Creates an analyzer whose calls do one part each. */
+export function createPartialAnalyzer(
   networks: Networks,
-  imageLimits: Partial<ImageLimits>,
-  partLimits: PartLimits,
-): ResumableAnalyzer {
+  imageLimits: Partial<ImageLimits> = {},
+): PartialAnalyzer {
   const limits = { ...DEFAULT_LIMITS, ...imageLimits };
   return {
-    analyze: async (image, options = {}, checkpoint) => {
+    analyze: async (image, options = {}, targets) => {
       checkBoxCount("analyze", options.boxes);
-      const part = { checkpoint, limits: partLimits };
-      return withFaces(networks, limits, image, options, part, (photo, chosen) =>
-        analyzeFaces(networks, photo, chosen, options),
-      );
+      return withPhoto(image, limits, options, async (photo) => {
+        const { faces, ...part } = await selectFaces(networks, photo, options, "all", targets);
+        return { ...part, faces: await measureFaces(networks, photo, faces, options) };
+      });
     },
-    embed: async (image, options = {}, checkpoint) => {
+    embed: async (image, options = {}) => {
       checkBoxCount("embed", options.boxes);
-      const part = { checkpoint, limits: partLimits };
-      return withFaces(networks, limits, image, options, part, (photo, chosen) =>
-        embedFirstFace(networks, photo, chosen, options),
-      );
+      return withPhoto(image, limits, options, (photo) => embedFirstFace(networks, photo, options));
     },
   };
 }
 
-async function analyzeFaces(
-  networks: Networks,
-  photo: Photo,
-  chosen: ChosenFaces,
-  options: AnalyzeOptions,
-): Promise<PartialAnalysis> {
-  const faces: RankedFace[] = [];
-  // Grouped as in a worker's part, so that the networks get the same batches however the work is divided.
-  for (let start = 0; start < chosen.faces.length || start === 0; start += FACES_PER_PART) {
-    const group = limitFaces(chosen.faces.slice(start, start + FACES_PER_PART), options);
-    faces.push(...(await measureFaces(networks, photo, group, options)));
-  }
-  const { width, height } = photo;
-  return { width, height, ...chosen, faces };
-}
-
-async function measureFaces(
-  networks: Networks,
-  photo: Photo,
-  chosen: readonly ChosenFace[],
-  options: AnalyzeOptions,
-): Promise<RankedFace[]> {
-  const meshes = chosen.map(({ mesh }) => mesh.points);
-  const attributes =
-    options.attributes === false
-      ? []
-      : await timed("attributes", options, () =>
-          estimateAttributes(networks.attributes, photo.pixels, meshes),
-        );
-  const vectors = options.vectors ? await embedFaces(networks, photo, chosen, options) : [];
-  return chosen.map((face, i) => {
-    const basics = measureBasics(photo, face);
-    const landmarks = landmarks68(face.mesh.points, basics.pose.yawDegrees);
-    return {
-      rank: face.rank,
-      ...basics,
-      ...attributes[i],
-      landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
-      ...(vectors[i] && { vector: vectors[i] }),
-    };
-  });
-}
-
-async function embedFirstFace(
-  networks: Networks,
-  photo: Photo,
-  chosen: ChosenFaces,
-  options: CallOptions,
-): Promise<PartialEmbedding> {
-  const [face] = sortByRank(chosen.faces);
-  const { width, height } = photo;
-  if (!face) {
-    if (!chosen.checkpoint) throw new FaceError("noFace", "No face was found in the image.");
-    return { width, height, ...chosen, faces: [] };
-  }
-  const [vector] = await embedFaces(networks, photo, [face], options);
-  const embedded = { rank: face.rank, ...measureBasics(photo, face), vector: vector! };
-  return { width, height, ...chosen, faces: [embedded] };
-}
-
-/** Decodes an image, chooses its faces, and passes both to `process`. */
-async function withFaces<T>(
-  networks: Networks,
-  limits: ImageLimits,
+/** Decodes an image and passes it to `process`. */
+async function withPhoto<T>(
   bytes: Uint8Array,
+  limits: ImageLimits,
   options: CallOptions,
-  part: { readonly checkpoint: Checkpoint | undefined; readonly limits: PartLimits },
-  process: (photo: Photo, chosen: ChosenFaces) => Promise<T>,
+  process: (photo: Photo) => Promise<T>,
 ): Promise<T> {
   const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
   try {
-    return await process(photo, await chooseTimed(photo, networks, options, part));
+    return await process(photo);
   } finally {
     releasePyramid(photo.pixels);
   }
 }
 
-async function chooseTimed(
-  photo: Photo,
+/** Finds the faces of an image, or takes those that an earlier part has left, and settles the first of them. */
+function selectFaces(
   networks: Networks,
-  options: CallOptions,
-  part: { readonly checkpoint: Checkpoint | undefined; readonly limits: PartLimits },
-): Promise<ChosenFaces> {
-  // Detection and mesh fitting alternate, so their times are added up.
-  const [detect, mesh] = [new TimedNetwork(networks.detect), new TimedNetwork(networks.mesh)];
-  const chosen = await chooseFaces({ ...networks, detect, mesh }, photo, options, part, options.signal);
-  if (detect.milliseconds > 0) options.onStage?.("detect", detect.milliseconds);
-  if (mesh.milliseconds > 0) options.onStage?.("mesh", mesh.milliseconds);
-  options.signal?.throwIfAborted();
-  return chosen;
+  photo: Photo,
+  options: AnalyzeOptions,
+  wanted: "all" | "first",
+  left?: readonly Target[],
+) {
+  const { boxes = [], maxFaces, signal } = options;
+  return timed("detect", options, async () => {
+    const chosen = left
+      ? { targets: left, facesFound: left.length }
+      : await chooseTargets(networks.detect, photo, options, wanted, signal);
+    const targets = chosen.targets.slice(0, boxes.length > 0 ? undefined : maxFaces);
+    const count = wanted === "first" ? 1 : FACES_PER_PART;
+    return {
+      width: photo.width,
+      height: photo.height,
+      facesFound: chosen.facesFound,
+      faces: await settleFaces(networks.detect, photo, targets.slice(0, count), options, signal),
+      remaining: targets.slice(count),
+    };
+  });
 }
 
-/** A network that adds up its running time, including the time to write its input. */
-class TimedNetwork implements Network {
-  milliseconds = 0;
-  readonly #network: Network;
+async function embedFirstFace(networks: Networks, photo: Photo, options: EmbedOptions): Promise<Embedding> {
+  const { width, height, facesFound, faces } = await selectFaces(networks, photo, options, "first");
+  const [face] = faces;
+  if (!face) throw new FaceError("noFace", "No face was found in the image.");
+  const [mesh] = options.pose ? await meshFaces(networks, photo, [face], options) : [];
+  const [vector] = await embedFaces(networks, photo, [face], options);
+  return {
+    ...{ width, height, facesFound },
+    ...measureBasics(photo, face),
+    ...(mesh && { pose: measurePose(mesh) }),
+    vector: vector!,
+  };
+}
 
-  constructor(network: Network) {
-    this.#network = network;
-  }
+async function measureFaces(
+  networks: Networks,
+  photo: Photo,
+  faces: readonly SettledFace[],
+  options: AnalyzeOptions,
+): Promise<Face[]> {
+  const meshes = options.landmarks === false ? [] : await meshFaces(networks, photo, faces, options);
+  const attributes =
+    options.attributes === false
+      ? []
+      : await timed("attributes", options, () =>
+          estimateAttributes(
+            networks.attributes,
+            photo.pixels,
+            faces.map(({ points }) => points),
+          ),
+        );
+  const vectors = options.vectors ? await embedFaces(networks, photo, faces, options) : [];
+  return faces.map((face, i) => {
+    const mesh = meshes[i];
+    const pose = mesh && measurePose(mesh);
+    const landmarks = pose ? landmarks68(mesh, pose.yawDegrees) : [];
+    return {
+      ...measureBasics(photo, face),
+      ...(pose && { pose }),
+      landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
+      ...attributes[i],
+      ...(vectors[i] && { vector: vectors[i] }),
+    };
+  });
+}
 
-  async run(inputs: readonly TensorWriter[]): ReturnType<Network["run"]> {
-    const start = performance.now();
-    const rows = await this.#network.run(inputs);
-    if (inputs.length > 0) this.milliseconds += performance.now() - start;
-    return rows;
-  }
+function meshFaces(
+  networks: Networks,
+  { pixels }: Photo,
+  faces: readonly SettledFace[],
+  options: CallOptions,
+) {
+  return timed("mesh", options, () => fitMeshes(networks.mesh, pixels, faces));
 }
 
 function embedFaces(
   networks: Networks,
   { pixels }: Photo,
-  faces: readonly FoundFace[],
+  faces: readonly SettledFace[],
   options: CallOptions,
 ) {
-  return timed("embed", options, () =>
-    embed(
-      networks.embed,
-      faces.map(({ mesh }) => align(pixels, mesh.points)),
-    ),
-  );
+  const crops = faces.map(({ points }) => align(pixels, points));
+  return timed("embed", options, () => embed(networks.embed, crops));
 }
 
 async function timed<T>(stage: Stage, { signal, onStage }: CallOptions, step: () => Promise<T>): Promise<T> {
@@ -204,14 +180,13 @@ async function timed<T>(stage: Stage, { signal, onStage }: CallOptions, step: ()
   return result;
 }
 
-function measureBasics(photo: Photo, { box, score, mesh, rank }: ChosenFace): FaceBasics {
+function measureBasics(photo: Photo, { box, presence, found }: SettledFace): FaceBasics {
   const { pixels, width, height } = photo;
   const fullSize = scaleBox(box, width / pixels.width, height / pixels.height);
   return {
     box: intersectBoxes(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
-    ...(score !== undefined && { score, prominence: rank.prominence }),
-    presence: mesh.presence,
-    pose: measurePose(mesh.points),
+    ...found,
+    presence,
     light: measureLight(pixels, box),
   };
 }

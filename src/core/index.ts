@@ -20,9 +20,11 @@ export {
   type Box,
   type CallOptions,
   type Embedding,
+  type EmbedOptions,
   type Face,
   type FaceBasics,
   type Point,
+  poseOf,
   type Stage,
 } from "./types.ts";
 

@@ -8,15 +8,18 @@ import { MAX_BATCH_SIZE, withInputTensor } from "./crop/kernel-memory.ts";
 export interface TensorWriter {
   /** Number of crops that it writes. */
   readonly batchSize: number;
+  /** Size of each crop in pixels. */
+  readonly width: number;
+  readonly height: number;
   /** Fills `tensor`, a part of the input tensor, with the crops in NCHW order: three planes each, red, green, blue. */
   write(tensor: Float32Array): void;
 }
 
-/** A network whose input is a batch of square crops. */
+/** A network whose input is a batch of crops. */
 export interface Network {
   /**
    * Runs the network on all crops, in batches. Returns the rows of each output by its name, one row per crop. All
-   * writers have the same batch size.
+   * writers have the same batch size and size of crops.
    */
   run(inputs: readonly TensorWriter[]): Promise<Readonly<Record<string, readonly Float32Array[]>>>;
 }
@@ -79,19 +82,17 @@ async function openNetwork(path: string, expected: string | undefined) {
 }
 
 function createNetwork(session: InferenceSession): Network {
-  const [input] = session.inputMetadata;
-  const side = input!.isTensor ? Number(input!.shape.at(-1)) : 0;
-  const cropFloats = 3 * side * side;
-
   function runBatch(writers: readonly TensorWriter[]) {
     return withInputTensor(async (tensor) => {
+      const { width, height } = writers[0]!;
+      const cropFloats = 3 * width * height;
       let batchSize = 0;
       for (const writer of writers) {
         const start = batchSize;
         batchSize += writer.batchSize;
         writer.write(tensor.subarray(start * cropFloats, batchSize * cropFloats));
       }
-      const shape = [batchSize, 3, side, side];
+      const shape = [batchSize, 3, height, width];
       const input = new Tensor("float32", tensor.subarray(0, batchSize * cropFloats), shape);
       return { batchSize, outputs: await session.run({ input }) };
     });

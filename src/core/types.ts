@@ -53,10 +53,18 @@ export interface CallOptions extends Selection {
   readonly onStage?: ((stage: Stage, milliseconds: number) => void) | undefined;
 }
 
+/** Options of `embed`. */
+export interface EmbedOptions extends CallOptions {
+  /** Also measures the pose. */
+  readonly pose?: boolean | undefined;
+}
+
 /** Options of `analyze`. */
 export interface AnalyzeOptions extends CallOptions {
   /** Also computes each face's vector. */
   readonly vectors?: boolean | undefined;
+  /** `false` skips the mesh network; the faces then have no landmarks and no pose. */
+  readonly landmarks?: boolean | undefined;
   /** `false` skips the attribute network; the faces then have no age and gender. */
   readonly attributes?: boolean | undefined;
   /** Measures only this many of the detected faces, the most prominent ones. Faces in boxes are all measured. */
@@ -84,21 +92,22 @@ export interface FaceBasics {
   readonly box: Box;
   /** Detection score, 0 to 1; missing if the caller gave the box. */
   readonly score?: number;
-  /** Probability, by the mesh network, that the box contains a face, 0 to 1. */
+  /** Detection score of the upright face in a crop of its own, 0 to 1; also if the caller gave the box. */
   readonly presence: number;
   /**
    * How much of the photo the face takes, 0 to 1, less if it is cut off or far from the center. Detected faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the caller gave the box.
+   * ordered by it, those with a score below 0.8 last. Missing if the caller gave the box.
    */
   readonly prominence?: number;
-  readonly pose: Pose;
+  /** Missing if the call did not ask for it. */
+  readonly pose?: Pose;
   /** Mean luma of the face, 0 to 255. */
   readonly light: number;
 }
 
-/** One face of an analysed image. It has attributes unless the call turned them off. */
+/** One face of an analysed image. It has landmarks, pose and attributes unless the call turned them off. */
 export interface Face extends FaceBasics, Partial<Attributes> {
-  /** 68 landmarks in the spec's numbering. */
+  /** 68 landmarks in the spec's numbering; none if the call turned them off. */
   readonly landmarks: readonly Point[];
   readonly vector?: Vector;
 }
@@ -108,6 +117,12 @@ export function attributesOf({ age, ageConfidence, gender, genderConfidence }: F
   if (age === undefined || ageConfidence === undefined || !gender || genderConfidence === undefined)
     throw new TypeError("The face was analysed without attributes.");
   return { age, ageConfidence, gender, genderConfidence };
+}
+
+/** Returns the pose of a face. Throws if it was analysed without. */
+export function poseOf({ pose }: FaceBasics): Pose {
+  if (!pose) throw new TypeError("The face was analysed without its pose.");
+  return pose;
 }
 
 /** The faces of an image, the most prominent first. */
@@ -137,7 +152,7 @@ export interface Analyzer {
   /** Measures every face. An image without faces gives an empty list. */
   analyze(image: Uint8Array, options?: AnalyzeOptions): Promise<Analysis>;
   /** Computes the vector of the selected or most prominent face. Throws FaceError `noFace` if there is none. */
-  embed(image: Uint8Array, options?: CallOptions): Promise<Embedding>;
+  embed(image: Uint8Array, options?: EmbedOptions): Promise<Embedding>;
   /** Releases the networks. The analyzer cannot be used afterwards. */
   close(): Promise<void>;
 }

@@ -115,6 +115,7 @@ async function analyzeImage(
   const features = new Set(chosen.length > 0 ? chosen : DEFAULT_FEATURES);
   const analysis = await call.analyze("image", image, {
     boxes,
+    landmarks: features.has(Feature.LANDMARKS) || features.has(Feature.QUALITY),
     attributes: features.has(Feature.ATTRIBUTES),
     vectors: features.has(Feature.EMBEDDING),
     maxFaces: maxFaces || undefined,
@@ -195,7 +196,7 @@ function embedSource({ source, box }: FaceSource, call: FaceCall): Promise<Compa
 
 async function embedTarget({ source, box }: FaceSource, call: FaceCall): Promise<ComparedFace[]> {
   const image = source.case === "image" ? source.value : undefined;
-  const options = { boxes: optionalBox(box), attributes: false, vectors: true };
+  const options = { boxes: optionalBox(box), landmarks: false, attributes: false, vectors: true };
   const { faces } = await call.analyze("target", image, options);
   return faces.map((face) => ({ box: face.box, vector: face.vector! }));
 }

@@ -7,8 +7,8 @@ import {
   type Box,
   distanceOf,
   type Embedding,
+  type EmbedOptions,
   type FaceBasics,
-  type Selection,
   type Stage,
 } from "../core/index.ts";
 import type { ImageFetcher } from "../fetch/image-fetcher.ts";
@@ -45,10 +45,13 @@ export function scopeFrom(context: HandlerContext): CallScope {
 }
 
 /** The fields that the operations on two images share. */
-export type PairRequest = Pick<MatchFacesRequest, "img1" | "img2" | "bboxes1" | "bboxes2" | "faceDet">;
+export type PairRequest = Pick<
+  MatchFacesRequest,
+  "img1" | "img2" | "bboxes1" | "bboxes2" | "faceDet" | "detail"
+>;
 
 /** Options of the work on one image that are not the call's own. */
-type ImageOptions = Omit<AnalyzeOptions, "signal" | "onStage">;
+type ImageOptions = Omit<AnalyzeOptions & EmbedOptions, "signal" | "onStage">;
 
 /** The work of one request on its images. It fills the request's record and collects what `detail` reports. */
 export class FaceCall {
@@ -69,10 +72,10 @@ export class FaceCall {
   }
 
   /** Returns the distance of the two faces with 4 decimals. If both images fail, throws the error of the first. */
-  async scorePair({ img1, img2, bboxes1, bboxes2, faceDet }: PairRequest): Promise<string> {
+  async scorePair({ img1, img2, bboxes1, bboxes2, faceDet, detail }: PairRequest): Promise<string> {
     const [one, other] = await Promise.allSettled([
-      this.embed("img_1", img1, { boxes: optionalBox(bboxes1), detect: faceDet }),
-      this.embed("img_2", img2, { boxes: optionalBox(bboxes2), detect: faceDet }),
+      this.embed("img_1", img1, { boxes: optionalBox(bboxes1), detect: faceDet, pose: detail }),
+      this.embed("img_2", img2, { boxes: optionalBox(bboxes2), detect: faceDet, pose: detail }),
     ]);
     if (one.status === "rejected") throw one.reason;
     if (other.status === "rejected") throw other.reason;
@@ -80,10 +83,10 @@ export class FaceCall {
   }
 
   /** Computes the vector of the face in an image. */
-  embed(field: string, image: ImageMessage | undefined, selection: Selection): Promise<Embedding> {
+  embed(field: string, image: ImageMessage | undefined, options: ImageOptions): Promise<Embedding> {
     return withField(field, async () => {
       const bytes = await this.#load(field, image);
-      const embedding = await this.#analyzer.embed(bytes, this.#options(field, selection));
+      const embedding = await this.#analyzer.embed(bytes, this.#options(field, options));
       this.#addImage(field, embedding.facesFound, [embedding]);
       return embedding;
     });

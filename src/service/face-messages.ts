@@ -62,7 +62,7 @@ export function detailFromImage({
       ...(score !== undefined && { score }),
       faceSize: sizeFromBox(box),
       light,
-      yaw: pose.yawDegrees,
+      yaw: pose?.yawDegrees ?? 0,
       presence,
       ...(prominence !== undefined && { prominence }),
     })),

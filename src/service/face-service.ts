@@ -77,8 +77,11 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
 
     async getFaceVec(request, context) {
       const call = openCall(context);
-      const selection = { boxes: optionalBox(request.bboxes), detect: request.faceDet };
-      const face = await call.embed("img", request.img, selection);
+      const face = await call.embed("img", request.img, {
+        boxes: optionalBox(request.bboxes),
+        detect: request.faceDet,
+        pose: request.quality || request.detail,
+      });
       if (request.quality) requireQuality(face, "img");
       return {
         ...SUCCESS,

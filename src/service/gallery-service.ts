@@ -167,7 +167,10 @@ async function faceToEnrol(
 ): Promise<SourceFace> {
   const { source, box } = requireSource(from);
   if (source.case === "embedding") return { vector: vectorFrom("source.embedding", source.value, model) };
-  const face = await call.embed("source", source.value, { boxes: optionalBox(box) });
+  const face = await call.embed("source", source.value, {
+    boxes: optionalBox(box),
+    pose: !skipQualityCheck,
+  });
   if (!skipQualityCheck) requireQuality(face, "source");
   return face;
 }

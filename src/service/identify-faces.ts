@@ -49,7 +49,7 @@ async function facesToIdentify(
 ): Promise<SourceFace[]> {
   const { source, box } = requireSource(from);
   if (source.case === "embedding") return [{ vector: vectorFrom("source.embedding", source.value, model) }];
-  const options = { boxes: optionalBox(box), attributes: false, vectors: true };
+  const options = { boxes: optionalBox(box), landmarks: false, attributes: false, vectors: true };
   const { faces } = await call.analyze("source", source.value, options);
   return faces.map((face) => ({ box: face.box, vector: face.vector! }));
 }

@@ -1,4 +1,4 @@
-import type { FaceBasics } from "../core/index.ts";
+import { type FaceBasics, poseOf } from "../core/index.ts";
 import { ERRORS, reasonFromKind } from "./error-table.ts";
 import { sizeFromBox } from "./face-messages.ts";
 import { ServiceError } from "./service-error.ts";
@@ -12,11 +12,12 @@ const MAX_YAW_DEGREES = 50;
 export type QualityIssueKind = "faceTooSmall" | "lowIllumination" | "incorrectPose";
 
 /** Lists what makes a face unsuited for recognition: too small, too dark or turned too far. */
-export function qualityIssues({ box, light, pose }: FaceBasics): QualityIssueKind[] {
+export function qualityIssues(face: FaceBasics): QualityIssueKind[] {
+  const { box, light } = face;
   const issues: QualityIssueKind[] = [];
   if (sizeFromBox(box).some((side) => side < MIN_FACE_SIDE)) issues.push("faceTooSmall");
   if (light < MIN_LIGHT) issues.push("lowIllumination");
-  if (Math.abs(pose.yawDegrees) > MAX_YAW_DEGREES) issues.push("incorrectPose");
+  if (Math.abs(poseOf(face).yawDegrees) > MAX_YAW_DEGREES) issues.push("incorrectPose");
   return issues;
 }
 

@@ -70,11 +70,13 @@ function messageFromFace(
     ...(score !== undefined && { detectionScore: Math.fround(score) }),
     presence: Math.fround(presence),
     ...(prominence !== undefined && { prominence: Math.fround(prominence) }),
-    pose: {
-      yaw: Math.fround(pose.yawDegrees),
-      pitch: Math.fround(pose.pitchDegrees),
-      roll: Math.fround(pose.rollDegrees),
-    },
+    ...(pose && {
+      pose: {
+        yaw: Math.fround(pose.yawDegrees),
+        pitch: Math.fround(pose.pitchDegrees),
+        roll: Math.fround(pose.rollDegrees),
+      },
+    }),
     ...(features.has(Feature.LANDMARKS) && { landmarks: landmarks.map(messageFromPoint) }),
     ...(features.has(Feature.QUALITY) && { quality: qualityOf(face) }),
     ...(features.has(Feature.ATTRIBUTES) && messagesFromAttributes(attributesOf(face))),

@@ -1,4 +1,4 @@
-import { type Checkpoint, mergeAnalysis, mergeEmbedding } from "../core/partial-work.ts";
+import { analyzeInParts } from "../core/parts.ts";
 import type { Vector } from "../core/steps/embed.ts";
 import { checkBoxCount } from "../core/steps/selection.ts";
 import type {
@@ -6,8 +6,8 @@ import type {
   AnalyzeOptions,
   Analyzer,
   AnalyzerOptions,
-  CallOptions,
   Embedding,
+  EmbedOptions,
 } from "../core/types.ts";
 import { type JobOptions, Queue, type Rejection } from "./queue.ts";
 import {
@@ -52,7 +52,7 @@ export interface QueueOptions {
 /** An analyzer with a queue in front of it. */
 export interface QueuedAnalyzer extends Analyzer {
   analyze(image: Uint8Array, options?: AnalyzeOptions & QueueOptions): Promise<Analysis>;
-  embed(image: Uint8Array, options?: CallOptions & QueueOptions): Promise<Embedding>;
+  embed(image: Uint8Array, options?: EmbedOptions & QueueOptions): Promise<Embedding>;
 }
 
 /**
@@ -108,38 +108,22 @@ export async function openPool({
     stuckAfterMs,
   });
 
-  /** Runs all parts of a call. The call queues again before each part, so that other callers are served between. */
-  async function call<Name extends Operation>(
-    operation: Name,
-    image: Uint8Array,
-    { boxes, detect, vectors, attributes, maxFaces, ...options }: AnalyzeOptions & QueueOptions = {},
-  ): Promise<Results[Name][]> {
-    checkBoxCount(operation, boxes);
-    const parts: Results[Name][] = [];
-    let checkpoint: Checkpoint | undefined;
-    do {
-      const jobOptions = { boxes, detect, vectors, attributes, maxFaces };
-      const job: Job<Name> = { operation, image, options: jobOptions, checkpoint };
-      const part = await runPart(job, options, parts.length === 0 ? "new" : "continued");
-      parts.push(part);
-      checkpoint = part.checkpoint;
-    } while (checkpoint);
-    return parts;
-  }
-
-  async function runPart<Name extends Operation>(
-    job: Job<Name>,
-    { signal, onStage, caller, deadlineMs }: CallOptions & QueueOptions,
-    firstState: JobOptions["state"],
+  /** Runs a call, or one part of it, on a worker. */
+  async function run<Name extends Operation>(
+    job: Omit<Job<Name>, "options">,
+    options: AnalyzeOptions & EmbedOptions & QueueOptions = {},
   ): Promise<Results[Name]> {
+    const { signal, onStage, caller, deadlineMs, ...jobOptions } = options;
+    checkBoxCount(job.operation, options.boxes);
+    const firstState = job.targets ? "continued" : "new";
     const startMs = performance.now();
     let result: TaskResult | undefined;
     let wasStuck = false;
     // A job that was assigned in advance has no result if it was revoked. Then it needs another worker.
-    for (let state = firstState; !result; state = "revoked") {
+    for (let state: JobOptions["state"] = firstState; !result; state = "revoked") {
       const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
       const { worker } = assignment;
-      const execution = worker.run({ type: "run", job }, signal);
+      const execution = worker.run({ type: "run", job: { ...job, options: jobOptions } }, signal);
       execution.finished
         .then(() => worker.isAlive && queue.end(assignment))
         // The queue would never use this worker again, so replace it.
@@ -162,12 +146,14 @@ export async function openPool({
   return {
     identity: supervisor.identity,
     async analyze(image, options) {
-      const parts = await call("analyze", image, options);
-      const analysis = mergeAnalysis(parts.map(unpackAnalysis), options);
+      // The call queues again before each part, so that other callers are served between.
+      const analysis = await analyzeInParts(async (targets) =>
+        unpackAnalysis(await run({ operation: "analyze", image, targets }, options)),
+      );
       return { ...analysis, faces: analysis.faces.map(copyVector) };
     },
     async embed(image, options) {
-      return copyVector(mergeEmbedding(await call("embed", image, options)));
+      return copyVector(await run({ operation: "embed", image }, options));
     },
     async close() {
       supervisor.stopRestarting();

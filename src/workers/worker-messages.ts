@@ -1,24 +1,34 @@
 // The messages between the server and a worker process.
 import { FaceError, type FaceErrorKind } from "../core/errors.ts";
-import type { Checkpoint, PartialAnalysis, PartialEmbedding, RankedFace } from "../core/partial-work.ts";
-import type { AnalyzeOptions, AnalyzerOptions, Box, Point, Stage } from "../core/types.ts";
+import type { PartialAnalysis } from "../core/parts.ts";
+import type { Target } from "../core/steps/choose.ts";
+import type {
+  AnalyzeOptions,
+  AnalyzerOptions,
+  Box,
+  Embedding,
+  EmbedOptions,
+  Face,
+  Point,
+  Stage,
+} from "../core/types.ts";
 
-/** The result of one part of each operation. */
+/** The result of each operation: for `analyze`, of one part. */
 export interface Results {
   readonly analyze: PackedAnalysis;
-  readonly embed: PartialEmbedding;
+  readonly embed: Embedding;
 }
 
 /** The operations of an analyzer. */
 export type Operation = keyof Results;
 
-/** One part of a call, without the options that cannot be sent: the signal and the stage callback. */
+/** A call, or one part of it, without the options that cannot be sent: the signal and the stage callback. */
 export interface Job<Name extends Operation = Operation> {
   readonly operation: Name;
   readonly image: Uint8Array;
-  readonly options: Omit<AnalyzeOptions, "signal" | "onStage">;
-  /** Where to resume; missing in the first part. */
-  readonly checkpoint?: Checkpoint | undefined;
+  readonly options: Omit<AnalyzeOptions & EmbedOptions, "signal" | "onStage">;
+  /** What an earlier part of `analyze` has left; missing in the first part. */
+  readonly targets?: readonly Target[] | undefined;
 }
 
 /** A task of a worker. `open` comes first and loads the networks. */
@@ -52,7 +62,7 @@ export interface PackedAnalysis extends Omit<PartialAnalysis, "faces"> {
 }
 
 /** A face as it is sent. The landmarks are one array, because 68 objects are slow to serialize. */
-interface PackedFace extends Omit<RankedFace, "landmarks"> {
+interface PackedFace extends Omit<Face, "landmarks"> {
   /** x and y of each landmark. */
   readonly landmarks: Float64Array;
 }

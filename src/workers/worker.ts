@@ -1,8 +1,7 @@
 // The program of a worker process: an analyzer that gets its tasks by messages and runs one at a time. Only the pool
 // starts it.
-import type { ResumableAnalyzer } from "../core/analyzer.ts";
+import type { PartialAnalyzer } from "../core/analyzer.ts";
 import { createSyntheticFace } from "../core/image/synthetic-face.ts";
-import { WORKER_PART_LIMITS } from "../core/partial-work.ts";
 import type { Analyzer, AnalyzerOptions, Stage } from "../core/types.ts";
 import {
   type Job,
@@ -32,7 +31,7 @@ process.on("message", ({ id, ...request }: WorkerRequest) => {
 /** Tasks that have not ended. The first one is running. */
 const tasks: { readonly id: number; readonly task: Task }[] = [];
 
-let resumable: ResumableAnalyzer | undefined;
+let partial: PartialAnalyzer | undefined;
 /** Cancels the running task. */
 let controller = new AbortController();
 
@@ -83,11 +82,11 @@ function send(response: WorkerResponse): void {
 
 async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {
   // Not imported statically: native code takes a while to load, and until then a signal would end the process.
-  const { createAnalyzer, createResumableAnalyzer } = await import("../core/analyzer.ts");
+  const { createAnalyzer, createPartialAnalyzer } = await import("../core/analyzer.ts");
   const { openNetworks } = await import("../core/networks.ts");
   const { default: sharp } = await import("sharp");
   const networks = await openNetworks(modelsDir, digests);
-  resumable = createResumableAnalyzer(networks, limits ?? {}, WORKER_PART_LIMITS);
+  partial = createPartialAnalyzer(networks, limits);
   const face = createSyntheticFace();
   // As large as a usual photo, so that the memory for one is allocated.
   const frame = sharp(face).resize({ width: 640, height: 480, fit: "contain" });
@@ -99,15 +98,15 @@ async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<st
 }
 
 async function runJob(
-  { operation, image, options, checkpoint }: Job,
+  { operation, image, options, targets }: Job,
   signal: AbortSignal,
   onStage: OnStage,
 ): Promise<Results[Operation]> {
-  if (!resumable) throw new Error("The worker got a job before it was opened.");
+  if (!partial) throw new Error("The worker got a job before it was opened.");
   const callOptions = { ...options, signal, onStage };
   return operation === "analyze"
-    ? packAnalysis(await resumable.analyze(image, callOptions, checkpoint))
-    : resumable.embed(image, callOptions, checkpoint);
+    ? packAnalysis(await partial.analyze(image, callOptions, targets))
+    : partial.embed(image, callOptions);
 }
 
 /**

@@ -4,7 +4,7 @@ import { createAnalyzer } from "../../src/core/analyzer.ts";
 import type { Analyzer } from "../../src/core/index.ts";
 import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
-import { boxOf, FACES } from "../support/faces.ts";
+import { createCrowd } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 let analyzer: Analyzer;
@@ -29,12 +29,17 @@ beforeAll(async () => {
 beforeEach(() => imageCounts.clear());
 afterAll(() => analyzer.close());
 
-const face = { boxes: [FACES[3][1]!] };
-const wall = boxOf(700, 60, 900, 260);
-
-test("a vector does not need the attributes network", async () => {
+test("a vector needs the detector and the embedding network", async () => {
   await analyzer.embed(photograph(3));
-  expect([...imageCounts.keys()]).toEqual(["detect", "mesh", "embed"]);
+  expect([...imageCounts.keys()]).toEqual(["detect", "embed"]);
+});
+
+test("the mesh network runs for landmarks and pose only", async () => {
+  await analyzer.embed(photograph(3), { pose: true });
+  expect([...imageCounts.keys()]).toEqual(["detect", "embed", "mesh"]);
+  imageCounts.clear();
+  await analyzer.analyze(photograph(3), { landmarks: false });
+  expect([...imageCounts.keys()]).toEqual(["detect", "attributes"]);
 });
 
 test("attributes do not need the embedding network", async () => {
@@ -42,17 +47,10 @@ test("attributes do not need the embedding network", async () => {
   expect([...imageCounts.keys()]).toEqual(["detect", "mesh", "attributes"]);
 });
 
-test("a box around a face does not need the detector", async () => {
-  await analyzer.embed(photograph(3), face);
-  expect([...imageCounts.keys()]).toEqual(["mesh", "embed"]);
-});
-
-test("a box without a face needs the detector, unless detection is off", async () => {
-  await analyzer.embed(photograph(1), { boxes: [wall], detect: false });
-  expect([...imageCounts.keys()]).toEqual(["mesh", "embed"]);
-  imageCounts.clear();
-  await expect(analyzer.embed(photograph(1), { boxes: [wall] })).rejects.toThrow();
-  expect([...imageCounts.keys()]).toEqual(["mesh", "detect"]);
+test("the vector of one face costs no more in a crowd", async () => {
+  const { facesFound } = await analyzer.embed(await createCrowd(16));
+  expect(facesFound).toBeGreaterThan(12);
+  expect(imageCounts.get("embed")).toBe(1);
 });
 
 test("an image without a face needs only the detector", async () => {
@@ -62,11 +60,9 @@ test("an image without a face needs only the detector", async () => {
 });
 
 test.each([
-  [320, 240, 2],
-  [1024, 768, 8],
-  [1536, 1152, 8],
-  [2048, 1536, 8],
-  [4096, 3072, 8],
+  [320, 240, 3],
+  [1024, 768, 4],
+  [4096, 3072, 4],
 ])("an image of %i by %i pixels without a face is searched in %i views", async (width, height, views) => {
   await analyzer.analyze(await blank(width, height));
   expect(imageCounts.get("detect")).toBe(views);

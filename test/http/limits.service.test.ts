@@ -17,7 +17,7 @@ import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FaceService, GetFaceVecRequestSchema } from "../../gen/ts/face/v1/face_pb.ts";
 import { HealthCheckRequestSchema } from "../../gen/ts/grpc/health/v1/health_pb.ts";
-import { FACES_PER_PART } from "../../src/core/partial-work.ts";
+import { FACES_PER_PART } from "../../src/core/parts.ts";
 import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
 import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/limits.ts";

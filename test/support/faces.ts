@@ -1,7 +1,14 @@
 import sharp, { type Sharp } from "sharp";
 import { expect } from "vitest";
 import { iou } from "../../src/core/geometry.ts";
-import { type Analyzer, type Box, type Face, openAnalyzer, type Point } from "../../src/core/index.ts";
+import {
+  type Analyzer,
+  type Box,
+  type Face,
+  openAnalyzer,
+  type Point,
+  poseOf,
+} from "../../src/core/index.ts";
 import { VECTOR_NORM } from "../../src/core/steps/embed.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
@@ -107,7 +114,8 @@ export function meanPointDistance(
 
 /** Expects that every number of a face is finite and within its range, and that its box has an area. */
 export function expectUsable(face: Face): void {
-  const { box, landmarks, vector, pose, light, presence, genderConfidence } = face;
+  const { box, landmarks, vector, light, presence, genderConfidence } = face;
+  const pose = poseOf(face);
   const coordinates = [...Object.values(box), ...landmarks.flatMap(({ x, y }) => [x, y])];
   const numbers = [...coordinates, ...(vector ?? []), ...Object.values(pose), light, presence];
   expect(numbers.filter((value) => !Number.isFinite(value))).toEqual([]);

@@ -24,7 +24,7 @@ export function buildGraph(
   parts: readonly Part[],
   outputs: readonly string[] = ["y"],
 ): Graph {
-  const graph = createGraph("small", [null, ...shape]);
+  const graph = createGraph("small", ["N", ...shape]);
   graph.input[0]!.name = "data";
   graph.node = parts.flatMap(({ nodes }) => nodes);
   graph.initializer = parts.flatMap(({ weights }) => weights);

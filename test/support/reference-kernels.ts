@@ -1,7 +1,7 @@
 // Plain TypeScript versions of the WebAssembly kernels, to compare them with.
 import type { Pixels } from "../../src/core/types.ts";
 
-/** Where and how a crop samples an image; the parameters of `sampleRotated` in src/core/crop/kernels.wasm.d.ts. */
+/** Where and how a crop samples an image; the parameters of `sample` in src/core/crop/kernels.wasm.d.ts. */
 export interface SamplingGrid {
   readonly x: number;
   readonly y: number;
@@ -9,15 +9,10 @@ export interface SamplingGrid {
   readonly b: number;
   readonly gap: number;
   readonly side: number;
-  readonly scale: number;
-  readonly offset: number;
 }
 
 /** Three planes of a crop whose pixels are the mean of two by two samples. */
-export function sampleCrop(
-  image: Pixels,
-  { x, y, a, b, gap, side, scale, offset }: SamplingGrid,
-): Float32Array {
+export function sampleCrop(image: Pixels, { x, y, a, b, gap, side }: SamplingGrid): Float32Array {
   const planes = new Float32Array(3 * side * side);
   for (let row = 0; row < side; row++)
     for (let column = 0; column < side; column++) {
@@ -27,7 +22,7 @@ export function sampleCrop(
         const samples = [top, top + gap].flatMap((sampleY) =>
           [left, left + gap].map((sampleX) => interpolate(image, sampleX, sampleY, channel)),
         );
-        planes[(channel * side + row) * side + column] = mean(samples) * scale + offset;
+        planes[(channel * side + row) * side + column] = mean(samples);
       }
     }
   return planes;

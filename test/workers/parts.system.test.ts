@@ -1,12 +1,6 @@
 // A call with many faces is run in parts, and other callers are served between two parts.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type AnalyzeOptions, type Analyzer, FaceError } from "../../src/core/index.ts";
-import {
-  mergeAnalysis,
-  mergeEmbedding,
-  type PartialAnalysis,
-  type PartialEmbedding,
-} from "../../src/core/partial-work.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { openPool, type Pool, type QueueOptions } from "../../src/workers/pool.ts";
 import { boxOf, createCrowd, FACES, openRealAnalyzer } from "../support/faces.ts";
@@ -66,7 +60,7 @@ describe("results do not depend on the number of parts", () => {
     expect(fromPool).toStrictEqual(await analyzer.embed(image));
     expect(fromPool.facesFound).toBeGreaterThan(32);
     expect(fromPool.box).toEqual((await analyzer.analyze(image)).faces[0]!.box);
-    expect(count.parts).toBeGreaterThan(2);
+    expect(count.parts).toBe(1);
   });
 
   test("for 40 boxes", async () => {
@@ -96,22 +90,6 @@ describe("results do not depend on the number of parts", () => {
     expect(detailsOf(fromPool)).toEqual(detailsOf(expected));
     expect(count.parts).toBe(parts);
   });
-});
-
-test("faces of all parts are merged by rank: confident ones first, then by prominence", () => {
-  const part = (...faces: [boolean, number][]) => ({
-    width: 1,
-    height: 1,
-    facesFound: 5,
-    faces: faces.map(([isConfident, prominence]) => ({
-      rank: { isConfident, prominence },
-      light: prominence,
-    })),
-  });
-  const parts = [part([true, 2], [false, 9]), part([true, 1], [true, 3], [true, 2.5])] as unknown[];
-  const { faces } = mergeAnalysis(parts as PartialAnalysis[]);
-  expect(faces).toEqual([3, 2.5, 2, 1, 9].map((light) => ({ light })));
-  expect(mergeEmbedding(parts as PartialEmbedding[])).toMatchObject({ light: 3, facesFound: 5 });
 });
 
 test.each([

@@ -3,6 +3,8 @@ import { decode } from "../../src/core/image/decode.ts";
 import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { openNetworks } from "../../src/core/networks.ts";
 import { findFaces } from "../../src/core/steps/find.ts";
+import { lookAgain } from "../../src/core/steps/look-again.ts";
+import { fitMeshes } from "../../src/core/steps/mesh.ts";
 import { measurePose } from "../../src/core/steps/pose.ts";
 import type { Point } from "../../src/core/types.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
@@ -23,10 +25,11 @@ export async function computeMeshes(photos: readonly AnnotatedPhoto[]): Promise<
   const toFit = photos.filter(({ file }) => splitOfFile(file) === "fit");
   const faces = await mapWithProgress("meshes", toFit, async ({ file, landmarks }) => {
     const { pixels, width } = await decode(readFileSync(file), DEFAULT_LIMITS);
-    const found = findAnnotatedFace(await findFaces(networks, pixels), landmarks);
+    const found = findAnnotatedFace(await findFaces(networks.detect, pixels, "all"), landmarks);
     if (!found || pixels.width !== width) return [];
-    const { points: mesh } = found.face.mesh;
-    return [{ landmarks, mesh, yawDegrees: measurePose(mesh).yawDegrees }];
+    const [settled] = await lookAgain(networks.detect, pixels, [found.face]);
+    const [mesh] = await fitMeshes(networks.mesh, pixels, [settled!]);
+    return [{ landmarks, mesh: mesh!, yawDegrees: measurePose(mesh!).yawDegrees }];
   });
   await networks.close();
   return faces.flat();

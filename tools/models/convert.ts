@@ -11,7 +11,7 @@ import { storeHalf } from "./store-half.ts";
 export function convert(name: string, source: Source, files: readonly Uint8Array[]): Uint8Array {
   const graph = readGraph(name, source, files);
   graph.name = name;
-  const optimised = optimise(graph, { input: source.input, outputs: source.outputs });
+  const optimised = optimise(graph, source);
   return writeOnnx(source.storesHalf ? storeHalf(optimised) : optimised);
 }
 

@@ -42,17 +42,17 @@ export function writeOnnx(graph: Graph): Uint8Array {
   return toBinary(ModelSchema, model);
 }
 
-/** Creates an empty graph with one float input. `null` in the shape is the batch dimension. */
-export function createGraph(name: string, inputShape: readonly (number | null)[]): Graph {
+/** Creates an empty graph with one float input. A name in the shape is a dimension of any size. */
+export function createGraph(name: string, inputShape: readonly (number | string)[]): Graph {
   return create(GraphSchema, { name, input: [floatValue("input", inputShape)] });
 }
 
-/** Creates a float input or output of a graph. `null` in the shape is the batch dimension. */
-export function floatValue(name: string, shape?: readonly (number | null)[]): Value {
+/** Creates a float input or output of a graph. A name in the shape is a dimension of any size. */
+export function floatValue(name: string, shape?: readonly (number | string)[]): Value {
   const dim = shape?.map((size) => ({
     size:
-      size === null
-        ? { case: "param" as const, value: "N" }
+      typeof size === "string"
+        ? { case: "param" as const, value: size }
         : { case: "value" as const, value: BigInt(size) },
   }));
   return create(ValueSchema, {

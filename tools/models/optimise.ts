@@ -17,6 +17,10 @@ import { replacePRelus } from "./replace-prelus.ts";
 export interface Names {
   /** The name of the only input in the source graph. It becomes "input". */
   readonly input: string;
+  /** Whether the source graph expects blue, green, red. */
+  readonly isBgr?: boolean;
+  /** What the source graph expects for 255. */
+  readonly white?: number;
   /** By output name: the values of the source graph that are concatenated along the second axis. */
   readonly outputs: Readonly<Record<string, readonly string[]>>;
 }
@@ -29,6 +33,7 @@ export function optimise(graph: Graph, names: Names): Graph {
   renameInputAndOutputs(graph, names);
   foldConstants(graph);
   removeIdentities(graph);
+  adaptInput(graph, names);
   foldBatchNorms(graph);
   keepBlockedLayout(graph);
   replacePRelus(graph);
@@ -40,9 +45,14 @@ export function optimise(graph: Graph, names: Names): Graph {
 function renameInputAndOutputs(graph: Graph, { input, outputs }: Names): void {
   const initializers = new Set(graph.initializer.map((tensor) => tensor.name));
   const [image] = graph.input.filter((value) => !initializers.has(value.name));
-  const shape = image?.type?.tensorType?.shape?.dim.map(({ size }) => Number(size.value)) ?? [];
+  const shape = image?.type?.tensorType?.shape?.dim.map(({ size }) => size) ?? [];
   if (image?.name !== input) throw new Error(`${graph.name}: the input is ${image?.name}, not ${input}`);
-  graph.input = [floatValue("input", [null, ...shape.slice(1)])];
+  graph.input = [
+    floatValue("input", [
+      "N",
+      ...shape.slice(1).map(({ value }) => (typeof value === "bigint" ? Number(value) : value!)),
+    ]),
+  ];
   for (const node of graph.node) node.input = node.input.map((name) => (name === input ? "input" : name));
   graph.output = Object.entries(outputs).map(([output, parts]) => {
     const [only] = parts;
@@ -54,6 +64,26 @@ function renameInputAndOutputs(graph: Graph, { input, outputs }: Names): void {
     return floatValue(output);
   });
   graph.valueInfo = [];
+}
+
+/** Makes a graph accept red, green, blue from 0 to 255: changes the weights of its first convolution. */
+function adaptInput(graph: Graph, { isBgr = false, white = 255 }: Names): void {
+  if (!isBgr && white === 255) return;
+  const initializers = initializersOf(graph);
+  for (const conv of graph.node.filter(({ input }) => input[0] === "input")) {
+    const weight = initializers.get(conv.input[1]!);
+    if (conv.opType !== "Conv" || !weight)
+      throw new Error(`${graph.name}: ${conv.output[0]} is not a convolution`);
+    const [, colours = 0, ...kernel] = dimsOf(weight);
+    const values = floatsOf(weight);
+    const plane = kernel.reduce((area, size) => area * size, 1);
+    const adapted = values.map((_, i) => {
+      const colour = Math.floor(i / plane) % colours;
+      return (values[isBgr ? i + (colours - 1 - 2 * colour) * plane : i]! * white) / 255;
+    });
+    graph.initializer.push(floatTensor(`${weight.name}/rgb`, dimsOf(weight), adapted));
+    conv.input[1] = `${weight.name}/rgb`;
+  }
 }
 
 /** Constant folding: replaces Constant nodes and casts of half precision initializers by float initializers. */

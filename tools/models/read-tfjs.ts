@@ -56,7 +56,7 @@ class Converter {
   private createGraph(node: TfNode): void {
     const [, height, width, channels] = node.attr?.shape?.shape?.dim.map(({ size }) => Number(size)) ?? [];
     if (!height || !width || !channels) throw new Error(`${this.name}: the input's size is not fixed`);
-    this.graph = createGraph(this.name, [null, channels, height, width]);
+    this.graph = createGraph(this.name, ["N", channels, height, width]);
     this.sizes.set(node.name, [channels, height, width]);
     this.addNode("Identity", ["input"], node.name);
   }

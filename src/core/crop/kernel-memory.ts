@@ -1,14 +1,15 @@
 import { instantiate } from "./kernels.wasm.js";
 
-/** Largest side of a crop, in pixels. */
-export const MAX_CROP_SIDE = 256;
+/** Largest side of a crop, in pixels: that of the detector. */
+export const MAX_CROP_SIDE = 1024;
 
 /** Largest batch of a network. Two crops share one read of the weights; more crops do not fit into a core's cache. */
 export const MAX_BATCH_SIZE = 2;
 
-const SCRATCH_BYTES = 64 * 1024;
+const SCRATCH_BYTES = 32 * 1024;
 
-const TENSOR_FLOATS = MAX_BATCH_SIZE * 3 * MAX_CROP_SIDE ** 2;
+/** One crop of the largest side, or a batch of smaller ones. */
+export const TENSOR_FLOATS = 3 * MAX_CROP_SIDE ** 2;
 
 /** Fits the pyramid of the largest decoded photo, or the pyramids of two photos of 1920x1280. */
 const PYRAMIDS_BYTES = 20 * 1024 * 1024;

@@ -16,13 +16,12 @@ export interface CropKernels {
    * @param a Step to the right in the image for one pixel to the right in the crop.
    * @param b Step down in the image for one pixel to the right in the crop.
    * @param gap Distance between two samples along an axis, in image pixels: 0 to 1.
-   * @param scratch Address of 64 KiB that the kernel may overwrite.
+   * @param scratch Address of 32 KiB that the kernel may overwrite.
    * @param planes Address of the output.
-   * @param side Width and height of the crop: a multiple of PIXELS_PER_STEP.
-   * @param scale Factor of the colour values.
-   * @param offset Added to the scaled colour values.
+   * @param columns Width of the crop: a multiple of PIXELS_PER_STEP.
+   * @param rows Height of the crop.
    */
-  sampleRotated(
+  sample(
     image: number,
     stride: number,
     width: number,
@@ -34,26 +33,8 @@ export interface CropKernels {
     gap: number,
     scratch: number,
     planes: number,
-    side: number,
-    scale: number,
-    offset: number,
-  ): void;
-
-  /** The same for a crop that is not rotated, faster. `step` stands for `a`, is above 0, and `b` is 0. */
-  sampleUpright(
-    image: number,
-    stride: number,
-    width: number,
-    height: number,
-    x: number,
-    y: number,
-    step: number,
-    gap: number,
-    scratch: number,
-    planes: number,
-    side: number,
-    scale: number,
-    offset: number,
+    columns: number,
+    rows: number,
   ): void;
 
   /**

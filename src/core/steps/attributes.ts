@@ -1,12 +1,13 @@
 import { crop } from "../crop/crop.ts";
 import { composeTransforms } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import { AGE_RANGES, type Attributes, type Pixels, type Point } from "../types.ts";
+import { AGE_RANGES, type Attributes, type Pixels } from "../types.ts";
 import { alignmentTransform, TEMPLATE_SIDE } from "./align.ts";
+import type { FivePoints } from "./detect.ts";
 
 /** Side of the network's input in pixels. */
 const SIDE = 80;
-const NORMALIZATION = { scale: 1, offset: 0 };
+const SIZE = { width: SIDE, height: SIDE };
 
 /** The crop is this much wider than the embedding network's, around the same center. */
 const MARGIN = 1.12;
@@ -25,14 +26,14 @@ const RANGE_BY_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
 
 const MIN_GENDER_CONFIDENCE = 0.501;
 
-/** Estimates age range and gender of each face, given its mesh. */
+/** Estimates age range and gender of each face, given its points. */
 export async function estimateAttributes(
   network: Network,
   image: Pixels,
-  faces: readonly (readonly Point[])[],
+  faces: readonly FivePoints[],
 ): Promise<Attributes[]> {
   const crops = faces.map((points) =>
-    crop(image, composeTransforms(alignmentTransform(points), CROP_TO_TEMPLATE), SIDE, NORMALIZATION),
+    crop(image, composeTransforms(alignmentTransform(points), CROP_TO_TEMPLATE), SIZE),
   );
   const { age, male } = await network.run(crops);
   return faces.map((_, i) => {

@@ -1,110 +1,48 @@
-import { boundingBox, boxCenter, iou, longerSide, type Square } from "../geometry.ts";
-import type { Networks } from "../networks.ts";
+import { iou } from "../geometry.ts";
+import type { Network } from "../networks.ts";
 import type { Box, Pixels } from "../types.ts";
-import { detect } from "./detect.ts";
-import { MIN_PRESENCE } from "./detection-pass.ts";
-import type { FoundFace } from "./find.ts";
-import { fitMeshes, type Mesh, refineMeshes, squareAround, squareFor } from "./mesh.ts";
+import { type Detection, detect, type FivePoints } from "./detect.ts";
+import { lookAgain, SURE_SCORE, viewAround } from "./look-again.ts";
 
-/** Scales of a caller's box to try the mesh at: the box may be tight around a face or wide around a head. */
-const BOX_SCALES = [1, 0.7];
+/** The least score of a face in a box. The caller says that there is one, so it is lower than elsewhere. */
+const MIN_SCORE = 0.5;
 
-/** A mesh has converged once its IoU with the previous fit reaches this value. */
-const CONVERGED_IOU = 0.9;
-const MAX_FITS = 6;
+/** A second view for boxes that are much larger than the face. */
+const WIDE_VIEW = { margin: 1.6, side: 320 };
 
-/** Size of the region to search for a face, in relation to a box in which the mesh network sees none. */
-const SEARCH_REGION_SCALE = 1.6;
+/** Where the five points of a usual face lie in its box, as shares of width and height. */
+const USUAL_POINTS = [
+  [0.27, 0.39],
+  [0.73, 0.39],
+  [0.5, 0.59],
+  [0.3, 0.74],
+  [0.7, 0.74],
+] as const;
 
-/** Minimum side, in decoded pixels, to fit a mesh to. The points of a smaller mesh coincide in rounding errors. */
-const MIN_MESH_SIDE = 1;
-
-/** Fits a mesh to the face that fills a box, if there is one. */
-export async function fitFaceToBox(
-  networks: Networks,
+/** Finds the face that a box is meant for: the one with the largest IoU. Returns undefined if there is none. */
+export async function findFaceInBox(
+  network: Network,
   image: Pixels,
   box: Box,
-  signal?: AbortSignal,
-): Promise<FoundFace | undefined> {
-  const meshes = await fitMeshes(
-    networks.mesh,
-    image,
-    BOX_SCALES.map((scale) => squareForBox(box, scale)),
-  );
-  signal?.throwIfAborted();
-  const best = meshes.find(({ presence }) => presence >= MIN_PRESENCE) ?? meshes[0]!;
-  const mesh = await convergeMesh(networks, image, best, signal);
-  return isOnFace(mesh, box) ? { box: boundingBox(mesh.points), mesh } : undefined;
-}
-
-/**
- * Takes a box as one face, whatever it shows. Without a face in it, the mesh is the network's guess, `presence` is low,
- * and the face has the box of the caller.
- */
-export async function takeBoxAsFace(
-  networks: Networks,
-  image: Pixels,
-  box: Box,
-  signal?: AbortSignal,
-): Promise<FoundFace> {
-  const found = await fitFaceToBox(networks, image, box, signal);
-  if (found) return found;
-  // The same fits as for a detection: a profile, which the mesh network does not recognize, keeps its vector. Further
-  // fits would drift away from the box.
-  const [first] = await fitMeshes(networks.mesh, image, [squareForBox(box)]);
-  signal?.throwIfAborted();
-  const [second] = await fitMeshes(networks.mesh, image, [squareAround(first!)]);
-  signal?.throwIfAborted();
-  const [mesh] = await refineMeshes(networks.mesh, image, [second!]);
-  signal?.throwIfAborted();
-  return { box: isOnFace(mesh!, box) ? boundingBox(mesh!.points) : box, mesh: mesh! };
-}
-
-/** Detects the face that a loose box is meant for: the one with the largest IoU. */
-export async function detectFaceNearBox(
-  networks: Networks,
-  image: Pixels,
-  box: Box,
-  signal?: AbortSignal,
-): Promise<FoundFace | undefined> {
-  const region = { center: boxCenter(box), side: longerSide(box) * SEARCH_REGION_SCALE, radians: 0 };
-  const detections = await detect(networks.detect, image, [region]);
-  signal?.throwIfAborted();
-  const [best] = detections
-    .filter((detection) => iou(detection.box, box) > 0)
-    .toSorted((one, other) => iou(other.box, box) - iou(one.box, box));
-  if (!best) return undefined;
-  const square = squareFor(boxCenter(best.box), longerSide(best.box), best.eyes);
-  const [first] = await fitMeshes(networks.mesh, image, [square]);
-  signal?.throwIfAborted();
-  const mesh = await convergeMesh(networks, image, first!, signal);
-  return isOnFace(mesh, box) ? { box: boundingBox(mesh.points), mesh } : undefined;
-}
-
-function squareForBox(box: Box, scale = 1): Square {
-  return squareFor(boxCenter(box), Math.max(MIN_MESH_SIDE, longerSide(box) * scale));
-}
-
-/** Whether a mesh has ended up on a face, and this face is in the box. */
-function isOnFace({ presence, points }: Mesh, box: Box): boolean {
-  return presence >= MIN_PRESENCE && iou(boundingBox(points), box) > 0;
-}
-
-/** Repeats the fit until it converges, then refines it. */
-async function convergeMesh(
-  networks: Networks,
-  image: Pixels,
-  first: Mesh,
-  signal?: AbortSignal,
-): Promise<Mesh> {
-  let mesh = first;
-  for (let fits = 0, overlap = 0; fits < MAX_FITS && overlap < CONVERGED_IOU; fits++) {
-    const [next] = await fitMeshes(networks.mesh, image, [squareAround(mesh)]);
-    signal?.throwIfAborted();
-    overlap = iou(boundingBox(mesh.points), boundingBox(next!.points));
-    mesh = next!;
+): Promise<Detection | undefined> {
+  for (const view of [viewAround(box, 0), viewAround(box, 0, WIDE_VIEW.margin, WIDE_VIEW.side)]) {
+    const [detections] = await detect(network, image, [view], MIN_SCORE);
+    const [best] = detections!
+      .filter((detection) => iou(detection.box, box) > 0)
+      .sort((one, other) => iou(other.box, box) - iou(one.box, box));
+    if (best) return best;
   }
-  const [refined] = await refineMeshes(networks.mesh, image, [mesh]);
-  signal?.throwIfAborted();
-  return refined!;
+  // A face that lies on its side may score less.
+  const [turned] = await lookAgain(network, image, [faceFromBox(box)]);
+  return turned && turned.score >= SURE_SCORE ? turned : undefined;
+}
+
+/** Takes a box as an upright face, whatever it shows. */
+export function faceFromBox(box: Box): Detection {
+  const { x1, y1, x2, y2 } = box;
+  const points = USUAL_POINTS.map(([across, down]) => ({
+    x: x1 + across * (x2 - x1),
+    y: y1 + down * (y2 - y1),
+  })) as unknown as FivePoints;
+  return { box, score: 0, points };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boundingBox, boxCenter, centroid } from "../../../src/core/geometry.ts";
-import type { Analyzer, Face, Point } from "../../../src/core/index.ts";
+import { type Analyzer, type Face, type Point, poseOf } from "../../../src/core/index.ts";
 import { landmarks68 } from "../../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../../src/core/steps/mesh-mirror.ts";
 import {
@@ -37,10 +37,10 @@ beforeAll(async () => {
     const found = (await analyzer.analyze(photograph(sample))).faces;
     faces.push(...FACES[sample].map((box) => faceAt(found, box)));
   }
-  frontal = faces.filter(
-    ({ pose }) =>
-      Math.abs(pose.yawDegrees) < 22 && Math.abs(pose.rollDegrees) < 16 && pose.pitchDegrees > -25,
-  );
+  frontal = faces.filter((face) => {
+    const { yawDegrees, rollDegrees, pitchDegrees } = poseOf(face);
+    return Math.abs(yawDegrees) < 22 && Math.abs(rollDegrees) < 16 && pitchDegrees > -25;
+  });
 });
 afterAll(() => analyzer.close());
 

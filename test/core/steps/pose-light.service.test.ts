@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Analyzer, Face } from "../../../src/core/index.ts";
+import { type Analyzer, type Face, type Pose, poseOf } from "../../../src/core/index.ts";
 import { measureLight } from "../../../src/core/steps/light.ts";
 import {
   ALL_FACES,
@@ -43,30 +43,30 @@ describe("pose", () => {
     ["at her neighbour", 4, 2],
     ["past the camera", 4, 3],
   ])("is negative for a woman who looks left: %s", (_name, sample, i) => {
-    expect(faceOf(sample, i).pose.yawDegrees).toBeLessThan(-15);
+    expect(poseOf(faceOf(sample, i)).yawDegrees).toBeLessThan(-15);
   });
 
   test("is beyond 50 degrees for a profile, which fails the quality check", () => {
-    expect(faceOf(2, 0).pose.yawDegrees).toBeLessThan(-50);
+    expect(poseOf(faceOf(2, 0)).yawDegrees).toBeLessThan(-50);
   });
 
   test.each<[string, Sample, number]>([
     ["over her shoulder", 4, 0],
     ["at her neighbour", 5, 1],
   ])("is positive for a woman who looks right: %s", (_name, sample, i) => {
-    expect(faceOf(sample, i).pose.yawDegrees).toBeGreaterThan(20);
+    expect(poseOf(faceOf(sample, i)).yawDegrees).toBeGreaterThan(20);
   });
 
   test("has a negative pitch when looking down and a positive one when looking up", () => {
-    expect(faceOf(2, 1).pose.pitchDegrees).toBeLessThan(-15);
-    expect(faceOf(2, 2).pose.pitchDegrees).toBeLessThan(-15);
-    expect(faceOf(5, 3).pose.pitchDegrees).toBeGreaterThan(10);
+    expect(poseOf(faceOf(2, 1)).pitchDegrees).toBeLessThan(-15);
+    expect(poseOf(faceOf(2, 2)).pitchDegrees).toBeLessThan(-15);
+    expect(poseOf(faceOf(5, 3)).pitchDegrees).toBeGreaterThan(10);
   });
 
   test("has a positive roll clockwise and a negative one counterclockwise", () => {
-    expect(faceOf(1, 2).pose.rollDegrees).toBeGreaterThan(35);
-    expect(faceOf(1, 1).pose.rollDegrees).toBeLessThan(-20);
-    expect(Math.abs(faceOf(3, 0).pose.rollDegrees)).toBeLessThan(8);
+    expect(poseOf(faceOf(1, 2)).rollDegrees).toBeGreaterThan(35);
+    expect(poseOf(faceOf(1, 1)).rollDegrees).toBeLessThan(-20);
+    expect(Math.abs(poseOf(faceOf(3, 0)).rollDegrees)).toBeLessThan(8);
   });
 
   test.each([20, -20])("rolls with a photograph rotated by %i degrees", async (degrees) => {
@@ -74,8 +74,8 @@ describe("pose", () => {
       const { bytes, rotateBox } = await rotatePhotograph(sample, degrees, 960);
       const faces = await facesOf(bytes);
       for (const [i, box] of FACES[sample].entries()) {
-        const { pose } = faceAt(faces, rotateBox(box));
-        expect(Math.abs(pose.rollDegrees - faceOf(sample, i).pose.rollDegrees - degrees)).toBeLessThan(3);
+        const pose = poseOf(faceAt(faces, rotateBox(box)));
+        expect(Math.abs(pose.rollDegrees - poseOf(faceOf(sample, i)).rollDegrees - degrees)).toBeLessThan(3);
       }
     }
   });
@@ -92,11 +92,11 @@ describe("a mirrored photograph", () => {
       [faceAt(upright.get(sample)!, box), faceAt(reflections.get(sample)!, mirrorBox(box))] as const;
 
     test("mirrors yaw and roll and keeps pitch", () => {
-      const [{ pose }, reflection] = both();
+      const [pose, reflected] = both().map(poseOf) as [Pose, Pose];
       const limit = name === PROFILE ? 6 : 3;
-      expect(Math.abs(pose.yawDegrees + reflection.pose.yawDegrees)).toBeLessThan(limit);
-      expect(Math.abs(pose.rollDegrees + reflection.pose.rollDegrees)).toBeLessThan(limit);
-      expect(Math.abs(pose.pitchDegrees - reflection.pose.pitchDegrees)).toBeLessThan(limit);
+      expect(Math.abs(pose.yawDegrees + reflected.yawDegrees)).toBeLessThan(limit);
+      expect(Math.abs(pose.rollDegrees + reflected.rollDegrees)).toBeLessThan(limit);
+      expect(Math.abs(pose.pitchDegrees - reflected.pitchDegrees)).toBeLessThan(limit);
     });
 
     test("mirrors the landmarks", () => {

@@ -60,7 +60,7 @@ export function nextColumns(columns: v128): v128 {
  * Writes four pixels into the three planes of the input tensor. Each pixel at `pixels` is a vector of red, green,
  * blue and an unused lane.
  */
-export function storePlanes(pixels: usize, planes: usize, planeBytes: usize, offset: v128): void {
+export function storePlanes(pixels: usize, planes: usize, planeBytes: usize): void {
   const pixel0 = v128.load(pixels, 0);
   const pixel1 = v128.load(pixels, 16);
   const pixel2 = v128.load(pixels, 32);
@@ -73,7 +73,7 @@ export function storePlanes(pixels: usize, planes: usize, planeBytes: usize, off
   const red = v128.shuffle<f32>(redGreen01, redGreen23, 0, 1, 4, 5);
   const green = v128.shuffle<f32>(redGreen01, redGreen23, 2, 3, 6, 7);
   const blue = v128.shuffle<f32>(blue01, blue23, 0, 1, 4, 5);
-  v128.store(planes, f32x4.add(red, offset));
-  v128.store(planes + planeBytes, f32x4.add(green, offset));
-  v128.store(planes + 2 * planeBytes, f32x4.add(blue, offset));
+  v128.store(planes, red);
+  v128.store(planes + planeBytes, green);
+  v128.store(planes + 2 * planeBytes, blue);
 }

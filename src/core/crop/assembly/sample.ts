@@ -30,7 +30,7 @@ const ENTRY_BYTES = 6 * VECTOR_BYTES;
  * Samples a crop at any rotation. For each crop pixel it reads three pixels of each of three image rows. See
  * `kernels.wasm.d.ts` for the parameters.
  */
-export function sampleRotated(
+export function sample(
   image: usize,
   stride: i32,
   width: f32,
@@ -42,20 +42,18 @@ export function sampleRotated(
   gap: f32,
   scratch: usize,
   planes: usize,
-  side: i32,
-  scale: f32,
-  offset: f32,
+  columns: i32,
+  rows: i32,
 ): void {
   const table = scratch + PIXELS_PER_STEP * VECTOR_BYTES;
   const gaps = f32x4.splat(gap);
-  const offsets = f32x4.splat(offset);
-  const scales = f32x4.splat(scale * (1 / (WEIGHT_SUM * WEIGHT_SUM * FIXED_ONE)));
-  const planeBytes = 4 * side * side;
-  for (let row = 0; row < side; row++) {
+  const scales = f32x4.splat(1 / (WEIGHT_SUM * WEIGHT_SUM * FIXED_ONE));
+  const planeBytes = 4 * columns * rows;
+  for (let row = 0; row < rows; row++) {
     // Finding the weights and using them in one loop would need more registers than there are.
-    fillTable(table, side, image, stride, width, height, x, y, a, b, gaps, scales);
-    sampleRow(table, side, stride, scratch, planes, planeBytes, offsets);
-    planes += 4 * side;
+    fillTable(table, columns, image, stride, width, height, x, y, a, b, gaps, scales);
+    sampleRow(table, columns, stride, scratch, planes, planeBytes);
+    planes += 4 * columns;
     x -= b;
     y += a;
   }
@@ -63,7 +61,7 @@ export function sampleRotated(
 
 function fillTable(
   entry: usize,
-  side: i32,
+  count: i32,
   image: usize,
   stride: i32,
   width: f32,
@@ -101,7 +99,7 @@ function fillTable(
     columns = nextColumns(columns);
     entry += ENTRY_BYTES;
     column += PIXELS_PER_STEP;
-  } while (column < side);
+  } while (column < count);
 }
 
 function fixedPoint(weights: v128): v128 {
@@ -110,12 +108,11 @@ function fixedPoint(weights: v128): v128 {
 
 function sampleRow(
   entry: usize,
-  side: i32,
+  count: i32,
   stride: i32,
   pixels: usize,
   planes: usize,
   planeBytes: usize,
-  offsets: v128,
 ): void {
   let column = 0;
   do {
@@ -124,11 +121,11 @@ function sampleRow(
     v128.store(pixels, samplePixel(entry + 4, stride), 16);
     v128.store(pixels, samplePixel(entry + 8, stride), 32);
     v128.store(pixels, samplePixel(entry + 12, stride), 48);
-    storePlanes(pixels, planes, planeBytes, offsets);
+    storePlanes(pixels, planes, planeBytes);
     planes += VECTOR_BYTES;
     entry += ENTRY_BYTES;
     column += PIXELS_PER_STEP;
-  } while (column < side);
+  } while (column < count);
 }
 
 /** The pixel of one lane of a table entry: red, green, blue and an unused lane. */

@@ -1,0 +1,25 @@
+import type { Target } from "./steps/choose.ts";
+import type { Analysis } from "./types.ts";
+
+/** The first part of an analysis, or one more. */
+export interface PartialAnalysis extends Analysis {
+  /** What the next part has to measure. */
+  readonly remaining: readonly Target[];
+}
+
+/** Maximum number of faces in one part: about 200 ms of work. */
+export const FACES_PER_PART = 16;
+
+/** Runs all parts of an analysis. */
+export async function analyzeInParts(
+  runPart: (targets: readonly Target[] | undefined) => Promise<PartialAnalysis>,
+): Promise<Analysis> {
+  const { remaining, ...analysis } = await runPart(undefined);
+  const faces = [...analysis.faces];
+  for (let targets = remaining; targets.length > 0; ) {
+    const part = await runPart(targets);
+    faces.push(...part.faces);
+    targets = part.remaining;
+  }
+  return { ...analysis, faces };
+}

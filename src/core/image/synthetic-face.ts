@@ -2,17 +2,17 @@ import { deflateSync } from "node:zlib";
 import { encodeChunk, PNG_SIGNATURE } from "./png-header.ts";
 
 const SIDE = 256;
-const BACKGROUND = 60;
+const BACKGROUND = 172;
 
 /** Grey ellipses, painted in this order: skin, eyes, eyebrows, nose, mouth. */
 const ELLIPSES = [
-  { x: 128, y: 128, width: 124, height: 160, grey: 200 },
-  { x: 102, y: 112, width: 24, height: 10, grey: 50 },
-  { x: 154, y: 112, width: 24, height: 10, grey: 50 },
-  { x: 102, y: 96, width: 36, height: 8, grey: 80 },
-  { x: 154, y: 96, width: 36, height: 8, grey: 80 },
-  { x: 128, y: 140, width: 16, height: 12, grey: 150 },
-  { x: 128, y: 170, width: 48, height: 14, grey: 100 },
+  { x: 128, y: 128, width: 104, height: 176, grey: 200 },
+  { x: 102, y: 110, width: 28, height: 18, grey: 98 },
+  { x: 154, y: 110, width: 28, height: 18, grey: 98 },
+  { x: 100, y: 102, width: 44, height: 12, grey: 64 },
+  { x: 156, y: 102, width: 44, height: 12, grey: 64 },
+  { x: 128, y: 142, width: 24, height: 10, grey: 174 },
+  { x: 128, y: 160, width: 34, height: 6, grey: 156 },
 ];
 
 /** Draws a face that the detector recognizes, and encodes it as a PNG of 256 by 256 pixels. Used for warm-up. */

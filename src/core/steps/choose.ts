@@ -3,7 +3,7 @@ import { boxArea, intersectBoxes, scaleBox } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import type { Box, Photo } from "../types.ts";
 import type { Detection } from "./detect.ts";
-import { faceFromBox, findFaceInBox } from "./face-in-box.ts";
+import { findFaceInBox, mostOverlapping, takeBoxAsFace } from "./face-in-box.ts";
 import { type FoundFace, findFaces } from "./find.ts";
 import { lookAgain } from "./look-again.ts";
 import { MAX_FACES, type Selection } from "./selection.ts";
@@ -15,6 +15,8 @@ export type Target = FoundFace | BoxTarget;
 interface BoxTarget {
   readonly given: Box;
   readonly index: number;
+  /** The face in the photo that overlaps the box most. */
+  readonly nearest?: Detection | undefined;
 }
 
 /** A face whose points are settled. */
@@ -45,14 +47,19 @@ export async function chooseTargets(
   wanted: "all" | "first",
   signal?: AbortSignal,
 ): Promise<Targets> {
-  const { width, height } = photo;
-  if (boxes.length > 0 || !detect) {
-    const given = boxes.length > 0 ? boxes : [{ x1: 0, y1: 0, x2: width, y2: height }];
-    given.forEach((box, index) => toWorkingSize(box, index, photo));
-    return { targets: given.map((box, index) => ({ given: box, index })), facesFound: given.length };
-  }
-  const faces = await findFaces(network, photo.pixels, wanted, signal);
-  return { targets: faces.slice(0, MAX_FACES), facesFound: faces.length };
+  const { width, height, pixels } = photo;
+  const given = boxes.length > 0 || detect ? boxes : [{ x1: 0, y1: 0, x2: width, y2: height }];
+  const scaled = given.map((box, index) => toWorkingSize(box, index, photo));
+  const faces = detect ? await findFaces(network, pixels, given.length > 0 ? "all" : wanted, signal) : [];
+  if (given.length === 0) return { targets: faces.slice(0, MAX_FACES), facesFound: faces.length };
+  return {
+    targets: given.map((box, index) => ({
+      given: box,
+      index,
+      nearest: mostOverlapping(scaled[index]!, faces),
+    })),
+    facesFound: given.length,
+  };
 }
 
 /**
@@ -84,13 +91,13 @@ export async function settleFaces(
 async function faceInBox(
   network: Network,
   photo: Photo,
-  { given, index }: BoxTarget,
+  { given, index, nearest }: BoxTarget,
   mayDetect: boolean,
 ): Promise<Detection> {
   const box = toWorkingSize(given, index, photo);
-  const found = await findFaceInBox(network, photo.pixels, box);
+  if (!mayDetect) return takeBoxAsFace(network, photo.pixels, box);
+  const found = await findFaceInBox(network, photo.pixels, box, nearest);
   if (found) return found;
-  if (!mayDetect) return faceFromBox(box);
   throw new FaceError("noFaceInBox", `No face was found in the box ${formatBox(given)}.`, {
     box: given,
     boxIndex: index,

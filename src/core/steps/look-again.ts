@@ -92,12 +92,13 @@ async function lookAtEach(
 }
 
 /** Returns a view of a face and what surrounds it. */
-export function viewAround(box: Box, radians: number, margin = MARGIN, side = SIDE): View {
-  const square = { center: boxCenter(box), side: longerSide(box) * margin, radians };
-  return { transform: cropTransform(square, side), width: side, height: side };
+export function viewAround(box: Box, radians: number): View {
+  const square = { center: boxCenter(box), side: longerSide(box) * MARGIN, radians };
+  return { transform: cropTransform(square, SIDE), width: SIDE, height: SIDE };
 }
 
-function isSameFace(one: Box, other: Box): boolean {
+/** Whether two boxes are about equal in place and size. */
+export function isSameFace(one: Box, other: Box): boolean {
   const [a, b] = [boxCenter(one), boxCenter(other)];
   const offset = Math.hypot(a.x - b.x, a.y - b.y) / longerSide(one);
   return offset <= MAX_OFFSET && iou(one, other) >= MIN_IOU;

@@ -20,6 +20,9 @@ const MIN_SCORE = 0.5;
 /** A doubtful detection is a face if the mean of its score and that of a second look is at least this. */
 const CONFIRMED_SCORE = 0.7;
 
+/** How many doubtful detections of a run get a second look, the best first. Further ones need the score above. */
+const MAX_SECOND_LOOKS = { all: 32, first: 8 };
+
 /** A run sees faces of about 10 pixels. If one is smaller than this, there may be others that it does not see. */
 const SMALL_FACE = 16;
 /** The size that the smallest face then gets in the second run. */
@@ -30,7 +33,7 @@ const CLOSE_UP_MARGIN = 2;
 
 /**
  * Finds the faces of an image, the most prominent first: those that the detector is sure of, then doubtful ones. If only
- * the first one is wanted, small faces are not looked for.
+ * the first one is wanted, small faces are not looked for, and the cost does not grow with the number of faces.
  */
 export async function findFaces(
   network: Network,
@@ -38,9 +41,9 @@ export async function findFaces(
   wanted: "all" | "first",
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
-  const first = await findInViews(network, image, [wholeView(image, FIRST_SIDE)], signal);
+  const first = await findInViews(network, image, [wholeView(image, FIRST_SIDE)], wanted, signal);
   const further = wanted === "first" && first.length > 0 ? [] : furtherViews(image, first);
-  const second = further.length > 0 ? await findInViews(network, image, further, signal) : [];
+  const second = further.length > 0 ? await findInViews(network, image, further, wanted, signal) : [];
   const frame = { x1: 0, y1: 0, x2: image.width, y2: image.height };
   return suppressNonMaxima([...first, ...second])
     .map((face) => ({ ...face, prominence: prominenceOf(face.box, frame) }))
@@ -51,6 +54,7 @@ async function findInViews(
   network: Network,
   image: Pixels,
   views: readonly View[],
+  wanted: "all" | "first",
   signal?: AbortSignal,
 ): Promise<Detection[]> {
   const found: Detection[] = [];
@@ -59,11 +63,16 @@ async function findInViews(
     signal?.throwIfAborted();
     found.push(...detections!);
   }
+  const sure = found.filter(isSure);
   const doubtful = found.filter((detection) => !isSure(detection));
-  const again = await lookAgain(network, image, doubtful);
+  // Doubtful faces come after the sure ones, so none of them is the first.
+  const looks = wanted === "first" && sure.length > 0 ? 0 : MAX_SECOND_LOOKS[wanted];
+  const again = await lookAgain(network, image, doubtful.slice(0, looks));
   signal?.throwIfAborted();
-  const confirmed = doubtful.filter(({ score }, i) => (score + again[i]!.score) / 2 >= CONFIRMED_SCORE);
-  return [...found.filter(isSure), ...confirmed];
+  const confirmed = doubtful.filter(
+    ({ score }, i) => (score + (again[i]?.score ?? score)) / 2 >= CONFIRMED_SCORE,
+  );
+  return [...sure, ...confirmed];
 }
 
 function isSure({ score }: Detection): boolean {

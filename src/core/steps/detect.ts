@@ -64,19 +64,19 @@ function decode(
   const isOnItsSide = Math.abs(transform.b) > Math.abs(transform.a);
   const detections: Detection[] = [];
   for (let cell = 0; cell < cells; cell++) {
-    const valueOf = (plane: number) => map[plane * cells + cell]!;
-    const score = Math.sqrt(sigmoid(valueOf(PLANES.class)) * sigmoid(valueOf(PLANES.object)));
+    const valueAt = (plane: number) => map[plane * cells + cell]!;
+    const score = Math.sqrt(sigmoid(valueAt(PLANES.class)) * sigmoid(valueAt(PLANES.object)));
     if (score < minScore) continue;
     const [column, row] = [cell % columns, Math.floor(cell / columns)];
     const pointAt = (plane: number) =>
       transformPoint(transform, {
-        x: (column + valueOf(plane)) * stride,
-        y: (row + valueOf(plane + 1)) * stride,
+        x: (column + valueAt(plane)) * stride,
+        y: (row + valueAt(plane + 1)) * stride,
       });
     const { x, y } = pointAt(PLANES.box);
     const [across, down] = isOnItsSide ? [3, 2] : [2, 3];
-    const halfWidth = (Math.exp(valueOf(PLANES.box + across)) * scale) / 2;
-    const halfHeight = (Math.exp(valueOf(PLANES.box + down)) * scale) / 2;
+    const halfWidth = (Math.exp(valueAt(PLANES.box + across)) * scale) / 2;
+    const halfHeight = (Math.exp(valueAt(PLANES.box + down)) * scale) / 2;
     detections.push({
       box: { x1: x - halfWidth, y1: y - halfHeight, x2: x + halfWidth, y2: y + halfHeight },
       score,

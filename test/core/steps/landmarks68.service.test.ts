@@ -59,7 +59,7 @@ const middle = (face: Face, name: keyof typeof GROUPS) => centroid(group(face, n
 test("every face has 68 landmarks in and around its box", () => {
   for (const { landmarks, box } of faces) {
     expect(landmarks).toHaveLength(68);
-    const room = growBox(box, 1.3);
+    const room = growBox(box, 1.45);
     for (const { x, y } of landmarks) {
       expect(x > room.x1 && x < room.x2).toBe(true);
       expect(y > room.y1 && y < room.y2).toBe(true);

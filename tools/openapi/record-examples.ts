@@ -19,7 +19,7 @@ import { EXAMPLES_FILE, fullMethodName, readExamples } from "./examples.ts";
 import { JSON_LINES } from "./requests.ts";
 
 const SIDE = 256;
-const BACKGROUND = "#3c3c3c";
+const BACKGROUND = "#acacac";
 
 const first = Buffer.from(createSyntheticFace());
 // The same face as another photograph would show it: with the head tilted, and compressed.

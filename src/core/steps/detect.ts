@@ -12,6 +12,8 @@ export interface Detection {
   /** Detection score, 0 to 1. */
   readonly score: number;
   readonly points: FivePoints;
+  /** Angle of the view in which it was detected, in radians, clockwise. */
+  readonly viewRadians: number;
 }
 
 /** A part of an image as the detector gets it. */
@@ -61,6 +63,7 @@ function decode(
   const [columns, rows] = [width / stride, height / stride];
   const cells = columns * rows;
   const scale = Math.hypot(transform.a, transform.b) * stride;
+  const viewRadians = Math.atan2(transform.b, transform.a);
   const isOnItsSide = Math.abs(transform.b) > Math.abs(transform.a);
   const detections: Detection[] = [];
   for (let cell = 0; cell < cells; cell++) {
@@ -81,6 +84,7 @@ function decode(
       box: { x1: x - halfWidth, y1: y - halfHeight, x2: x + halfWidth, y2: y + halfHeight },
       score,
       points: [0, 1, 2, 3, 4].map((i) => pointAt(PLANES.points + 2 * i)) as unknown as FivePoints,
+      viewRadians,
     });
   }
   return detections;

@@ -60,5 +60,5 @@ function faceFromBox(box: Box): Detection {
     x: x1 + across * (x2 - x1),
     y: y1 + down * (y2 - y1),
   })) as unknown as FivePoints;
-  return { box, score: 0, points };
+  return { box, score: 0, points, viewRadians: 0 };
 }

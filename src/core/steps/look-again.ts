@@ -16,8 +16,14 @@ const UPRIGHT_SCORE = 0.9;
 const MARGIN = 2.2;
 const SIDE = 160;
 
-/** In a crop that is turned further from upright than this, the points lean towards upright. */
-const MAX_LEAN = (3 * Math.PI) / 180;
+/**
+ * The points of a tilted face lean towards upright: at 20, 30 and 40 degrees they are at 17, 22 and 25. The tilt is about
+ * s (1 + (s / LEAN)^2), where s is the angle of the points, up to 2 s.
+ */
+const LEAN = (32 * Math.PI) / 180;
+
+/** Up to this angle the points do not lean. */
+const MAX_TILT = (3 * Math.PI) / 180;
 const MAX_LOOKS = 4;
 
 /** Angles between two crops in which a face that does not look upright is tried. */
@@ -54,12 +60,13 @@ async function settle(
   const best = await turnUpright(network, image, face, seen);
   if (!best) return { ...face, score: 0 };
   let [previous, last] = [face, best];
-  for (let looks = 1; looks < MAX_LOOKS && angleBetween(previous, last) > MAX_LEAN; looks++) {
+  for (let looks = 1; looks < MAX_LOOKS && tiltOf(last) > MAX_TILT && !agree(previous, last); looks++) {
     const [next] = await lookAtEach(network, image, [last], 0);
     if (!next) break;
     [previous, last] = [last, next];
   }
-  return { box: face.box, score: last.score, points: meanOf(previous.points, last.points) };
+  const points = agree(previous, last) ? meanOf(previous.points, last.points) : last.points;
+  return { ...face, score: last.score, points };
 }
 
 /** Returns the face as seen, or at the angle at which it scores best if that is clearly better. */
@@ -86,7 +93,7 @@ async function lookAtEach(
   faces: readonly Detection[],
   turn: number,
 ): Promise<(Detection | undefined)[]> {
-  const views = faces.map(({ box, points }) => viewAround(box, rollOf(points) + turn));
+  const views = faces.map((face) => viewAround(face.box, levelOf(face) + turn));
   const found = await detect(network, image, views, MIN_SCORE);
   return faces.map(({ box }, i) => found[i]!.find((other) => isSameFace(box, other.box)));
 }
@@ -104,9 +111,25 @@ export function isSameFace(one: Box, other: Box): boolean {
   return offset <= MAX_OFFSET && iou(one, other) >= MIN_IOU;
 }
 
-function angleBetween(one: Detection, other: Detection): number {
-  const difference = rollOf(other.points) - rollOf(one.points);
-  return Math.abs(Math.atan2(Math.sin(difference), Math.cos(difference)));
+/** The angle at which the face is level. */
+function levelOf({ points, viewRadians }: Detection): number {
+  const tilt = normalizeAngle(rollOf(points) - viewRadians);
+  return viewRadians + tilt * (1 + Math.min(1, (tilt / LEAN) ** 2));
+}
+
+/** How far the points are from upright in the view in which they were detected. */
+function tiltOf({ points, viewRadians }: Detection): number {
+  return Math.abs(normalizeAngle(rollOf(points) - viewRadians));
+}
+
+/** Whether two looks show the face at the same angle. */
+function agree(one: Detection, other: Detection): boolean {
+  return Math.abs(normalizeAngle(rollOf(other.points) - rollOf(one.points))) <= MAX_TILT;
+}
+
+/** Returns the same angle between -π and π. */
+function normalizeAngle(radians: number): number {
+  return Math.atan2(Math.sin(radians), Math.cos(radians));
 }
 
 function meanOf(one: FivePoints, other: FivePoints): FivePoints {

@@ -91,7 +91,7 @@ describe("a search", () => {
       requestFor("g", randomVector(), { maxDistance: undefined }),
     );
     expect(matches).toEqual([[]]);
-    expect(threshold.distance).toBeCloseTo(0.465, 2);
+    expect(threshold.distance).toBeCloseTo(0.472, 2);
   });
 
   test("uses the threshold of the request, of the gallery or of its size", async () => {
@@ -101,7 +101,7 @@ describe("a search", () => {
       (await createSearch().search(requestFor(id, randomVector(), { maxDistance }))).threshold.distance;
     expect(await distanceIn("own", 0.2)).toBe(0.2);
     expect(await distanceIn("own")).toBe(0.3);
-    expect(await distanceIn("none")).toBeCloseTo(0.465, 2);
+    expect(await distanceIn("none")).toBeCloseTo(0.472, 2);
   });
 
   test("of another model or in an unknown gallery is rejected", async () => {

@@ -9,38 +9,38 @@ export const MAX_DISTANCE = 0.9;
 /** The confidence at the match distance (spec, 2.3). */
 const MATCH_CONFIDENCE = 0.6;
 /** Slopes of the log-odds over the distance, below and above the match distance. */
-const STEEPNESS = { match: 41, mismatch: 42 };
+const STEEPNESS = { match: 45, mismatch: 49 };
 
 /** The identity of the networks with which the curve was measured. */
-export const CURVE_MODEL = "sface-592244ba8279";
+export const CURVE_MODEL = "sface-7398993872d1";
 
 /** The share of pairs of different people that are closer than a distance, by increasing distance. */
 // biome-ignore format: a table
 const CURVE: readonly (readonly [distance: number, falseMatchRate: number])[] = [
-  [0.4, 2.309e-08],
-  [0.41, 6.291e-08],
-  [0.42, 1.714e-07],
-  [0.43, 4.67e-07],
-  [0.44, 1.272e-06],
-  [0.45, 3.467e-06],
-  [0.46, 9.446e-06],
-  [0.47, 2.574e-05],
-  [0.48, 7.012e-05],
-  [0.49, 0.0001937],
-  [0.5, 0.0005393],
-  [0.51, 0.001418],
-  [0.52, 0.003453],
-  [0.53, 0.008335],
-  [0.54, 0.01805],
-  [0.55, 0.03689],
-  [0.56, 0.07063],
-  [0.57, 0.1249],
-  [0.58, 0.2051],
-  [0.59, 0.3114],
-  [0.6, 0.4383],
+  [0.4, 2.85e-08],
+  [0.41, 7.505e-08],
+  [0.42, 1.977e-07],
+  [0.43, 5.206e-07],
+  [0.44, 1.371e-06],
+  [0.45, 3.611e-06],
+  [0.46, 9.509e-06],
+  [0.47, 2.504e-05],
+  [0.48, 6.01e-05],
+  [0.49, 0.0001703],
+  [0.5, 0.0004575],
+  [0.51, 0.001288],
+  [0.52, 0.003056],
+  [0.53, 0.007189],
+  [0.54, 0.0158],
+  [0.55, 0.03254],
+  [0.56, 0.06249],
+  [0.57, 0.1121],
+  [0.58, 0.1864],
+  [0.59, 0.2867],
+  [0.6, 0.4094],
 ];
 /** Rates below this distance are estimated, because too few pairs were that close. */
-const MIN_MEASURED_DISTANCE = 0.48;
+const MIN_MEASURED_DISTANCE = 0.47;
 
 /** The thresholds for which there is a rate. */
 export const MIN_THRESHOLD = CURVE[0]![0];

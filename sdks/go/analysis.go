@@ -9,7 +9,7 @@ import (
 
 // AnalyzeOptions are the options of AnalyzeImage and AnalyzeImages.
 type AnalyzeOptions struct {
-	// Features are what to return of each face besides box, scores and pose. By default they are landmarks, attributes and
+	// Features are what to return of each face besides box and scores. By default they are landmarks, attributes and
 	// quality.
 	Features []visagev1.Feature
 	// Boxes select the faces instead of detecting them. AnalyzeImages uses those of each image.

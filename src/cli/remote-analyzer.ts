@@ -53,7 +53,7 @@ function faceFromMessage(face: FaceMessage): Face {
     ...(detectionScore !== undefined && { score: detectionScore }),
     presence,
     ...(prominence !== undefined && { prominence }),
-    pose: { yawDegrees: pose?.yaw ?? 0, pitchDegrees: pose?.pitch ?? 0, rollDegrees: pose?.roll ?? 0 },
+    ...(pose && { pose: { yawDegrees: pose.yaw, pitchDegrees: pose.pitch, rollDegrees: pose.roll } }),
     light: quality?.brightness ?? 0,
     landmarks: landmarks.map(({ x, y }) => ({ x, y })),
     ...(age && { age: `${age.minYears}-${age.maxYears}` as AgeRange, ageConfidence: age.confidence }),

@@ -11,7 +11,7 @@ export type Feature = "landmarks" | "attributes" | "embedding" | "quality";
 
 /** Options of an analysis. */
 export interface AnalysisOptions {
-  /** What to return of each face besides box, scores and pose. Default: landmarks, attributes and quality. */
+  /** What to return of each face besides box and scores. Default: landmarks, attributes and quality. */
   readonly features?: readonly Feature[] | undefined;
   /** How many of the detected faces to return, the most prominent first; 1 to 256. Default: 256. */
   readonly maxFaces?: number | undefined;
@@ -36,11 +36,12 @@ export interface AnalyzedFace {
   readonly box: Box;
   /** 0 to 1. Undefined if the call gave the box. */
   readonly detectionScore: number | undefined;
-  /** Probability that the box contains a face, 0 to 1. */
+  /** Detection score of the upright face in a crop of its own, 0 to 1. */
   readonly presence: number;
   /** The order of the faces: the share of the image that a face covers, 0 to 1. Undefined if the call gave the box. */
   readonly prominence: number | undefined;
-  readonly pose: Pose;
+  /** Undefined without the features `landmarks` and `quality`. */
+  readonly pose: Pose | undefined;
   /** 68 landmarks in the usual numbering. Empty without the feature `landmarks`. */
   readonly landmarks: readonly Point[];
   /** Undefined without the feature `quality`. */

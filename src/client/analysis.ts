@@ -88,13 +88,12 @@ export function comparisonFromMessage(message: CompareFacesResponse): FaceCompar
 
 function faceFromMessage(face: Face): AnalyzedFace {
   const { detectionScore, presence, prominence, landmarks, pose, quality, age, gender, embedding } = face;
-  const { yaw, pitch, roll } = pose!;
   return {
     box: boxFromMessage(face.box!),
     detectionScore,
     presence,
     prominence,
-    pose: { yaw, pitch, roll },
+    pose: pose && { yaw: pose.yaw, pitch: pose.pitch, roll: pose.roll },
     landmarks: landmarks.map(({ x, y }) => ({ x, y })),
     quality: quality && {
       size: quality.size,

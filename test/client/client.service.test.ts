@@ -134,7 +134,13 @@ test("analyzeImage returns the chosen features of every face", async () => {
   }
   const features = ["embedding"] as const;
   const [embedded] = (await client.analyzeImage(PHOTO, { features, maxFaces: 1 })).faces;
-  expect(embedded).toMatchObject({ landmarks: [], quality: undefined, age: undefined, gender: undefined });
+  expect(embedded).toMatchObject({
+    landmarks: [],
+    pose: undefined,
+    quality: undefined,
+    age: undefined,
+    gender: undefined,
+  });
   expect(embedded!.embedding).toEqual(await client.getFaceVec(PHOTO));
   const [small] = (await client.analyzeImage(PHOTO, { boxes: [FACES[3][0]!] })).faces;
   expect(small).toMatchObject({ detectionScore: undefined, prominence: undefined });

@@ -122,6 +122,7 @@ describe("the envelope of a success", () => {
     expect(detail.images).toHaveLength(2);
     expect(Object.keys(detail.milliseconds as object).toSorted()).toEqual([
       "decode",
+      "detect",
       "embed",
       "mesh",
       "queue",

@@ -50,7 +50,7 @@ test("counts requests by operation, protocol and outcome, and measures their sta
     `visage_model_info{identity="${service.pool.identity}"} 1`,
   ])
     expect(text).toContain(line);
-  for (const stage of ["queue", "decode", "detect", "mesh", "embed"])
+  for (const stage of ["queue", "decode", "detect", "embed"])
     expect(text).toContain(`visage_stage_duration_seconds_count{stage="${stage}"} 1`);
   expect(text).toMatch(/^visage_connections\{http_version="1"\} [1-9]/m);
   expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);

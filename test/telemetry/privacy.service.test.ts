@@ -173,7 +173,7 @@ async function causeErrors(): Promise<void> {
   const face = cropPhotograph(3, growBox(FACES[3][0]!, 2));
   await post({ img: textOf(await face.clone().resize(100).jpeg().toBuffer()), quality: true });
   await post({ img: textOf(await face.clone().linear(0.1).jpeg().toBuffer()), quality: true });
-  const profile = cropPhotograph(2, growBox(FACES[2][0]!, 2));
+  const profile = cropPhotograph(2, growBox(FACES[2][0]!, 2.6));
   await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
 
   const store = await openAccountStore({ databaseUrl: undefined, dataDir });

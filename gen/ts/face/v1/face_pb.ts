@@ -865,7 +865,8 @@ export type FaceDetail = Message<"face.v1.FaceDetail"> & {
   yaw: number;
 
   /**
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    *
    * @generated from field: double presence = 6;
    */
@@ -873,7 +874,7 @@ export type FaceDetail = Message<"face.v1.FaceDetail"> & {
 
   /**
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
    *
    * @generated from field: optional double prominence = 7;
    */

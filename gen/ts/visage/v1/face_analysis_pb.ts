@@ -175,7 +175,7 @@ export type AnalyzeImageRequest = Message<"visage.v1.AnalyzeImageRequest"> & {
   image?: Image | undefined;
 
   /**
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    *
    * @generated from field: repeated visage.v1.Feature features = 2;
@@ -344,7 +344,7 @@ export type Face = Message<"visage.v1.Face"> & {
   landmarks: Point[];
 
   /**
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    *
    * @generated from field: visage.v1.Pose pose = 4;
    */
@@ -379,7 +379,8 @@ export type Face = Message<"visage.v1.Face"> & {
   embedding?: Embedding | undefined;
 
   /**
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    *
    * @generated from field: float presence = 9;
    */
@@ -387,7 +388,7 @@ export type Face = Message<"visage.v1.Face"> & {
 
   /**
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
    *
    * @generated from field: optional float prominence = 10;
    */

@@ -1485,10 +1485,11 @@ type FaceDetail struct {
 	Light float64 `protobuf:"fixed64,4,opt,name=light,proto3" json:"light,omitempty"`
 	// Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50.
 	Yaw float64 `protobuf:"fixed64,5,opt,name=yaw,proto3" json:"yaw,omitempty"`
-	// Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+	// Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+	// Low for covered faces, and 0 if no face was seen.
 	Presence float64 `protobuf:"fixed64,6,opt,name=presence,proto3" json:"presence,omitempty"`
 	// Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-	// ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+	// ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
 	Prominence    *float64 `protobuf:"fixed64,7,opt,name=prominence,proto3,oneof" json:"prominence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -544,7 +544,7 @@ type AnalyzeImageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The image to analyse.
 	Image *Image `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
-	// What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+	// What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
 	// ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
 	Features []Feature `protobuf:"varint,2,rep,packed,name=features,proto3,enum=visage.v1.Feature" json:"features,omitempty"`
 	// Analyses the faces in these boxes instead of detecting faces; at most 256. The faces are returned in the order of
@@ -842,7 +842,7 @@ type Face struct {
 	// eyebrow 17 to 21, right eyebrow 22 to 26, nose 27 to 35 (30 is the tip), left eye 36 to 41, right eye 42 to 47,
 	// outer lips 48 to 59, inner lips 60 to 67. Left and right are as seen in the image.
 	Landmarks []*Point `protobuf:"bytes,3,rep,name=landmarks,proto3" json:"landmarks,omitempty"`
-	// Orientation of the head.
+	// Orientation of the head, if the request asked for LANDMARKS or QUALITY.
 	Pose *Pose `protobuf:"bytes,4,opt,name=pose,proto3" json:"pose,omitempty"`
 	// Whether the face is suited for recognition, if the request asked for QUALITY.
 	Quality *Quality `protobuf:"bytes,5,opt,name=quality,proto3" json:"quality,omitempty"`
@@ -852,10 +852,11 @@ type Face struct {
 	Gender *GenderEstimate `protobuf:"bytes,7,opt,name=gender,proto3" json:"gender,omitempty"`
 	// The vector of the face, if the request asked for EMBEDDING.
 	Embedding *Embedding `protobuf:"bytes,8,opt,name=embedding,proto3" json:"embedding,omitempty"`
-	// Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+	// Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+	// Low for covered faces, and 0 if no face was seen.
 	Presence float32 `protobuf:"fixed32,9,opt,name=presence,proto3" json:"presence,omitempty"`
 	// Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-	// ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+	// ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
 	Prominence    *float32 `protobuf:"fixed32,10,opt,name=prominence,proto3,oneof" json:"prominence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

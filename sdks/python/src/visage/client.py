@@ -106,7 +106,7 @@ class VisageClient:
         """Measures every face of an image, or the faces in the boxes.
 
         Args:
-            features: What to return of each face besides box, scores and pose. By default landmarks, attributes and
+            features: What to return of each face besides box and scores. By default landmarks, attributes and
                 quality.
             max_faces: How many of the detected faces to return, the most prominent first; 0 means 256.
         """

@@ -284,7 +284,7 @@ class AnalyzeImageRequest(_message.Message):
 
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[Global___Feature.ValueType]:
-        """What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+        """What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
         ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
         """
 
@@ -431,10 +431,12 @@ class Face(_message.Message):
     detection_score: _builtins.float
     """Detection score, 0 to 1. Missing if the request selected the face by a box."""
     presence: _builtins.float
-    """Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces."""
+    """Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+    Low for covered faces, and 0 if no face was seen.
+    """
     prominence: _builtins.float
     """Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-    ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+    ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
     """
     @_builtins.property
     def box(self) -> Global___BoundingBox:
@@ -449,7 +451,7 @@ class Face(_message.Message):
 
     @_builtins.property
     def pose(self) -> Global___Pose:
-        """Orientation of the head."""
+        """Orientation of the head, if the request asked for LANDMARKS or QUALITY."""
 
     @_builtins.property
     def quality(self) -> Global___Quality:

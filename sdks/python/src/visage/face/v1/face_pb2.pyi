@@ -846,10 +846,12 @@ class FaceDetail(_message.Message):
     yaw: _builtins.float
     """Yaw in degrees, positive to the right of the image. The quality check allows -50 to 50."""
     presence: _builtins.float
-    """Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces."""
+    """Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+    Low for covered faces, and 0 if no face was seen.
+    """
     prominence: _builtins.float
     """Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-    ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+    ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
     """
     @_builtins.property
     def face_rectangle(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -108,7 +108,7 @@ private static final long serialVersionUID = 0L;
           };
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -122,7 +122,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -135,7 +135,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -149,7 +149,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -163,7 +163,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -905,7 +905,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -918,7 +918,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -930,7 +930,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -943,7 +943,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -963,7 +963,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -980,7 +980,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1000,7 +1000,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1015,7 +1015,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1029,7 +1029,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1042,7 +1042,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1060,7 +1060,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *
@@ -1076,7 +1076,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+     * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
      * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
      * </pre>
      *

@@ -39,7 +39,7 @@ public interface AnalyzeImageRequestOrBuilder extends
 
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -49,7 +49,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   java.util.List<dev.visage.v1.Feature> getFeaturesList();
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -59,7 +59,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   int getFeaturesCount();
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -70,7 +70,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   dev.visage.v1.Feature getFeatures(int index);
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *
@@ -81,7 +81,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   getFeaturesValueList();
   /**
    * <pre>
-   * What to return for each face besides box, scores and pose. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
+   * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
    * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
    * </pre>
    *

@@ -195,7 +195,7 @@ private static final long serialVersionUID = 0L;
   private dev.visage.v1.Pose pose_;
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -207,7 +207,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -219,7 +219,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -385,7 +385,8 @@ private static final long serialVersionUID = 0L;
   private float presence_ = 0F;
   /**
    * <pre>
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    * </pre>
    *
    * <code>float presence = 9;</code>
@@ -401,7 +402,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -414,7 +415,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -1670,7 +1671,7 @@ private static final long serialVersionUID = 0L;
         dev.visage.v1.Pose, dev.visage.v1.Pose.Builder, dev.visage.v1.PoseOrBuilder> poseBuilder_;
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1681,7 +1682,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1696,7 +1697,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1716,7 +1717,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1734,7 +1735,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1759,7 +1760,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1776,7 +1777,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1788,7 +1789,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -1803,7 +1804,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Orientation of the head.
+     * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Pose pose = 4;</code>
@@ -2453,7 +2454,8 @@ private static final long serialVersionUID = 0L;
     private float presence_ ;
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>float presence = 9;</code>
@@ -2465,7 +2467,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>float presence = 9;</code>
@@ -2481,7 +2484,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>float presence = 9;</code>
@@ -2498,7 +2502,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2511,7 +2515,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2524,7 +2528,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>
@@ -2541,7 +2545,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional float prominence = 10;</code>

@@ -112,7 +112,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -121,7 +121,7 @@ public interface FaceOrBuilder extends
   boolean hasPose();
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -130,7 +130,7 @@ public interface FaceOrBuilder extends
   dev.visage.v1.Pose getPose();
   /**
    * <pre>
-   * Orientation of the head.
+   * Orientation of the head, if the request asked for LANDMARKS or QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Pose pose = 4;</code>
@@ -247,7 +247,8 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    * </pre>
    *
    * <code>float presence = 9;</code>
@@ -258,7 +259,7 @@ public interface FaceOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>
@@ -268,7 +269,7 @@ public interface FaceOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a detection score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a detection score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional float prominence = 10;</code>

@@ -200,7 +200,8 @@ private static final long serialVersionUID = 0L;
   private double presence_ = 0D;
   /**
    * <pre>
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    * </pre>
    *
    * <code>double presence = 6;</code>
@@ -216,7 +217,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -229,7 +230,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -1147,7 +1148,8 @@ private static final long serialVersionUID = 0L;
     private double presence_ ;
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>double presence = 6;</code>
@@ -1159,7 +1161,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>double presence = 6;</code>
@@ -1175,7 +1178,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+     * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+     * Low for covered faces, and 0 if no face was seen.
      * </pre>
      *
      * <code>double presence = 6;</code>
@@ -1192,7 +1196,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1205,7 +1209,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1218,7 +1222,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>
@@ -1235,7 +1239,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-     * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+     * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
      * </pre>
      *
      * <code>optional double prominence = 7;</code>

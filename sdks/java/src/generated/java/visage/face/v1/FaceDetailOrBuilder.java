@@ -109,7 +109,8 @@ public interface FaceDetailOrBuilder extends
 
   /**
    * <pre>
-   * Probability, by the mesh network, that the box contains a face, 0 to 1. Low for profiles and covered faces.
+   * Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
+   * Low for covered faces, and 0 if no face was seen.
    * </pre>
    *
    * <code>double presence = 6;</code>
@@ -120,7 +121,7 @@ public interface FaceDetailOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>
@@ -130,7 +131,7 @@ public interface FaceDetailOrBuilder extends
   /**
    * <pre>
    * Share of the image that the face covers, 0 to 1, reduced if the face is cut off or far from the center. Faces are
-   * ordered by it, those with a score below 0.6 last. Missing if the request selected the face by a box.
+   * ordered by it, those with a score below 0.8 last. Missing if the request selected the face by a box.
    * </pre>
    *
    * <code>optional double prominence = 7;</code>

@@ -5,7 +5,6 @@ import { type Authenticator, createAuthenticator } from "../src/accounts/authent
 import { createSqlStore } from "../src/accounts/sql-store.ts";
 import { ensureTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
-import { createSyntheticFace } from "../src/core/image/synthetic-face.ts";
 import { openDatabase } from "../src/database/open-database.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
@@ -14,6 +13,7 @@ import { startServer } from "../src/http/server.ts";
 import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchCurve } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
+import { createSyntheticFace } from "../src/workers/synthetic-face.ts";
 import { formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { USER } from "../tools/support/service-process.ts";

@@ -29,7 +29,6 @@ const MIB = 1024 * 1024;
 // Addresses in the memory of the crop kernels.
 const SCRATCH = 0;
 const PLANES = 1 * MIB;
-const MIRRORED = 3 * MIB;
 const IMAGE = 5 * MIB;
 const HALF = 10 * MIB;
 const FIRST_PIXEL = IMAGE + 3 * (STRIDE + 3);
@@ -68,7 +67,7 @@ async function importRuns(dir: string): Promise<Record<string, Run>> {
 
 /** Typical calls of each kernel. */
 function createRuns(crop: typeof cropModule, search: typeof searchModule): Record<string, Run> {
-  const { memory, sample, halve, mirror } = crop.instantiate(16 * MIB);
+  const { memory, sample, halve } = crop.instantiate(16 * MIB);
   const random = createRandom(1);
   const image = new Uint8Array(memory.buffer, IMAGE, STRIDE * (HEIGHT + 6));
   for (let i = 0; i < image.length; i++) image[i] = 256 * random();
@@ -80,7 +79,6 @@ function createRuns(crop: typeof cropModule, search: typeof searchModule): Recor
     "sample, 320 pixels, not rotated": () => sample(...source, 1.9, 0, 0.95, ...target(320)),
     [`halve, ${WIDTH}x${HEIGHT} pixels`]: () =>
       halve(FIRST_PIXEL, STRIDE, HALF, 3 * (WIDTH / 2 + 6), WIDTH / 2, HEIGHT / 2),
-    "mirror, 112 pixels": () => mirror(PLANES, MIRRORED, 4 * 112, 3 * 112),
     ...createSearchRuns(search),
   };
 }

@@ -248,7 +248,7 @@ async function openMetrics(
 
 /** Loads the large modules of the server while the workers start. */
 async function loadServerModules() {
-  const { createSyntheticFace } = await import("./core/image/synthetic-face.ts");
+  const { createSyntheticFace } = await import("./workers/synthetic-face.ts");
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./telemetry/metrics.ts");
   const { openMetricsServer } = await import("./telemetry/metrics-server.ts");

@@ -1,8 +1,8 @@
 // The program of a worker process: an analyzer that gets its tasks by messages and runs one at a time. Only the pool
 // starts it.
 import type { PartialAnalyzer } from "../core/analyzer.ts";
-import { createSyntheticFace } from "../core/image/synthetic-face.ts";
 import type { Analyzer, AnalyzerOptions, Stage } from "../core/types.ts";
+import { createSyntheticFace } from "./synthetic-face.ts";
 import {
   type Job,
   type Operation,

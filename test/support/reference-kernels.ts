@@ -55,11 +55,6 @@ export function halveImage(image: Pixels): Pixels {
   return { width, height, data };
 }
 
-/** Rows of floats, each reversed. */
-export function mirrorRows(floats: Float32Array, length: number): Float32Array {
-  return floats.map((_, i) => floats[i - (i % length) + length - 1 - (i % length)]!);
-}
-
 /** Squared distance in 32-bit floats, added up in the order of the kernel: four lanes first, then their sum. */
 export function squaredDistance32(one: Float32Array, other: Float32Array): number {
   const lanes = new Float32Array(4);

@@ -59,6 +59,8 @@ const REFINED_ROWS = 10;
 const MIN_WEIGHT = -1;
 const MAX_WEIGHT = 1.5;
 
+const ROWS_PER_LINE = 4;
+
 /** `weight` applies to a frontal face. `turn` times the sine of the yaw is added to it. */
 type Row = readonly [from: number, to: number, weight: number, turn: number];
 
@@ -203,10 +205,7 @@ function range(from: number, to: number): number[] {
 function createTableSource(rows: readonly Row[]): string {
   const lines = GROUPS.flatMap(([name, first, end]) => [
     `  // ${name}: ${first} to ${end - 1}.`,
-    ...rows.slice(first, end).map(([from, to, weight, turn]) => {
-      const numbers = turn === 0 ? [from, to, weight] : [from, to, weight, turn];
-      return `  [${numbers.join(", ")}],`;
-    }),
+    ...linesOf(rows.slice(first, end)),
   ]);
   return `/**
  * Interpolation table from the face mesh to the 68 landmarks of spec 2.6, in its numbering. A landmark lies between two
@@ -214,8 +213,20 @@ function createTableSource(rows: readonly Row[]): string {
  * because the visible contour changes with the yaw. Written by \`npm run fit:landmarks\`; the right half mirrors the
  * left.
  */
+// biome-ignore format: a table
 export const LANDMARKS_68: readonly (readonly [from: number, to: number, weight: number, turn?: number])[] = [
 ${lines.join("\n")}
 ];
 `;
+}
+
+/** Writes four rows of the table in each line. */
+function linesOf(rows: readonly Row[]): string[] {
+  const texts = rows.map(([from, to, weight, turn]) => {
+    const numbers = turn === 0 ? [from, to, weight] : [from, to, weight, turn];
+    return `[${numbers.join(", ")}],`;
+  });
+  return texts.flatMap((_, i) =>
+    i % ROWS_PER_LINE === 0 ? [`  ${texts.slice(i, i + ROWS_PER_LINE).join(" ")}`] : [],
+  );
 }

@@ -39,7 +39,8 @@ export function cropAndMirror(image: Pixels, transform: SimilarityTransform, siz
       const middle = tensor.length / 2;
       const [original, mirrored] = [tensor.subarray(0, middle), tensor.subarray(middle)];
       writeCrop(image, transform, size, original);
-      kernels.mirror(tensorAddress(original), tensorAddress(mirrored), 4 * size.width, 3 * size.height);
+      mirrored.set(original);
+      for (let row = 0; row < middle; row += size.width) mirrored.subarray(row, row + size.width).reverse();
     },
   };
 }

@@ -42,9 +42,6 @@ export interface CropKernels {
    * are those of the output. The kernel writes past the end of each row, into the padding.
    */
   halve(from: number, fromStride: number, to: number, toStride: number, width: number, height: number): void;
-
-  /** Copies rows of floats and reverses each. Rows are a multiple of 16 bytes long. */
-  mirror(from: number, to: number, rowBytes: number, rows: number): void;
 }
 
 /** Instantiates the kernels over memory of at least `bytes` bytes, filled with zeros. */

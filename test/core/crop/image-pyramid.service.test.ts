@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { pyramidBytes } from "../../../src/core/crop/image-pyramid.ts";
 import { kernels, PYRAMIDS_ADDRESS } from "../../../src/core/crop/kernel-memory.ts";
-import { createSyntheticFace, openAnalyzer } from "../../../src/core/index.ts";
+import { openAnalyzer } from "../../../src/core/index.ts";
 import { DEFAULT_MODELS_DIR } from "../../../src/model-manifest.ts";
+import { createSyntheticFace } from "../../../src/workers/synthetic-face.ts";
 
 test("calls of an analyzer release their pyramids", async () => {
   const analyzer = await openAnalyzer({ modelsDir: DEFAULT_MODELS_DIR });

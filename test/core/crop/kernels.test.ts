@@ -8,7 +8,7 @@ import {
 } from "../../../src/core/crop/kernel-memory.ts";
 import type { Pixels } from "../../../src/core/types.ts";
 import { largestDifference, randomFloats } from "../../support/numbers.ts";
-import { halveImage, mirrorRows, type SamplingGrid, sampleCrop } from "../../support/reference-kernels.ts";
+import { halveImage, type SamplingGrid, sampleCrop } from "../../support/reference-kernels.ts";
 
 // The kernel computes positions in 32 bits, and rounds weights to 1/8192. Values are 0 to 255.
 const TOLERANCE = 0.05;
@@ -69,13 +69,4 @@ describe.each(images)("on an image of $width by $height pixels", (image) => {
       expect(levelPixels(image, level)).toEqual(expected);
     }
   });
-});
-
-test.each([4, 28, 112])("mirror equals the reference: rows of %i floats", (length) => {
-  const rows = 6;
-  const from = inputTensor.subarray(0, rows * length);
-  const to = inputTensor.subarray(rows * length, 2 * rows * length).fill(Number.NaN);
-  from.set(randomFloats(from.length, -1, 1, length));
-  kernels.mirror(tensorAddress(from), tensorAddress(to), 4 * length, rows);
-  expect(to).toEqual(mirrorRows(from, length));
 });

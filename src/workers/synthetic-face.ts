@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { encodeChunk, PNG_SIGNATURE } from "./png-header.ts";
+import { encodeChunk, PNG_SIGNATURE } from "../core/image/png-header.ts";
 
 const SIDE = 256;
 const BACKGROUND = 172;

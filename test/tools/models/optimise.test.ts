@@ -290,6 +290,18 @@ it("leaves the batch open and the other sizes as they are", () => {
   expect(input[0]!.type?.tensorType?.shape?.dim.map(({ size }) => size.value)).toEqual(["N", 3n, 4n, 4n]);
 });
 
+it("accepts red, green, blue from 0 to 255 for a graph that expects blue, green, red from 0 to 1", async () => {
+  const before = writeOnnx(buildGraph(IMAGE, [conv("data", "y", 4, true)]));
+  const names = { input: "data", outputs: { y: ["y"] }, isBgr: true, white: 1 };
+  const after = writeOnnx(optimise(readOnnx(before), names));
+  const shape = [1, ...IMAGE];
+  const [red, green, blue] = [1, 2, 3].map((seed) => randomFloats(16, 0, 255, seed));
+  const published = concatFloats([blue!, green!, red!]).map((value) => value / 255);
+  const expected = await runNetwork(await openNetwork(before), shape, published);
+  const actual = await runNetwork(await openNetwork(after), shape, concatFloats([red!, green!, blue!]));
+  expect(largestDifference(actual.y!, expected.y!)).toBeLessThanOrEqual(1e-5);
+});
+
 /** Optimises a graph, holds its numbers against those of the graph as it was, and gives it. */
 async function optimiseAndCompare(
   graph: Graph,

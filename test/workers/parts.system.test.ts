@@ -139,7 +139,7 @@ describe("between parts", () => {
     let stages = 0;
     const request = { boxes: boxes(17), vectors: true };
     await pool.analyze(image, { ...request, onStage: () => stages++ });
-    expect(stages).toBe(2 * 5);
+    expect(stages).toBe(2 * 6);
     for (let last = 1; last <= stages; last++) {
       const controller = new AbortController();
       let seen = 0;
@@ -148,7 +148,7 @@ describe("between parts", () => {
       };
       const call = pool.analyze(image, { ...request, signal: controller.signal, onStage });
       // The stages of the last part are reported when all work is done.
-      if (last > 5) await call;
+      if (last > 6) await call;
       else expect(await errorFrom(call)).toBe(REASON);
       await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([0, 0]), WAIT);
     }

@@ -6,11 +6,17 @@ import { openAnalyzer } from "../src/core/index.ts";
 import { DEFAULT_MODELS_DIR, PACKAGE_ROOT, readFalseMatchCurve } from "../src/model-manifest.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
 import { embedPhotos, measurePairs } from "../tools/support/evaluation.ts";
+import { anglesChapter, measureAngles } from "./accuracy/angles.ts";
 import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
+import { crowdsChapter, measureCrowds } from "./accuracy/crowds.ts";
+import { degradationsChapter, measureDegradations } from "./accuracy/degradations.ts";
 import { detectionChapter, measureDetection } from "./accuracy/detection.ts";
 import { type FalseMatchCurve, measureFalseMatches } from "./accuracy/false-match-curve.ts";
 import { identificationChapter, measureIdentification } from "./accuracy/identification.ts";
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
+import { measureNonFaces, nonFacesChapter } from "./accuracy/non-faces.ts";
+import { measureSmallFaces, smallFacesChapter } from "./accuracy/small-faces.ts";
+import { readSubjects } from "./accuracy/subjects.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { verificationChapter } from "./accuracy/verification.ts";
 import { type Chapter, formatChapters, formatSummary, writeReport, writeResult } from "./report.ts";
@@ -28,11 +34,19 @@ if (datasets.lfw.length > 0) {
   chapters.push(verificationChapter(pairs, curve));
   const identification = measureIdentification(vectors, readFalseMatchCurve());
   chapters.push(identificationChapter(identification));
+  const subjects = await readSubjects(analyzer, datasets.lfw, vectors);
+  chapters.push(
+    crowdsChapter(await measureCrowds(analyzer, subjects)),
+    anglesChapter(await measureAngles(analyzer, subjects)),
+    smallFacesChapter(await measureSmallFaces(analyzer, subjects)),
+    degradationsChapter(await measureDegradations(analyzer, subjects)),
+  );
 }
 if (datasets.landmarks68.length > 0)
   chapters.push(landmarksChapter(await measureLandmarks(analyzer, datasets.landmarks68)));
 if (datasets.detection.length > 0)
   chapters.push(detectionChapter(await measureDetection(analyzer, datasets.detection)));
+chapters.push(nonFacesChapter(await measureNonFaces(analyzer)));
 if (datasets.fairface.length > 0)
   chapters.push(attributesChapter(await measureAttributes(analyzer, datasets.fairface)));
 

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { distanceOf, type Vector } from "../../src/core/index.ts";
 import { formatTable } from "../../tools/support/format.ts";
+import { Progress } from "../../tools/support/progress.ts";
 import { mean, sum } from "../../tools/support/statistics.ts";
 
 /** False match rate at one distance. */
@@ -43,12 +44,15 @@ export function measureFalseMatches(vectors: ReadonlyMap<string, Vector>): False
   const people = [...new Set(photos.map(({ person }) => person))];
   const groupOf = new Map(people.map((person, i) => [person, i % GROUPS]));
   const counts = Array.from({ length: GROUPS * GROUPS }, () => new Float64Array(BINS));
-  for (const [i, one] of photos.entries())
+  const progress = new Progress("false matches", photos.length);
+  for (const [i, one] of photos.entries()) {
     for (const other of photos.slice(i + 1)) {
       if (one.person === other.person) continue;
       const bin = Math.min(BINS - 1, Math.floor(100 * distanceOf(one.vector, other.vector)));
       counts[groupOf.get(one.person)! * GROUPS + groupOf.get(other.person)!]![bin]!++;
     }
+    progress.step();
+  }
   const measured = hundredths().map((bin) => measurePoint(counts, bin));
   const lowest = measured.findIndex(({ extrapolated }) => !extrapolated);
   return {

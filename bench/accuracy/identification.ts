@@ -1,6 +1,8 @@
-import { distanceOf, type FalseMatchCurve, type Vector } from "../../src/core/index.ts";
+import type { FalseMatchCurve, Vector } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
+import { TemplateIndex } from "../../src/search/template-index.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
+import { Progress } from "../../tools/support/progress.ts";
 import { createRandom } from "../../tools/support/random.ts";
 import { mean, sum } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
@@ -38,8 +40,12 @@ export function measureIdentification(
     photosOf.set(person, [...(photosOf.get(person) ?? []), vector]);
   }
   const people = [...photosOf.values()];
-  return SIZES.filter((size) => size < people.length).flatMap((size) =>
-    PHOTOS_PER_PERSON.map((photosPerPerson) => searchGalleries(people, size, photosPerPerson, curve)),
+  const galleries = SIZES.filter((size) => size < people.length).flatMap((size) =>
+    PHOTOS_PER_PERSON.map((photosPerPerson) => ({ size, photosPerPerson })),
+  );
+  const progress = new Progress("identification", galleries.length * DRAWS);
+  return galleries.map(({ size, photosPerPerson }) =>
+    searchGalleries(people, size, photosPerPerson, curve, progress),
   );
 }
 
@@ -52,6 +58,7 @@ function searchGalleries(
   size: number,
   photosPerPerson: number,
   curve: FalseMatchCurve,
+  progress: Progress,
 ): Identification {
   const random = createRandom(SEED);
   const thresholds: number[] = [];
@@ -68,31 +75,28 @@ function searchGalleries(
     );
     const { distance: threshold } = thresholdForSize(templates.flat().length, curve);
     thresholds.push(threshold);
+    const index = createIndex(templates);
     for (const [probe] of others) {
       totals.strangers++;
-      if (findNearest(probe!, templates).distance < threshold) totals.falsePositives++;
+      if (index.nearest(probe!, { within: threshold }).length > 0) totals.falsePositives++;
     }
     for (const [person, photos] of enrolled.entries())
       for (const probe of photos.slice(templates[person]!.length)) {
-        const nearest = findNearest(probe, templates);
+        const [nearest] = index.nearest(probe, { within: threshold });
         totals.mates++;
-        if (nearest.person !== person || nearest.distance >= threshold) totals.falseNegatives++;
+        if (!nearest?.id.startsWith(`${person}/`)) totals.falseNegatives++;
       }
+    progress.step();
   }
   return { people: size, photosPerPerson, threshold: mean(thresholds), ...totals };
 }
 
-function findNearest(
-  probe: Vector,
-  templates: readonly (readonly Vector[])[],
-): { readonly person: number; readonly distance: number } {
-  let nearest = { person: -1, distance: Number.POSITIVE_INFINITY };
-  for (const [person, vectors] of templates.entries())
-    for (const vector of vectors) {
-      const distance = distanceOf(probe, vector);
-      if (distance < nearest.distance) nearest = { person, distance };
-    }
-  return nearest;
+/** Indexes the templates of each person. The ids start with the number of the person. */
+function createIndex(people: readonly (readonly Vector[])[]): TemplateIndex {
+  const index = new TemplateIndex();
+  for (const [person, vectors] of people.entries())
+    for (const [i, vector] of vectors.entries()) index.add(`${person}/${i}`, vector);
+  return index;
 }
 
 /** The rate of false positives that the thresholds are chosen for, with room for the noise of small sets. */

@@ -4,6 +4,7 @@ import {
   type Analyzer,
   type Box,
   distanceOf,
+  type Embedding,
   FaceError,
   type Point,
   type Vector,
@@ -22,7 +23,11 @@ export async function embedPhotos(
   pairs: readonly Pair[],
 ): Promise<ReadonlyMap<string, Vector>> {
   const files = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
-  const vectors = await mapWithProgress("verification", files, (file) => embedFile(analyzer, file));
+  const vectors = await mapWithProgress(
+    "verification",
+    files,
+    async (file) => (await embedImage(analyzer, readFileSync(file)))?.vector,
+  );
   return new Map(files.flatMap((file, i) => (vectors[i] ? [[file, vectors[i]] as const] : [])));
 }
 
@@ -35,9 +40,10 @@ export function measurePairs(pairs: readonly Pair[], vectors: ReadonlyMap<string
   });
 }
 
-async function embedFile(analyzer: Analyzer, file: string): Promise<Vector | undefined> {
+/** Embeds the most prominent face of an image. Returns undefined if there is none. */
+export async function embedImage(analyzer: Analyzer, image: Uint8Array): Promise<Embedding | undefined> {
   try {
-    return (await analyzer.embed(readFileSync(file))).vector;
+    return await analyzer.embed(image);
   } catch (error) {
     if (error instanceof FaceError && error.kind === "noFace") return undefined;
     throw error;

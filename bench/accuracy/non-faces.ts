@@ -39,12 +39,7 @@ const DRAWINGS: Readonly<Record<string, (draw: Draw) => string>> = {
 };
 
 /** Icons of a package that is a development dependency. Its logo is missing: it shows two masks. */
-const ICONS = [
-  "lib/vite/dashboard/assets/firefox-1bWoP6pv.svg",
-  "lib/vite/dashboard/assets/firefox-nightly-Cp5nfeDT.svg",
-  "lib/vite/dashboard/assets/safari-na3_-uQk.svg",
-  "lib/server/chromium/appIcon.png",
-];
+const ICONS = ["lib/vite/dashboard/assets/safari-na3_-uQk.svg", "lib/server/chromium/appIcon.png"];
 
 /** What is found in images of one kind. */
 export interface NonFaces {

@@ -18,7 +18,7 @@ const MAX_SIDE = 1024;
 const MIN_SCORE = 0.5;
 
 /** A doubtful detection is a face if the mean of its score and that of a second look is at least this. */
-const CONFIRMED_SCORE = 0.7;
+const CONFIRMED_SCORE = 0.72;
 
 /** How many doubtful detections of a run get a second look, the best first. Further ones need the score above. */
 const MAX_SECOND_LOOKS = { all: 32, first: 8 };
@@ -85,7 +85,7 @@ function furtherViews(image: Pixels, faces: readonly Detection[]): View[] {
   const closer = (side: number) => wholeView(image, Math.min(imageSide, MAX_SIDE, side));
   if (faces.length === 0)
     return [
-      ...(imageSide > FIRST_SIDE ? [closer(2 * FIRST_SIDE)] : []),
+      ...(imageSide > FIRST_SIDE ? [closer(MAX_SIDE)] : []),
       squareView(image, Math.PI / 2, 1),
       squareView(image, 0, CLOSE_UP_MARGIN),
     ];

@@ -6,6 +6,7 @@ import { concurrencyChapter, latencyPlot, measureConcurrency, throughputPlot } f
 import { costsChapter, measureCosts } from "./costs.ts";
 import { fairnessChapter, measureFairness } from "./fairness.ts";
 import { type GalleriesLength, galleriesChapter, measureGalleries } from "./galleries.ts";
+import { measureOpencv, opencvChapter } from "./opencv.ts";
 import { measureOverload } from "./overload.ts";
 import { overloadChapter, overloadLatencyPlot, overloadPlot } from "./overload-chapter.ts";
 import { profileChapter, profileCore } from "./profile.ts";
@@ -30,6 +31,7 @@ type Measure = (photos: Photos, service: ServiceProcess) => Promise<MeasuredChap
 const MEASUREMENTS = {
   comparison: async (photos, service) =>
     withoutPlots(comparisonChapter(await compareSpeeds(service, photos, COMPARISON_LENGTH))),
+  opencv: async (photos) => withoutPlots(opencvChapter(await measureOpencv(photos))),
   stream: async (photos, service) =>
     withoutPlots(streamChapter(await measureStream(service, photos, STREAM_LENGTH))),
   concurrency: async (photos, service) => {
@@ -67,6 +69,7 @@ const MEASURING_ORDER: readonly ChapterName[] = [
   "overload",
   "fairness",
   "comparison",
+  "opencv",
   "stream",
   "costs",
   "start",

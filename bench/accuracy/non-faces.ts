@@ -14,9 +14,6 @@ const HEIGHT = 480;
 /** Images of each generated kind. */
 const IMAGES = 12;
 
-// The core blocks the loaders of formats that it does not accept, in the whole process.
-sharp.unblock({ operation: ["VipsForeignLoadSvg"] });
-
 /** Returns a number between two others. */
 type Draw = (from: number, to: number) => number;
 
@@ -50,6 +47,8 @@ export interface NonFaces {
 
 /** Looks for faces in textures, drawings and icons. */
 export function measureNonFaces(analyzer: Analyzer): Promise<NonFaces[]> {
+  // The core blocks the loaders of formats that it does not accept, in the whole process.
+  sharp.unblock({ operation: ["VipsForeignLoadSvg"] });
   const kinds = Object.entries({ ...drawings(), "noise of several scales": noises(), icons: icons() });
   return mapWithProgress("non-faces", kinds, async ([kind, images]) => {
     const found = [];

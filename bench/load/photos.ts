@@ -7,8 +7,8 @@ import { readSamplePhoto } from "../../tools/support/sample-photos.ts";
 export const SIZES = ["320x240", "640x480", "1920x1280"] as const;
 export type Size = (typeof SIZES)[number];
 
-/** Face counts of the composed images. All their faces have the same size. */
-export const FACE_COUNTS = [1, 2, 4, 8] as const;
+/** Face counts of the composed images. Their faces have the same size, except in the last, a crowd of 14 by 14. */
+export const FACE_COUNTS = [1, 4, 8, 20, 196] as const;
 export type FaceCount = (typeof FACE_COUNTS)[number];
 
 /** Widths of the same photo. Each has four times the pixels of the one before. */
@@ -21,7 +21,7 @@ export interface Photos {
   /** A photo of another person, at 640x480. */
   readonly otherPerson: string;
   fiveFaces(size: Size): string;
-  /** The given number of faces, composed on a canvas of 1024x512. */
+  /** The given number of faces, composed on a canvas of 1600x1600. */
   composed(count: FaceCount): string;
   /** A photo of three faces at the given width. */
   threeFaces(width: Width): string;
@@ -40,8 +40,9 @@ const HEADS: readonly { readonly sample: number; readonly left: number; readonly
   { sample: 6, left: 617, top: 333 },
 ];
 
-const TILE = 256;
-const TILES_PER_ROW = 4;
+const CANVAS_SIDE = 1600;
+/** The fewest tiles in a row. */
+const MIN_TILES_PER_ROW = 5;
 
 /** Creates the photos in a folder from the sample photos of the peer's package. */
 export async function createPhotos(folder: string): Promise<Photos> {
@@ -70,17 +71,22 @@ export async function createPhotos(folder: string): Promise<Photos> {
 }
 
 async function composeFaces(count: number): Promise<Sharp> {
-  const tiles = HEADS.slice(0, count).map(async ({ sample, left, top }, i) => ({
-    input: await sharp(readSamplePhoto(sample))
-      .extract({ left, top, width: HEAD_SIDE, height: HEAD_SIDE })
-      .resize(TILE)
-      .png()
-      .toBuffer(),
-    left: TILE * (i % TILES_PER_ROW),
-    top: TILE * Math.floor(i / TILES_PER_ROW),
-  }));
-  const [width, height] = [TILE * TILES_PER_ROW, (TILE * HEADS.length) / TILES_PER_ROW];
-  return sharp({ create: { width, height, channels: 3, background: "#808080" } }).composite(
-    await Promise.all(tiles),
+  const tilesPerRow = Math.max(MIN_TILES_PER_ROW, Math.ceil(Math.sqrt(count)));
+  const side = Math.floor(CANVAS_SIDE / tilesPerRow);
+  const heads = await Promise.all(
+    HEADS.map(({ sample, left, top }) =>
+      sharp(readSamplePhoto(sample))
+        .extract({ left, top, width: HEAD_SIDE, height: HEAD_SIDE })
+        .resize(side)
+        .png()
+        .toBuffer(),
+    ),
   );
+  const tiles = Array.from({ length: count }, (_, i) => ({
+    input: heads[i % heads.length]!,
+    left: side * (i % tilesPerRow),
+    top: side * Math.floor(i / tilesPerRow),
+  }));
+  const canvas = { width: CANVAS_SIDE, height: CANVAS_SIDE, channels: 3, background: "#808080" } as const;
+  return sharp({ create: canvas }).composite(tiles);
 }

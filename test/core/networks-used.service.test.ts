@@ -1,11 +1,12 @@
 // Each call runs only the networks that it needs.
+import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAnalyzer, createPartialAnalyzer, type PartialAnalyzer } from "../../src/core/analyzer.ts";
 import type { Analyzer } from "../../src/core/index.ts";
 import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";
 import type { Target } from "../../src/core/steps/choose.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
-import { createCrowd } from "../support/faces.ts";
+import { createCrowd, cropPhotograph, encodePng, FACES, growBox } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
 let analyzer: Analyzer;
@@ -62,6 +63,12 @@ test.each([20, 100])(
   },
 );
 
+test("a tilted face is settled by two looks at it", async () => {
+  const upright = await cropPhotograph(3, growBox(FACES[3][1]!, 1.8)).resize(640).png().toBuffer();
+  await analyzer.embed(await encodePng(sharp(upright).rotate(35, { background: "#808080" })));
+  expect(imageCounts.get("detect")).toBeLessThanOrEqual(1 + 2);
+});
+
 test("a crowd is measured in parts of 16 faces", async () => {
   const image = await createCrowd(40, 64);
   const sizes: number[] = [];
@@ -93,7 +100,6 @@ test.each([
 });
 
 async function blank(width = 320, height = 240): Promise<Buffer> {
-  const { default: sharp } = await import("sharp");
   return sharp({ create: { width, height, channels: 3, background: "#808080" } })
     .png()
     .toBuffer();

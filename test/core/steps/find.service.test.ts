@@ -46,6 +46,16 @@ async function collage(
   return encodePng(grey.composite(inputs));
 }
 
+test("faces of 17 pixels in a photo of 1,000 are found", async () => {
+  const counts: number[] = [];
+  for (const sample of SAMPLES) {
+    const image = encodePng(sharp(photograph(sample)).resize(PHOTOGRAPH_WIDTH / 12));
+    counts.push((await find(await collage(1000, 750, [{ image, left: 400, top: 300 }]))).length);
+  }
+  const found = counts.reduce((sum, count) => sum + count);
+  expect(found).toBeGreaterThanOrEqual(0.9 * ALL_FACES.length);
+});
+
 describe.each(SAMPLES)("photograph %i", (sample) => {
   let faces: readonly Face[];
   beforeAll(async () => {

@@ -60,5 +60,4 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
 const REQUIRED: readonly string[] = [
   "visage.v1.AnalyzeImageResponse.image_size",
   "visage.v1.Face.box",
-  "visage.v1.Face.pose",
 ];

@@ -158,7 +158,7 @@ describe("JSON lines", () => {
 });
 
 test.each(Object.keys(OPEN_STREAM))("a message may arrive byte by byte, over %s", async (protocol) => {
-  const tiny = await sharp(photograph(3)).resize({ width: 60 }).jpeg().toBuffer();
+  const tiny = await sharp(photograph(3)).resize({ width: 60 }).blur(8).jpeg().toBuffer();
   const bytes =
     protocol === "gRPC" ? grpcMessage(imageMessage("0", tiny)) : Buffer.from(imageLine("0", tiny));
   const stream = open(protocol);

@@ -97,7 +97,7 @@ describe("the OpenAPI document", () => {
     expect(required("V1CompareFacesRequest")).toEqual(["source", "target"]);
     expect(required("V1AnalyzeImagesRequest")).toEqual(["request"]);
     expect(required("V1AnalyzeImagesResponse")).toBeUndefined();
-    expect(required("V1Face")).toEqual(["box", "landmarks", "pose", "presence"]);
+    expect(required("V1Face")).toEqual(["box", "landmarks", "presence"]);
   });
 
   test("has the names of enum values, without the unspecified one", () => {

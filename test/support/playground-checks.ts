@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { readFalseMatchCurve } from "../../src/model-manifest.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
+import { shareText } from "../../src/web/site/rates.ts";
 import { expectOnScreen, expectReachable, overflowOf } from "./page-checks.ts";
 import type { Playground } from "./playground.ts";
 import { USER } from "./service.ts";
@@ -71,3 +73,9 @@ export async function expectCode(page: Page): Promise<void> {
 const LINES_OF_CODE = `(({ clientHeight }, { paddingTop, lineHeight }) =>
   (clientHeight - 2 * Number.parseFloat(paddingTop)) / Number.parseFloat(lineHeight)
 )(document.querySelector("#code"), getComputedStyle(document.querySelector("#code")))`;
+
+/** What the playground says about the rate of false matches at a distance. */
+export function falseMatchText(distance: number): string {
+  const point = readFalseMatchCurve().pointAtDistance(distance)!;
+  return shareText(point.falseMatchRate, "pairs of different people");
+}

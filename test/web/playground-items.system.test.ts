@@ -16,7 +16,12 @@ import {
   SIZES_AND_THEMES,
 } from "../support/page-checks.ts";
 import { openPlayground, sampleFile, savedBy, type UploadFile } from "../support/playground.ts";
-import { expectCode, expectSameNumbers, expectTimings } from "../support/playground-checks.ts";
+import {
+  expectCode,
+  expectSameNumbers,
+  expectTimings,
+  falseMatchText,
+} from "../support/playground-checks.ts";
 import { useSite } from "../support/site.ts";
 
 const CROWD_SIZE = 112;
@@ -63,7 +68,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await selectOperation("Vector");
     await result.locator(".heat-map").waitFor();
     expect(await result.locator("h3").first().textContent()).toBe("Face 4");
-    await expectTimings(playground, ["Queue", "Decode", "Landmarks", "Vector"]);
+    await expectTimings(playground, ["Queue", "Decode", "Detection", "Landmarks", "Vector"]);
     await expectReachable(download("Vector"));
     expect((await savedBy(download("Vector"))).name).toBe("sample4-vector.json");
 
@@ -89,13 +94,13 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
 
     const explanation = result.locator("#threshold-explanation");
     await result.getByLabel("Threshold").focus();
-    for (const [key, rate, verdict] of [
-      ["Home", "1 in 43,000,000 pairs", "0.400: no match"],
-      ["ArrowRight", "1 in 26,000,000 pairs", "0.405: no match"],
-      ["End", "44% of pairs", /^0\.600: (no )?match$/],
+    for (const [key, distance, verdict] of [
+      ["Home", 0.4, "0.400: no match"],
+      ["ArrowRight", 0.405, "0.405: no match"],
+      ["End", 0.6, /^0\.600: (no )?match$/],
     ] as const) {
       await page.keyboard.press(key);
-      await expectOnScreen(explanation.filter({ hasText: rate }));
+      await expectOnScreen(explanation.filter({ hasText: falseMatchText(distance) }));
       await expectOnScreen(result.locator(".threshold-value", { hasText: verdict }));
     }
     await expectReachable(result.getByRole("button", { name: "Reset to 0.5" }));

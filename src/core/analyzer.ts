@@ -1,4 +1,3 @@
-import { releasePyramid } from "./crop/image-pyramid.ts";
 import { FaceError } from "./errors.ts";
 import { intersectBoxes, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
@@ -34,6 +33,13 @@ export interface PartialAnalyzer {
   embed(image: Uint8Array, options?: EmbedOptions): Promise<Embedding>;
 }
 
+/** One call of an analyzer, after decoding. */
+interface Call<Options = CallOptions> {
+  readonly networks: Networks;
+  readonly options: Options;
+  readonly photo: Photo;
+}
+
 /** Creates an analyzer of loaded networks. Closing the analyzer closes the networks. */
 export function createAnalyzer(networks: Networks, limits: Partial<ImageLimits> = {}): Analyzer {
   const { analyze, embed } = createPartialAnalyzer(networks, limits);
@@ -54,41 +60,24 @@ export function createPartialAnalyzer(
   return {
     analyze: async (image, options = {}, targets) => {
       checkBoxCount("analyze", options.boxes);
-      return withPhoto(image, limits, options, async (photo) => {
-        const { faces, ...part } = await selectFaces(networks, photo, options, "all", targets);
-        return { ...part, faces: await measureFaces(networks, photo, faces, options) };
-      });
+      const call = { networks, options, photo: await decodeTimed(image, limits, options) };
+      const { faces, ...part } = await selectFaces(call, "all", targets);
+      return { ...part, faces: await measureFaces(call, faces) };
     },
     embed: async (image, options = {}) => {
       checkBoxCount("embed", options.boxes);
-      return withPhoto(image, limits, options, (photo) => embedFirstFace(networks, photo, options));
+      return embedFirstFace({ networks, options, photo: await decodeTimed(image, limits, options) });
     },
   };
 }
 
-/** Decodes an image and passes it to `process`. */
-async function withPhoto<T>(
-  bytes: Uint8Array,
-  limits: ImageLimits,
-  options: CallOptions,
-  process: (photo: Photo) => Promise<T>,
-): Promise<T> {
-  const photo = await timed("decode", options, () => decode(bytes, limits, options.signal));
-  try {
-    return await process(photo);
-  } finally {
-    releasePyramid(photo.pixels);
-  }
+function decodeTimed(bytes: Uint8Array, limits: ImageLimits, options: CallOptions): Promise<Photo> {
+  return timed("decode", options, () => decode(bytes, limits, options.signal));
 }
 
 /** Finds the faces of an image, or takes those that an earlier part has left, and settles the first of them. */
-function selectFaces(
-  networks: Networks,
-  photo: Photo,
-  options: AnalyzeOptions,
-  wanted: "all" | "first",
-  left?: readonly Target[],
-) {
+function selectFaces(call: Call<AnalyzeOptions>, wanted: "all" | "first", left?: readonly Target[]) {
+  const { networks, photo, options } = call;
   const { boxes = [], maxFaces, signal } = options;
   return timed("detect", options, async () => {
     const chosen = left
@@ -106,38 +95,25 @@ function selectFaces(
   });
 }
 
-async function embedFirstFace(networks: Networks, photo: Photo, options: EmbedOptions): Promise<Embedding> {
-  const { width, height, facesFound, faces } = await selectFaces(networks, photo, options, "first");
+async function embedFirstFace(call: Call<EmbedOptions>): Promise<Embedding> {
+  const { width, height, facesFound, faces } = await selectFaces(call, "first");
   const [face] = faces;
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
-  const [mesh] = options.pose ? await meshFaces(networks, photo, [face], options) : [];
-  const [vector] = await embedFaces(networks, photo, [face], options);
+  const [mesh] = call.options.pose ? await meshFaces(call, [face]) : [];
+  const [vector] = await embedFaces(call, [face]);
   return {
     ...{ width, height, facesFound },
-    ...measureBasics(photo, face),
+    ...measureBasics(call.photo, face),
     ...(mesh && { pose: measurePose(mesh) }),
     vector: vector!,
   };
 }
 
-async function measureFaces(
-  networks: Networks,
-  photo: Photo,
-  faces: readonly SettledFace[],
-  options: AnalyzeOptions,
-): Promise<Face[]> {
-  const meshes = options.landmarks === false ? [] : await meshFaces(networks, photo, faces, options);
-  const attributes =
-    options.attributes === false
-      ? []
-      : await timed("attributes", options, () =>
-          estimateAttributes(
-            networks.attributes,
-            photo.pixels,
-            faces.map(({ points }) => points),
-          ),
-        );
-  const vectors = options.vectors ? await embedFaces(networks, photo, faces, options) : [];
+async function measureFaces(call: Call<AnalyzeOptions>, faces: readonly SettledFace[]): Promise<Face[]> {
+  const { options, photo } = call;
+  const meshes = options.landmarks === false ? [] : await meshFaces(call, faces);
+  const attributes = options.attributes === false ? [] : await attributesOfFaces(call, faces);
+  const vectors = options.vectors ? await embedFaces(call, faces) : [];
   return faces.map((face, i) => {
     const mesh = meshes[i];
     const pose = mesh && measurePose(mesh);
@@ -152,22 +128,16 @@ async function measureFaces(
   });
 }
 
-function meshFaces(
-  networks: Networks,
-  { pixels }: Photo,
-  faces: readonly SettledFace[],
-  options: CallOptions,
-) {
-  return timed("mesh", options, () => fitMeshes(networks.mesh, pixels, faces));
+function meshFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
+  return timed("mesh", options, () => fitMeshes(networks.mesh, photo.pixels, faces));
 }
 
-function embedFaces(
-  networks: Networks,
-  { pixels }: Photo,
-  faces: readonly SettledFace[],
-  options: CallOptions,
-) {
-  const crops = faces.map(({ points }) => align(pixels, points));
+function attributesOfFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
+  return timed("attributes", options, () => estimateAttributes(networks.attributes, photo.pixels, faces));
+}
+
+function embedFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
+  const crops = faces.map(({ points }) => align(photo.pixels, points));
   return timed("embed", options, () => embed(networks.embed, crops));
 }
 

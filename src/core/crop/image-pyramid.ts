@@ -1,6 +1,6 @@
 import type { Pixels } from "../types.ts";
 import { PADDING, PIXEL_BYTES } from "./assembly/constants.ts";
-import { kernels, PYRAMIDS_ADDRESS, PYRAMIDS_END } from "./kernel-memory.ts";
+import { kernels, PYRAMID_ADDRESS, PYRAMID_BYTES } from "./kernel-memory.ts";
 
 /** One level of an image pyramid in the kernels' memory. Level 0 is the image; each further one is half as large. */
 export interface MipLevel {
@@ -12,7 +12,9 @@ export interface MipLevel {
   readonly height: number;
 }
 
+/** The pyramid that is in the kernels' memory. */
 interface Pyramid {
+  readonly image: WeakRef<Pixels>;
   readonly levels: readonly MipLevel[];
   /** Number of levels that are computed. */
   computed: number;
@@ -23,17 +25,14 @@ const TAIL_BYTES = 16;
 
 const bytes = new Uint8Array(kernels.memory.buffer);
 
-// Pyramids lie one after another. Their memory is free again once all of them are released.
-let pyramids = new WeakMap<Pixels, Pyramid>();
-let pyramidCount = 0;
-let end = PYRAMIDS_ADDRESS;
+let pyramid: Pyramid | undefined;
 
 /**
- * Returns a level of an image's pyramid. The first call for an image copies it into the kernels' memory; levels are
- * computed when they are first needed. The level is valid until the next call for another image.
+ * Returns a level of an image's pyramid. A call for another image than the last one copies it into the kernels' memory,
+ * where it replaces the last one; levels are computed when they are first needed.
  */
 export function mipLevel(image: Pixels, level: number): MipLevel {
-  const pyramid = pyramids.get(image) ?? addPyramid(image);
+  if (pyramid?.image.deref() !== image) pyramid = startPyramid(image);
   for (; pyramid.computed <= level; pyramid.computed++) {
     const from = pyramid.levels[pyramid.computed - 1]!;
     const to = pyramid.levels[pyramid.computed]!;
@@ -43,25 +42,16 @@ export function mipLevel(image: Pixels, level: number): MipLevel {
   return pyramid.levels[level]!;
 }
 
-/** Frees the pyramid of an image, if it has one. The next image reuses its memory while that is in the cache. */
-export function releasePyramid(image: Pixels): void {
-  if (!pyramids.delete(image)) return;
-  pyramidCount--;
-  if (pyramidCount === 0) end = PYRAMIDS_ADDRESS;
-}
-
 /** Bytes of the pyramid of an image of this size. */
 export function pyramidBytes(width: number, height: number): number {
   return layOutLevels(0, width, height).reduce((sum, level) => sum + levelBytes(level), 0);
 }
 
-function addPyramid(image: Pixels): Pyramid {
+function startPyramid(image: Pixels): Pyramid {
   const { width, height, data } = image;
-  const length = pyramidBytes(width, height);
-  ensureRoom(length);
-  const levels = layOutLevels(end, width, height);
-  end += length;
-
+  if (pyramidBytes(width, height) > PYRAMID_BYTES)
+    throw new RangeError("The image is too large for the crop kernels.");
+  const levels = layOutLevels(PYRAMID_ADDRESS, width, height);
   const { address, stride } = levels[0]!;
   const rowBytes = width * PIXEL_BYTES;
   // `subarray` of a Buffer is slower than that of a plain Uint8Array.
@@ -69,20 +59,7 @@ function addPyramid(image: Pixels): Pyramid {
   for (let row = 0; row < height; row++)
     bytes.set(source.subarray(row * rowBytes, (row + 1) * rowBytes), address + row * stride);
   clearPadding(levels[0]!);
-  const pyramid = { levels, computed: 1 };
-  pyramids.set(image, pyramid);
-  pyramidCount++;
-  return pyramid;
-}
-
-/** Drops all pyramids if there is not enough room for another one. */
-function ensureRoom(length: number): void {
-  if (end + length <= PYRAMIDS_END) return;
-  if (PYRAMIDS_ADDRESS + length > PYRAMIDS_END)
-    throw new RangeError("The image is too large for the crop kernels.");
-  pyramids = new WeakMap();
-  pyramidCount = 0;
-  end = PYRAMIDS_ADDRESS;
+  return { image: new WeakRef(image), levels, computed: 1 };
 }
 
 /** Places the levels one after another from `start` on, down to a width or height of one pixel. */

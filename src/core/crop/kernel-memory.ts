@@ -11,17 +11,16 @@ const SCRATCH_BYTES = 32 * 1024;
 /** One crop of the largest side, or a batch of smaller ones. */
 export const TENSOR_FLOATS = 3 * MAX_CROP_SIDE ** 2;
 
-/** Fits the pyramid of the largest decoded photo, or the pyramids of two photos of 1920x1280. */
-const PYRAMIDS_BYTES = 20 * 1024 * 1024;
+/** Fits the pyramid of the largest decoded photo. */
+export const PYRAMID_BYTES = 17 * 1024 * 1024;
 
-// The memory of the kernels: scratch, the input tensor, image pyramids. It never grows, because that would detach the
+// The memory of the kernels: scratch, the input tensor, an image pyramid. It never grows, because that would detach the
 // buffer of the input tensor.
 export const SCRATCH_ADDRESS = 0;
 const TENSOR_ADDRESS = SCRATCH_ADDRESS + SCRATCH_BYTES;
-export const PYRAMIDS_ADDRESS = TENSOR_ADDRESS + 4 * TENSOR_FLOATS;
-export const PYRAMIDS_END = PYRAMIDS_ADDRESS + PYRAMIDS_BYTES;
+export const PYRAMID_ADDRESS = TENSOR_ADDRESS + 4 * TENSOR_FLOATS;
 
-export const kernels = instantiate(PYRAMIDS_END);
+export const kernels = instantiate(PYRAMID_ADDRESS + PYRAMID_BYTES);
 
 const inputTensor = new Float32Array(kernels.memory.buffer, TENSOR_ADDRESS, TENSOR_FLOATS);
 let lastUse: Promise<unknown> = Promise.resolve();

@@ -1,8 +1,8 @@
 import { crop } from "../crop/crop.ts";
-import { composeTransforms } from "../geometry.ts";
+import { cropTransform, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { AGE_RANGES, type Attributes, type Pixels } from "../types.ts";
-import { alignmentTransform, TEMPLATE_SIDE } from "./align.ts";
+import { alignmentTransform, rollOf, TEMPLATE_SIDE } from "./align.ts";
 import type { FivePoints } from "./detect.ts";
 
 /** Side of the network's input in pixels. */
@@ -11,30 +11,25 @@ const SIZE = { width: SIDE, height: SIDE };
 
 /** The crop is this much wider than the embedding network's, around the same center. */
 const MARGIN = 1.12;
-const CENTER = (TEMPLATE_SIDE - 1) / 2;
-
-/** From pixels of the crop to the template of the alignment. */
-const CROP_TO_TEMPLATE = {
-  a: (TEMPLATE_SIDE * MARGIN) / SIDE,
-  b: 0,
-  dx: CENTER - (TEMPLATE_SIDE * MARGIN) / 2,
-  dy: CENTER - (TEMPLATE_SIDE * MARGIN) / 2,
-};
+const CENTER = { x: (TEMPLATE_SIDE - 1) / 2, y: (TEMPLATE_SIDE - 1) / 2 };
 
 /** Index in AGE_RANGES of each of the network's nine classes (0-2, 3-9, 10-19, 20-29, ..., 70 and older). */
 const RANGE_BY_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
 
 const MIN_GENDER_CONFIDENCE = 0.501;
 
-/** Estimates age range and gender of each face, given its points. */
+/** Estimates age range and gender of each face. */
 export async function estimateAttributes(
   network: Network,
   image: Pixels,
-  faces: readonly FivePoints[],
+  faces: readonly { readonly points: FivePoints }[],
 ): Promise<Attributes[]> {
-  const crops = faces.map((points) =>
-    crop(image, composeTransforms(alignmentTransform(points), CROP_TO_TEMPLATE), SIZE),
-  );
+  const crops = faces.map(({ points }) => {
+    const aligned = alignmentTransform(points);
+    const side = Math.hypot(aligned.a, aligned.b) * TEMPLATE_SIDE * MARGIN;
+    const square = { center: transformPoint(aligned, CENTER), side, radians: rollOf(points) };
+    return crop(image, cropTransform(square, SIDE), SIZE);
+  });
   const { age, male } = await network.run(crops);
   return faces.map((_, i) => {
     const maleProbability = male![i]![0]!;

@@ -16,31 +16,6 @@ export function transformPoint({ a, b, dx, dy }: SimilarityTransform, { x, y }: 
   return { x: a * x - b * y + dx, y: b * x + a * y + dy };
 }
 
-/** Returns the transform that applies `inner`, then `outer`. */
-export function composeTransforms(
-  outer: SimilarityTransform,
-  inner: SimilarityTransform,
-): SimilarityTransform {
-  const { x: dx, y: dy } = transformPoint(outer, { x: inner.dx, y: inner.dy });
-  return {
-    a: outer.a * inner.a - outer.b * inner.b,
-    b: outer.a * inner.b + outer.b * inner.a,
-    dx,
-    dy,
-  };
-}
-
-/** Returns the inverse of a transform. */
-export function invertTransform({ a, b, dx, dy }: SimilarityTransform): SimilarityTransform {
-  const determinant = a * a + b * b;
-  return {
-    a: a / determinant,
-    b: -b / determinant,
-    dx: -(a * dx + b * dy) / determinant,
-    dy: (b * dx - a * dy) / determinant,
-  };
-}
-
 /** A square region of an image, possibly rotated. */
 export interface Square {
   readonly center: Point;

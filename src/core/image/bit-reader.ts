@@ -10,11 +10,8 @@ export class BitReader {
 
   /** Returns the next `count` bits, at most 25, without consuming them. Bits beyond the end are 0. */
   peek(count: number): number {
-    const [bytes, at] = [this.#bytes, this.#byte];
-    const isInside = at + 3 < bytes.length;
-    const word = isInside
-      ? bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
-      : (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+    const byteAt = (i: number) => this.#bytes[this.#byte + i] ?? 0;
+    const word = byteAt(0) | (byteAt(1) << 8) | (byteAt(2) << 16) | (byteAt(3) << 24);
     return (word >>> this.#bit) & ((1 << count) - 1);
   }
 

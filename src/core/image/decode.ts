@@ -13,8 +13,7 @@ sharp.concurrency(1);
 
 // Untrusted bytes reach only the loaders of accepted formats, of libvips' many. This applies to the whole process.
 sharp.block({ operation: ["VipsForeignLoad"] });
-const unblocked = new Set<ImageFormat>();
-for (const format of DEFAULT_LIMITS.formats) unblockLoader(format);
+sharp.unblock({ operation: DEFAULT_LIMITS.formats.map((format) => FORMATS[format].loader) });
 
 /** Images up to this longer side are not downscaled, since that would take longer than decoding. */
 export const MAX_FULL_SIZE_SIDE = 2048;
@@ -50,7 +49,7 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   const format = recognizeFormat(bytes, limits);
   const header = await orUnreadable(() => FORMATS[format].readHeader(bytes, limits));
   checkHeader(header, limits);
-  unblockLoader(format);
+  sharp.unblock({ operation: [FORMATS[format].loader] });
   const pixels = await orUnreadable(() => decodePixels(header, limits));
   signal?.throwIfAborted();
   return { pixels, ...uprightSize(header) };
@@ -120,12 +119,6 @@ function recognizeFormat(bytes: Uint8Array, { formats }: ImageLimits): ImageForm
   const names = formats.map((accepted) => FORMATS[accepted].name);
   const negation = names.length > 1 ? "neither" : "not";
   throw new FaceError("unsupportedFormat", `The image is ${negation} ${names.join(" nor ")}.`);
-}
-
-function unblockLoader(format: ImageFormat): void {
-  if (unblocked.has(format)) return;
-  sharp.unblock({ operation: [FORMATS[format].loader] });
-  unblocked.add(format);
 }
 
 function uprightSize({ width, height, orientation }: ImageHeader): Size {

@@ -24,8 +24,6 @@ const EXIF = 0x08;
 const ALPHA = 0x10;
 const ICC_PROFILE = 0x20;
 
-/** The frame tag of a VP8 key frame ends with this start code. */
-const VP8_START_CODE = [0x9d, 0x01, 0x2a];
 const VP8_FRAME_HEADER_BYTES = 10;
 const VP8L_SIGNATURE = 0x2f;
 const VP8L_HEADER_BYTES = 5;
@@ -138,9 +136,7 @@ function readFrameSize(view: DataView, { "VP8 ": lossy, VP8L: lossless }: Needed
 }
 
 function readVp8Size(view: DataView, { content, end }: Chunk): Size {
-  const isKeyFrame = end - content >= VP8_FRAME_HEADER_BYTES && (view.getUint8(content) & 1) === 0;
-  const hasStartCode = VP8_START_CODE.every((byte, i) => view.getUint8(content + 3 + i) === byte);
-  if (!isKeyFrame || !hasStartCode) throw new RangeError("WebP has no VP8 key frame");
+  if (end - content < VP8_FRAME_HEADER_BYTES) throw new RangeError("WebP has no VP8 frame");
   return {
     width: view.getUint16(content + 6, true) & SIDE_MASK,
     height: view.getUint16(content + 8, true) & SIDE_MASK,

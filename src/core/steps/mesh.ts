@@ -4,7 +4,6 @@ import {
   boxCenter,
   centroid,
   cropTransform,
-  invertTransform,
   longerSide,
   type SimilarityTransform,
   type Square,
@@ -32,8 +31,10 @@ const BOX_MARGIN = 1.45;
 const MESH_MARGIN = 1.4;
 
 /** Corners of the eyes: first of the eye on the left of an upright image, then of the other. */
-const LEFT_EYE_CORNERS = [33, 133] as const;
-const RIGHT_EYE_CORNERS = [362, 263] as const;
+const EYE_CORNERS = [
+  [33, 133],
+  [362, 263],
+];
 
 /**
  * Fits a mesh to each face, first in a square around its box with the face upright, then in one placed by that first mesh. The
@@ -62,20 +63,12 @@ export async function fitMeshes(
 
 /** Returns the square around a mesh, rotated to level the eyes. */
 function levelSquare(points: Mesh): Square {
-  const [left, right] = [midpoint(points, LEFT_EYE_CORNERS), midpoint(points, RIGHT_EYE_CORNERS)];
-  const radians = Math.atan2(right.y - left.y, right.x - left.x);
-  const rotation = { a: Math.cos(radians), b: Math.sin(radians), dx: 0, dy: 0 };
-  const inverse = invertTransform(rotation);
-  const bounds = boundingBox(points.map((point) => transformPoint(inverse, point)));
-  return {
-    center: transformPoint(rotation, boxCenter(bounds)),
-    side: longerSide(bounds) * MESH_MARGIN,
-    radians,
-  };
-}
-
-function midpoint(points: Mesh, [one, other]: readonly [number, number]): Point {
-  return centroid([points[one]!, points[other]!]);
+  const [left, right] = EYE_CORNERS.map((corners) => centroid(corners.map((i) => points[i]!)));
+  const radians = Math.atan2(right!.y - left!.y, right!.x - left!.x);
+  const rotate = (angle: number, point: Point) =>
+    transformPoint({ a: Math.cos(angle), b: Math.sin(angle), dx: 0, dy: 0 }, point);
+  const bounds = boundingBox(points.map((point) => rotate(-radians, point)));
+  return { center: rotate(radians, boxCenter(bounds)), side: longerSide(bounds) * MESH_MARGIN, radians };
 }
 
 function averageWithMirrored(values: Float32Array, mirrored: Float32Array): Float32Array {

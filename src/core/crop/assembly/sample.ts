@@ -90,7 +90,7 @@ function fillTable(
     const distanceY = distanceToSecond(ys);
     const down0 = firstWeight(distanceY, gaps);
     const down2 = thirdWeight(distanceY, gaps);
-    const down1 = secondWeight(down0, down2);
+    const down1 = f32x4.sub(f32x4.splat(WEIGHT_SUM), f32x4.add(down0, down2));
 
     const inRow = i32x4.mul(firstPixels(xs, width), i32x4.splat(PIXEL_BYTES));
     const offsets = i32x4.add(inRow, i32x4.mul(firstPixels(ys, height), i32x4.splat(stride)));
@@ -100,7 +100,7 @@ function fillTable(
     v128.store(entry, f32x4.mul(down0, scales), 48);
     v128.store(entry, f32x4.mul(down1, scales), 64);
     v128.store(entry, f32x4.mul(down2, scales), 80);
-    columns = nextColumns(columns);
+    columns = f32x4.add(columns, f32x4.splat(PIXELS_PER_STEP as f32));
     entry += ENTRY_BYTES;
     column += PIXELS_PER_STEP;
   } while (column < count);
@@ -170,10 +170,6 @@ function firstWeight(distance: v128, gap: v128): v128 {
   return f32x4.add(distance, f32x4.pmax(ZERO, f32x4.sub(distance, gap)));
 }
 
-function secondWeight(first: v128, third: v128): v128 {
-  return f32x4.sub(f32x4.splat(WEIGHT_SUM), f32x4.add(first, third));
-}
-
 function thirdWeight(distance: v128, gap: v128): v128 {
   return f32x4.pmax(ZERO, f32x4.sub(gap, distance));
 }
@@ -187,11 +183,6 @@ function firstPixels(positions: v128, length: f32): v128 {
 /** Rounds lanes of at most 2^22 in magnitude to integers. Faster than `i32x4.trunc_sat_f32x4_s`. */
 function roundToInt(lanes: v128): v128 {
   return i32x4.sub(f32x4.add(lanes, f32x4.splat(ROUNDING_BIAS)), i32x4.splat(ROUNDING_BIAS_BITS));
-}
-
-/** Columns of the next four pixels. */
-function nextColumns(columns: v128): v128 {
-  return f32x4.add(columns, f32x4.splat(PIXELS_PER_STEP as f32));
 }
 
 /**

@@ -148,9 +148,10 @@ describe.each(Object.entries(OPEN_STREAM))("a stream over %s", (protocol, open) 
     await store.updateUser(user.id, { enabled: false });
     expect(await ended).toBe("UNKNOWN_USER");
     clearInterval(send);
+    // The stream ends at once, or with the image that was under way.
     const results = stream.answers.map(([, result]) => result);
-    expect(results.at(-1)).toBe("UNKNOWN_USER");
-    expect(new Set(results.slice(0, -1))).toEqual(new Set([FACES]));
+    if (results.at(-1) === "UNKNOWN_USER") results.pop();
+    expect(new Set(results)).toEqual(new Set([FACES]));
   });
 });
 

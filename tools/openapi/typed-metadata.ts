@@ -57,7 +57,4 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.FaceMatch.confidence": SHARE,
 };
 
-const REQUIRED: readonly string[] = [
-  "visage.v1.AnalyzeImageResponse.image_size",
-  "visage.v1.Face.box",
-];
+const REQUIRED: readonly string[] = ["visage.v1.AnalyzeImageResponse.image_size", "visage.v1.Face.box"];

@@ -45,7 +45,7 @@ export async function lookAgain(
   image: Pixels,
   faces: readonly Detection[],
 ): Promise<Detection[]> {
-  const seen = await lookAtEach(network, image, faces, 0);
+  const seen = await lookAtEach(network, image, faces);
   const settled: Detection[] = [];
   for (const [i, face] of faces.entries()) settled.push(await settle(network, image, face, seen[i]));
   return settled;
@@ -61,7 +61,7 @@ async function settle(
   if (!best) return { ...face, score: 0 };
   let [previous, last] = [face, best];
   for (let looks = 1; looks < MAX_LOOKS && tiltOf(last) > MAX_TILT && !agree(previous, last); looks++) {
-    const [next] = await lookAtEach(network, image, [last], 0);
+    const [next] = await lookAtEach(network, image, [last]);
     if (!next) break;
     [previous, last] = [last, next];
   }
@@ -78,22 +78,19 @@ async function turnUpright(
 ): Promise<Detection | undefined> {
   const score = seen?.score ?? 0;
   if (score >= UPRIGHT_SCORE) return seen;
-  const turned = await Promise.all(TURNS.map((turn) => lookAtEach(network, image, [face], turn)));
-  const [best] = turned
-    .flat()
-    .flatMap((one) => one ?? [])
-    .toSorted((a, b) => b.score - a.score);
+  const turned = await lookAtEach(network, image, Array(TURNS.length).fill(face), TURNS);
+  const [best] = turned.flatMap((one) => one ?? []).toSorted((a, b) => b.score - a.score);
   return best && best.score > score + TURN_GAIN ? best : seen;
 }
 
-/** Looks at each face in a crop whose top is `turn` clockwise from the top of the face, as far as its eyes tell. */
+/** Looks at each face in a crop whose top is `turns[i]` clockwise from the top of the face, as far as its eyes tell. */
 async function lookAtEach(
   network: Network,
   image: Pixels,
   faces: readonly Detection[],
-  turn: number,
+  turns: readonly number[] = [],
 ): Promise<(Detection | undefined)[]> {
-  const views = faces.map((face) => viewAround(face.box, levelOf(face) + turn));
+  const views = faces.map((face, i) => viewAround(face.box, levelOf(face) + (turns[i] ?? 0)));
   const found = await detect(network, image, views, MIN_SCORE);
   return faces.map(({ box }, i) => found[i]!.find((other) => isSameFace(box, other.box)));
 }

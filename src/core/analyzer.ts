@@ -60,18 +60,18 @@ export function createPartialAnalyzer(
   return {
     analyze: async (image, options = {}, targets) => {
       checkBoxCount("analyze", options.boxes);
-      const call = { networks, options, photo: await decodeTimed(image, limits, options) };
+      const call = { networks, options, photo: await decodePhoto(image, limits, options) };
       const { faces, ...part } = await selectFaces(call, "all", targets);
       return { ...part, faces: await measureFaces(call, faces) };
     },
     embed: async (image, options = {}) => {
       checkBoxCount("embed", options.boxes);
-      return embedFirstFace({ networks, options, photo: await decodeTimed(image, limits, options) });
+      return embedFirstFace({ networks, options, photo: await decodePhoto(image, limits, options) });
     },
   };
 }
 
-function decodeTimed(bytes: Uint8Array, limits: ImageLimits, options: CallOptions): Promise<Photo> {
+function decodePhoto(bytes: Uint8Array, limits: ImageLimits, options: CallOptions): Promise<Photo> {
   return timed("decode", options, () => decode(bytes, limits, options.signal));
 }
 

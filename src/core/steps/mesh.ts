@@ -37,8 +37,8 @@ const EYE_CORNERS = [
 ];
 
 /**
- * Fits a mesh to each face, first in a square around its box with the face upright, then in one placed by that first mesh. The
- * second fit is the mean of the crop and its mirror image, which is more stable than either.
+ * Fits a mesh to each face: first in an upright square around its box, then in one placed by that first mesh. The second
+ * fit is the mean of the crop and its mirror image, which is more stable than either.
  */
 export async function fitMeshes(
   network: Network,

@@ -77,6 +77,7 @@ export class Http1Connections {
     socket.once("close", () => this.#requestsInFlight.delete(socket));
     // Node ends its side too and answers nothing more.
     socket.once("end", () => destroySoon(socket));
+    stopReadingWhilePaused(socket);
   }
 
   /** Wraps a listener so that the requests of these connections are counted and start in turn. */
@@ -108,6 +109,18 @@ export class Http1Connections {
       if (requests !== undefined) this.#requestsInFlight.set(socket, requests - 1);
     });
   }
+}
+
+/**
+ * Makes Node stop reading from a socket that was paused before its `resume` event. The event comes later than the call
+ * of `resume()`, starts the reading, and no second `pause` event follows: the rest of the body would be kept in memory.
+ */
+function stopReadingWhilePaused(socket: Socket): void {
+  const stopIfPaused = () => {
+    if (socket.isPaused()) socket.emit("pause");
+  };
+  // Node's own listener starts the reading, so this comes after it.
+  socket.on("resume", () => process.nextTick(stopIfPaused));
 }
 
 /** Answers bytes that are not a request with an error, if the peer can still read it, and closes the connection. */

@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseTrustedProxies } from "../../src/http/client-address.ts";
 import { Connections } from "../../src/http/connections.ts";
+import type { Request } from "../../src/http/exchange.ts";
 import { createClearPort, type Port, type PortOptions } from "../../src/http/port.ts";
+import { until } from "../support/until.ts";
 
 const LIMITS = {
   firstByteMs: 700,
@@ -166,6 +169,28 @@ test("closing does not wait for an HTTP/2 client that keeps its side of the conn
   await closing.close(60_000);
   clearTimeout(limit);
   socket.destroy();
+});
+
+test("a socket that is resumed and paused at once reads no more of a body than its request holds", async () => {
+  let paused: Request | undefined;
+  const { port, number } = await openPort({
+    onRequest: (request) => {
+      paused = request;
+    },
+  });
+  const socket = connect(number, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n");
+  socket.write(Buffer.alloc(19_000_000));
+  await until(
+    () => paused?.socket.isPaused(),
+    (isPaused) => isPaused === true,
+    5_000,
+  );
+  paused!.socket.resume().pause();
+  await sleep(200);
+  expect(paused!.readableLength).toBeLessThan(200_000);
+  socket.destroy();
+  await port.close(100);
 });
 
 test("a connection with a request that never ends is destroyed after its maximum age and grace", async () => {

@@ -16,6 +16,9 @@ const UPRIGHT_SCORE = 0.9;
 const MARGIN = 2.2;
 const SIDE = 160;
 
+/** The crops in which a face is tried at other angles are smaller: they tell the angle, not the points. */
+const TURNED_SIDE = 96;
+
 /**
  * The points of a tilted face lean towards upright: at 20, 30 and 40 degrees they are at 17, 22 and 25. The tilt is about
  * s (1 + (s / LEAN)^2), where s is the angle of the points, up to 2 s.
@@ -27,7 +30,7 @@ const MAX_TILT = (3 * Math.PI) / 180;
 const MAX_LOOKS = 4;
 
 /** Angles between two crops in which a face that does not look upright is tried. */
-const TURNS = Array.from({ length: 7 }, (_, i) => ((i + 1) * Math.PI) / 4);
+const TURNS = Array.from({ length: 8 }, (_, i) => (i * Math.PI) / 4);
 
 /** By how much a turned face must score better than the upright one. */
 const TURN_GAIN = 0.03;
@@ -78,9 +81,17 @@ async function turnUpright(
 ): Promise<Detection | undefined> {
   const score = seen?.score ?? 0;
   if (score >= UPRIGHT_SCORE) return seen;
-  const turned = await lookAtEach(network, image, Array(TURNS.length).fill(face), TURNS);
+  const [upright, ...turned] = await lookAtEach(
+    network,
+    image,
+    Array(TURNS.length).fill(face),
+    TURNS,
+    TURNED_SIDE,
+  );
   const [best] = turned.flatMap((one) => one ?? []).toSorted((a, b) => b.score - a.score);
-  return best && best.score > score + TURN_GAIN ? best : seen;
+  if (!best || best.score <= (upright?.score ?? 0) + TURN_GAIN) return seen;
+  const [closer] = await lookAtEach(network, image, [best]);
+  return closer && closer.score > score + TURN_GAIN ? closer : seen;
 }
 
 /** Looks at each face in a crop whose top is `turns[i]` clockwise from the top of the face, as far as its eyes tell. */
@@ -89,16 +100,17 @@ async function lookAtEach(
   image: Pixels,
   faces: readonly Detection[],
   turns: readonly number[] = [],
+  side = SIDE,
 ): Promise<(Detection | undefined)[]> {
-  const views = faces.map((face, i) => viewAround(face.box, levelOf(face) + (turns[i] ?? 0)));
+  const views = faces.map((face, i) => viewAround(face.box, levelOf(face) + (turns[i] ?? 0), side));
   const found = await detect(network, image, views, MIN_SCORE);
   return faces.map(({ box }, i) => found[i]!.find((other) => isSameFace(box, other.box)));
 }
 
 /** Returns a view of a face and what surrounds it. */
-export function viewAround(box: Box, radians: number): View {
+export function viewAround(box: Box, radians: number, side = SIDE): View {
   const square = { center: boxCenter(box), side: longerSide(box) * MARGIN, radians };
-  return { transform: cropTransform(square, SIDE), width: SIDE, height: SIDE };
+  return { transform: cropTransform(square, side), width: side, height: side };
 }
 
 /** Whether two boxes are about equal in place and size. */

@@ -37,9 +37,7 @@ export function cropTransform({ center, side, radians }: Square, pixels: number)
 export function fitSimilarity(from: readonly Point[], to: readonly Point[]): SimilarityTransform {
   const p = centroid(from);
   const q = centroid(to);
-  let square = 0;
-  let dot = 0;
-  let cross = 0;
+  let [square, dot, cross] = [0, 0, 0];
   from.forEach((point, i) => {
     const x = point.x - p.x;
     const y = point.y - p.y;
@@ -62,14 +60,8 @@ export function centroid(points: readonly Point[]): Point {
 
 /** Returns the smallest axis-aligned box that contains all points. */
 export function boundingBox(points: readonly Point[]): Box {
-  let [x1, y1, x2, y2] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y } of points) {
-    x1 = Math.min(x1, x);
-    y1 = Math.min(y1, y);
-    x2 = Math.max(x2, x);
-    y2 = Math.max(y2, y);
-  }
-  return { x1, y1, x2, y2 };
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  return { x1: Math.min(...xs), y1: Math.min(...ys), x2: Math.max(...xs), y2: Math.max(...ys) };
 }
 
 export function boxCenter({ x1, y1, x2, y2 }: Box): Point {

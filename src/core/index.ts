@@ -7,25 +7,8 @@ export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./st
 export { VECTOR_NORM, VECTOR_SIZE, type Vector } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";
 export { MAX_FACES, type Selection } from "./steps/selection.ts";
-export {
-  AGE_RANGES,
-  type AgeRange,
-  type Analysis,
-  type AnalyzeOptions,
-  type Analyzer,
-  type AnalyzerOptions,
-  type Attributes,
-  attributesOf,
-  type Box,
-  type CallOptions,
-  type Embedding,
-  type EmbedOptions,
-  type Face,
-  type FaceBasics,
-  type Point,
-  poseOf,
-  type Stage,
-} from "./types.ts";
+export type * from "./types.ts";
+export { AGE_RANGES, attributesOf, poseOf } from "./types.ts";
 
 /** Loads the networks. Open one analyzer and keep it: loading takes a second, and onnxruntime leaks each time. */
 export async function openAnalyzer({ modelsDir, digests, limits }: AnalyzerOptions): Promise<Analyzer> {

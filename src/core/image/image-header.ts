@@ -52,8 +52,6 @@ export function dataViewOf(bytes: Uint8Array): DataView {
 
 /** Whether `bytes` contains `expected` at an offset. */
 export function matchesAt(bytes: Uint8Array, offset: number, expected: ArrayLike<number>): boolean {
-  for (let i = 0; i < expected.length; i++) {
-    if (bytes[offset + i] !== expected[i]) return false;
-  }
+  for (let i = 0; i < expected.length; i++) if (bytes[offset + i] !== expected[i]) return false;
   return true;
 }

@@ -50,7 +50,7 @@ export async function chooseTargets(
   const { width, height, pixels } = photo;
   const given = boxes.length > 0 || detect ? boxes : [{ x1: 0, y1: 0, x2: width, y2: height }];
   const scaled = given.map((box, index) => toWorkingSize(box, index, photo));
-  const faces = detect ? await findFaces(network, pixels, given.length > 0 ? "all" : wanted, signal) : [];
+  const faces = detect ? await findFaces(network, pixels, given.length > 0 ? scaled : wanted, signal) : [];
   if (given.length === 0) return { targets: faces.slice(0, MAX_FACES), facesFound: faces.length };
   return {
     targets: given.map((box, index) => ({
@@ -78,7 +78,7 @@ export async function settleFaces(
     faces.push("given" in target ? await faceInBox(network, photo, target, mayDetect) : target);
     signal?.throwIfAborted();
   }
-  const settled = await lookAgain(network, photo.pixels, faces);
+  const settled = await lookAgain(network, photo.pixels, faces, { signal });
   signal?.throwIfAborted();
   return targets.map((target, i) => ({
     box: faces[i]!.box,

@@ -1,4 +1,4 @@
-import { boxArea, boxCenter, cropTransform, intersectBoxes, longerSide } from "../geometry.ts";
+import { boxArea, boxCenter, cropTransform, intersectBoxes, iou, longerSide } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import type { Box, Pixels } from "../types.ts";
 import { CELL, type Detection, detect, suppressNonMaxima, type View } from "./detect.ts";
@@ -31,18 +31,22 @@ const LARGER_FACE = 32;
 /** Size of the view in relation to the photo when looking for a face that fills the photo. */
 const CLOSE_UP_MARGIN = 2;
 
+/** The faces that are looked for: all, the most prominent one, or those that overlap a box. */
+export type Wanted = "all" | "first" | readonly Box[];
+
 /**
- * Finds the faces of an image, the most prominent first: those that the detector is sure of, then doubtful ones. If only
- * the first one is wanted, small faces are not looked for, and the cost does not grow with the number of faces.
+ * Finds the faces of an image, the most prominent first: those that the detector is sure of, then doubtful ones. If not
+ * all are wanted, others may be among them, but no time is spent on doubtful and small ones: the cost does not grow with
+ * the number of faces.
  */
 export async function findFaces(
   network: Network,
   image: Pixels,
-  wanted: "all" | "first",
+  wanted: Wanted,
   signal?: AbortSignal,
 ): Promise<FoundFace[]> {
   const first = await findInViews(network, image, [wholeView(image, FIRST_SIDE)], wanted, signal);
-  const further = wanted === "first" && first.length > 0 ? [] : furtherViews(image, first);
+  const further = wanted === "first" && first.length > 0 ? [] : furtherViews(image, first, wanted);
   const second = further.length > 0 ? await findInViews(network, image, further, wanted, signal) : [];
   const frame = { x1: 0, y1: 0, x2: image.width, y2: image.height };
   return suppressNonMaxima([...first, ...second])
@@ -54,7 +58,7 @@ async function findInViews(
   network: Network,
   image: Pixels,
   views: readonly View[],
-  wanted: "all" | "first",
+  wanted: Wanted,
   signal?: AbortSignal,
 ): Promise<Detection[]> {
   const found: Detection[] = [];
@@ -64,10 +68,11 @@ async function findInViews(
     found.push(...detections!);
   }
   const sure = found.filter(isSure);
-  const doubtful = found.filter((detection) => !isSure(detection));
   // Doubtful faces come after the sure ones, so none of them is the first.
-  const looks = wanted === "first" && sure.length > 0 ? 0 : MAX_SECOND_LOOKS[wanted];
-  const again = await lookAgain(network, image, doubtful.slice(0, looks));
+  if (wanted === "first" && sure.length > 0) return sure;
+  const doubtful = found.filter((detection) => !isSure(detection) && isWanted(detection, wanted));
+  const toLookAt = doubtful.slice(0, MAX_SECOND_LOOKS[wanted === "first" ? "first" : "all"]);
+  const again = await lookAgain(network, image, toLookAt, { signal, enough: CONFIRMED_SCORE });
   signal?.throwIfAborted();
   const confirmed = doubtful.filter(
     ({ score }, i) => (score + (again[i]?.score ?? score)) / 2 >= CONFIRMED_SCORE,
@@ -75,12 +80,16 @@ async function findInViews(
   return [...sure, ...confirmed];
 }
 
+function isWanted({ box }: Detection, wanted: Wanted): boolean {
+  return typeof wanted === "string" || wanted.some((other) => iou(box, other) > 0);
+}
+
 function isSure({ score }: Detection): boolean {
   return score >= SURE_SCORE;
 }
 
 /** Where to look in a second run: more closely if a face is small, and in every way if there is none. */
-function furtherViews(image: Pixels, faces: readonly Detection[]): View[] {
+function furtherViews(image: Pixels, faces: readonly Detection[], wanted: Wanted): View[] {
   const imageSide = Math.max(image.width, image.height);
   const closer = (side: number) => wholeView(image, Math.min(imageSide, MAX_SIDE, side));
   if (faces.length === 0)
@@ -89,7 +98,8 @@ function furtherViews(image: Pixels, faces: readonly Detection[]): View[] {
       squareView(image, Math.PI / 2, 1),
       squareView(image, 0, CLOSE_UP_MARGIN),
     ];
-  const smallest = Math.min(...faces.map(({ box }) => longerSide(box))) * (FIRST_SIDE / imageSide);
+  const sizes = faces.filter((face) => isWanted(face, wanted)).map(({ box }) => longerSide(box));
+  const smallest = Math.min(...sizes) * (FIRST_SIDE / imageSide);
   if (smallest >= SMALL_FACE || imageSide <= FIRST_SIDE) return [];
   return [closer(Math.max(2, LARGER_FACE / smallest) * FIRST_SIDE)];
 }

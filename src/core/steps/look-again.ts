@@ -2,7 +2,7 @@
 // points more precise, and finds out which way up the face is.
 import { boxCenter, cropTransform, iou, longerSide } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels, Point } from "../types.ts";
+import type { Box, Pixels } from "../types.ts";
 import { rollOf } from "./align.ts";
 import { type Detection, detect, type FivePoints, type View } from "./detect.ts";
 
@@ -42,15 +42,24 @@ const MIN_IOU = 0.2;
 /** Candidates of another look. The best of them is taken, however low its score. */
 const MIN_SCORE = 0.05;
 
-/** Looks at each face again. Returns it with better points, and a score of 0 if it cannot be seen again. */
+/**
+ * Looks at each face again. Returns it with better points, and a score of 0 if it cannot be seen again. If the mean of
+ * both scores is at least `enough`, its angle and points are not improved.
+ */
 export async function lookAgain(
   network: Network,
   image: Pixels,
   faces: readonly Detection[],
+  { signal, enough = 1 }: { signal?: AbortSignal | undefined; enough?: number } = {},
 ): Promise<Detection[]> {
   const seen = await lookAtEach(network, image, faces);
   const settled: Detection[] = [];
-  for (const [i, face] of faces.entries()) settled.push(await settle(network, image, face, seen[i]));
+  for (const [i, face] of faces.entries()) {
+    signal?.throwIfAborted();
+    const score = seen[i]?.score ?? 0;
+    if ((face.score + score) / 2 >= enough) settled.push({ ...face, score });
+    else settled.push(await settle(network, image, face, seen[i]));
+  }
   return settled;
 }
 
@@ -63,7 +72,11 @@ async function settle(
   const best = await turnUpright(network, image, face, seen);
   if (!best) return { ...face, score: 0 };
   let [previous, last] = [face, best];
-  for (let looks = 1; looks < MAX_LOOKS && tiltOf(last) > MAX_TILT && !agree(previous, last); looks++) {
+  for (
+    let looks = 1;
+    looks < MAX_LOOKS && Math.abs(tiltOf(last)) > MAX_TILT && !agree(previous, last);
+    looks++
+  ) {
     const [next] = await lookAtEach(network, image, [last]);
     if (!next) break;
     [previous, last] = [last, next];
@@ -81,13 +94,8 @@ async function turnUpright(
 ): Promise<Detection | undefined> {
   const score = seen?.score ?? 0;
   if (score >= UPRIGHT_SCORE) return seen;
-  const [upright, ...turned] = await lookAtEach(
-    network,
-    image,
-    Array(TURNS.length).fill(face),
-    TURNS,
-    TURNED_SIDE,
-  );
+  const copies = TURNS.map(() => face);
+  const [upright, ...turned] = await lookAtEach(network, image, copies, TURNS, TURNED_SIDE);
   const [best] = turned.flatMap((one) => one ?? []).toSorted((a, b) => b.score - a.score);
   if (!best || best.score <= (upright?.score ?? 0) + TURN_GAIN) return seen;
   const [closer] = await lookAtEach(network, image, [best]);
@@ -121,14 +129,14 @@ export function isSameFace(one: Box, other: Box): boolean {
 }
 
 /** The angle at which the face is level. */
-function levelOf({ points, viewRadians }: Detection): number {
-  const tilt = normalizeAngle(rollOf(points) - viewRadians);
-  return viewRadians + tilt * (1 + Math.min(1, (tilt / LEAN) ** 2));
+function levelOf(face: Detection): number {
+  const tilt = tiltOf(face);
+  return face.viewRadians + tilt * (1 + Math.min(1, (tilt / LEAN) ** 2));
 }
 
-/** How far the points are from upright in the view in which they were detected. */
+/** The angle of the points in the view in which they were detected. */
 function tiltOf({ points, viewRadians }: Detection): number {
-  return Math.abs(normalizeAngle(rollOf(points) - viewRadians));
+  return normalizeAngle(rollOf(points) - viewRadians);
 }
 
 /** Whether two looks show the face at the same angle. */
@@ -142,9 +150,8 @@ function normalizeAngle(radians: number): number {
 }
 
 function meanOf(one: FivePoints, other: FivePoints): FivePoints {
-  const meanAt = (i: number): Point => ({
-    x: (one[i]!.x + other[i]!.x) / 2,
-    y: (one[i]!.y + other[i]!.y) / 2,
-  });
-  return [meanAt(0), meanAt(1), meanAt(2), meanAt(3), meanAt(4)];
+  return one.map(({ x, y }, i) => ({
+    x: (x + other[i]!.x) / 2,
+    y: (y + other[i]!.y) / 2,
+  })) as unknown as FivePoints;
 }

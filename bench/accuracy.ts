@@ -16,6 +16,7 @@ import { identificationChapter, measureIdentification } from "./accuracy/identif
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { measureNonFaces, nonFacesChapter } from "./accuracy/non-faces.ts";
 import { measureSmallFaces, smallFacesChapter } from "./accuracy/small-faces.ts";
+import { measurePopulations, populationsChapter } from "./accuracy/populations.ts";
 import { readSubjects } from "./accuracy/subjects.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { verificationChapter } from "./accuracy/verification.ts";
@@ -32,6 +33,8 @@ if (datasets.lfw.length > 0) {
   writeResult("accuracy-tradeoff.svg", tradeoffPlot(pairs));
   writeCalibration({ model: analyzer.identity, set: "LFW, development photos", ...curve });
   chapters.push(verificationChapter(pairs, curve));
+  if (datasets.impostors.length > 0)
+    chapters.push(populationsChapter(await measurePopulations(analyzer, datasets.impostors), curve));
   const identification = measureIdentification(vectors, readFalseMatchCurve());
   chapters.push(identificationChapter(identification));
   const subjects = await readSubjects(analyzer, datasets.lfw, vectors);

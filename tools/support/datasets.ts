@@ -24,6 +24,15 @@ export interface Portrait {
   readonly gender: "male" | "female";
 }
 
+/** A portrait of a person who is in no other portrait, with what annotators saw. */
+export interface Impostor {
+  readonly file: string;
+  /** The first year of the age range. */
+  readonly age: number;
+  readonly gender: "male" | "female";
+  readonly group: string;
+}
+
 /** A photo with a bounding box around each head. */
 export interface Scene {
   readonly file: string;
@@ -36,6 +45,7 @@ export interface Datasets {
   readonly landmarks68: readonly AnnotatedPhoto[];
   readonly fairface: readonly Portrait[];
   readonly detection: readonly Scene[];
+  readonly impostors: readonly Impostor[];
 }
 
 /**
@@ -65,6 +75,7 @@ function readDatasets(dataDir: string): Datasets {
     landmarks68: read("landmarks68", readAnnotatedPhotos),
     fairface: read("fairface", readPortraits),
     detection: read("detection", readScenes),
+    impostors: read("impostors", readImpostors),
   };
 }
 
@@ -107,6 +118,15 @@ function readPortraits(folder: string): Portrait[] {
     file: join(folder, file!),
     age: ageRangeOf(Number.parseInt(age!, 10)),
     gender: gender === "Male" ? "male" : "female",
+  }));
+}
+
+function readImpostors(folder: string): Impostor[] {
+  return readRows(join(folder, "labels.csv")).map(([file, age, gender, group]) => ({
+    file: join(folder, file!),
+    age: Number.parseInt(age!, 10),
+    gender: gender === "Male" ? "male" : "female",
+    group: group!,
   }));
 }
 

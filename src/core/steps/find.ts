@@ -68,10 +68,10 @@ async function findInViews(
     found.push(...detections!);
   }
   const sure = found.filter(isSure);
-  // Doubtful faces come after the sure ones, so none of them is the first.
-  if (wanted === "first" && sure.length > 0) return sure;
   const doubtful = found.filter((detection) => !isSure(detection) && isWanted(detection, wanted));
-  const toLookAt = doubtful.slice(0, MAX_SECOND_LOOKS[wanted === "first" ? "first" : "all"]);
+  // Doubtful faces come after the sure ones, so none of them is the first.
+  const looks = wanted !== "first" ? MAX_SECOND_LOOKS.all : sure.length > 0 ? 0 : MAX_SECOND_LOOKS.first;
+  const toLookAt = doubtful.slice(0, looks);
   const again = await lookAgain(network, image, toLookAt, { signal, enough: CONFIRMED_SCORE });
   signal?.throwIfAborted();
   const confirmed = doubtful.filter(

@@ -97,7 +97,7 @@ async function turnUpright(
   const copies = TURNS.map(() => face);
   const [upright, ...turned] = await lookAtEach(network, image, copies, TURNS, TURNED_SIDE);
   const [best] = turned.flatMap((one) => one ?? []).toSorted((a, b) => b.score - a.score);
-  if (!best || best.score <= (upright?.score ?? 0) + TURN_GAIN) return seen;
+  if (!best || best.score <= (upright?.score ?? 0)) return seen;
   const [closer] = await lookAtEach(network, image, [best]);
   return closer && closer.score > score + TURN_GAIN ? closer : seen;
 }

@@ -72,11 +72,7 @@ async function settle(
   const best = await turnUpright(network, image, face, seen);
   if (!best) return { ...face, score: 0 };
   let [previous, last] = [face, best];
-  for (
-    let looks = 1;
-    looks < MAX_LOOKS && Math.abs(tiltOf(last)) > MAX_TILT && !agree(previous, last);
-    looks++
-  ) {
+  for (let looks = 1; looks < MAX_LOOKS && !isLevel(last) && !agree(previous, last); looks++) {
     const [next] = await lookAtEach(network, image, [last]);
     if (!next) break;
     [previous, last] = [last, next];
@@ -137,6 +133,10 @@ function levelOf(face: Detection): number {
 /** The angle of the points in the view in which they were detected. */
 function tiltOf({ points, viewRadians }: Detection): number {
   return normalizeAngle(rollOf(points) - viewRadians);
+}
+
+function isLevel(face: Detection): boolean {
+  return Math.abs(tiltOf(face)) <= MAX_TILT;
 }
 
 /** Whether two looks show the face at the same angle. */

@@ -24,7 +24,7 @@ export interface Portrait {
   readonly gender: "male" | "female";
 }
 
-/** A portrait of a person who is in no other portrait, with what annotators saw. */
+/** A portrait with what annotators saw. Nearly all portraits of a set show different people. */
 export interface Impostor {
   readonly file: string;
   /** The first year of the age range. */

@@ -10,7 +10,7 @@ import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
 import { startServer } from "../src/http/server.ts";
-import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchCurve } from "../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchRates } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { createSyntheticFace } from "../src/workers/synthetic-face.ts";
@@ -73,7 +73,7 @@ const serve = (through: Authenticator) =>
     analyzer: pool,
     fetcher,
     authenticator: through,
-    curve: readFalseMatchCurve(),
+    rates: readFalseMatchRates(),
     galleries: createSqlGalleryStore(database),
     searcher,
     accounts: store,

@@ -2,8 +2,8 @@
 // Prints the key figures and writes bench/results/accuracy.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAnalyzer } from "../src/core/index.ts";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT, readFalseMatchCurve } from "../src/model-manifest.ts";
+import { type Calibration, openAnalyzer } from "../src/core/index.ts";
+import { DEFAULT_MODELS_DIR, PACKAGE_ROOT, readFalseMatchRates } from "../src/model-manifest.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
 import { embedPhotos, measurePairs } from "../tools/support/evaluation.ts";
 import { anglesChapter, measureAngles } from "./accuracy/angles.ts";
@@ -11,12 +11,13 @@ import { attributesChapter, measureAttributes } from "./accuracy/attributes.ts";
 import { crowdsChapter, measureCrowds } from "./accuracy/crowds.ts";
 import { degradationsChapter, measureDegradations } from "./accuracy/degradations.ts";
 import { detectionChapter, measureDetection } from "./accuracy/detection.ts";
-import { type FalseMatchCurve, measureFalseMatches } from "./accuracy/false-match-curve.ts";
+import { measureFalseMatches } from "./accuracy/false-match-curve.ts";
+import { heldRatesChapter, measureHeldRates } from "./accuracy/held-rates.ts";
 import { identificationChapter, measureIdentification } from "./accuracy/identification.ts";
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { measureNonFaces, nonFacesChapter } from "./accuracy/non-faces.ts";
+import { calibrate, measureImpostors, populationsChapter } from "./accuracy/populations.ts";
 import { measureSmallFaces, smallFacesChapter } from "./accuracy/small-faces.ts";
-import { measurePopulations, populationsChapter } from "./accuracy/populations.ts";
 import { readSubjects } from "./accuracy/subjects.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
 import { verificationChapter } from "./accuracy/verification.ts";
@@ -31,11 +32,13 @@ if (datasets.lfw.length > 0) {
   const pairs = measurePairs(datasets.lfw, vectors);
   const curve = measureFalseMatches(vectors);
   writeResult("accuracy-tradeoff.svg", tradeoffPlot(pairs));
-  writeCalibration({ model: analyzer.identity, set: "LFW, development photos", ...curve });
   chapters.push(verificationChapter(pairs, curve));
-  if (datasets.impostors.length > 0)
-    chapters.push(populationsChapter(await measurePopulations(analyzer, datasets.impostors), curve));
-  const identification = measureIdentification(vectors, readFalseMatchCurve());
+  if (datasets.impostors.length > 0) {
+    const impostors = await measureImpostors(analyzer, datasets.impostors);
+    writeCalibration(calibrate(analyzer.identity, impostors));
+    chapters.push(populationsChapter(impostors, curve), heldRatesChapter(measureHeldRates(impostors)));
+  }
+  const identification = measureIdentification(vectors, readFalseMatchRates());
   chapters.push(identificationChapter(identification));
   const subjects = await readSubjects(analyzer, datasets.lfw, vectors);
   chapters.push(
@@ -53,14 +56,14 @@ chapters.push(nonFacesChapter(await measureNonFaces(analyzer)));
 if (datasets.fairface.length > 0)
   chapters.push(attributesChapter(await measureAttributes(analyzer, datasets.fairface)));
 
-/** Writes the curve by which callers choose a threshold, with four significant digits. */
-function writeCalibration(
-  calibration: FalseMatchCurve & { readonly model: string; readonly set: string },
-): void {
-  const round = (_: string, value: unknown) =>
-    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
-  const file = join(PACKAGE_ROOT, "models/calibration.json");
-  writeFileSync(file, `${JSON.stringify(calibration, round, 2)}\n`);
+/** Writes the curves by which callers choose a threshold, with four significant digits. */
+function writeCalibration({ model, distances, populations }: Calibration): void {
+  const lines = Object.entries(populations).map(([name, { rates, ...curve }]) => {
+    const rounded = rates.map((rate) => Number(rate.toPrecision(4)));
+    return `    ${JSON.stringify(name)}: ${JSON.stringify({ ...curve, rates: rounded })}`;
+  });
+  const text = `{\n  "model": ${JSON.stringify(model)},\n  "distances": ${JSON.stringify(distances)},\n  "populations": {\n${lines.join(",\n")}\n  }\n}\n`;
+  writeFileSync(join(PACKAGE_ROOT, "models/calibration.json"), text);
 }
 
 const summary = formatSummary(chapters);

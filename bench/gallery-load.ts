@@ -9,7 +9,7 @@ import { openDatabase } from "../src/database/open-database.ts";
 import { MAX_ENROLMENT_BATCH } from "../src/galleries/gallery-store.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
-import { readCalibration, readFalseMatchCurve } from "../src/model-manifest.ts";
+import { readCalibration } from "../src/model-manifest.ts";
 import { formatMs } from "../tools/support/format.ts";
 import { quantile } from "../tools/support/statistics.ts";
 import { createTempDir } from "../tools/support/temp-dir.ts";
@@ -24,7 +24,7 @@ const { values } = parseArgs({
   options: { faces: { type: "string", default: "1000000" }, database: { type: "string" } },
 });
 const count = Number(values.faces);
-const { model } = readFalseMatchCurve();
+const { model } = readCalibration();
 const location = { databaseUrl: values.database, dataDir: createTempDir("visage-gallery-load-") };
 await createGallery();
 const searcher = new SearchProcess({
@@ -71,7 +71,8 @@ async function createGallery(): Promise<void> {
 /** Searches and returns the time that it took. */
 async function search(vector: Float32Array, galleryId: string): Promise<number> {
   const startMs = performance.now();
-  const request = { userId: USER, galleryId, vectors: [vector], model, maxResults: 1, maxDistance: 0.5 };
+  const probes = [{ vector, populations: ["adults"] as const }];
+  const request = { userId: USER, galleryId, probes, model, maxResults: 1, maxDistance: 0.5 };
   await searcher.search(request, signal);
   return performance.now() - startMs;
 }

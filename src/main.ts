@@ -3,7 +3,7 @@ import { type Authenticator, createAuthenticator } from "./accounts/authenticato
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
-import type { FalseMatchCurve } from "./core/index.ts";
+import type { FalseMatchRates } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { SqlDatabase } from "./database/sql-database.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
@@ -15,7 +15,7 @@ import { readTlsCredentials } from "./http/tls-credentials.ts";
 import {
   digestsFromManifest,
   readCalibration,
-  readFalseMatchCurve,
+  readFalseMatchRates,
   readManifest,
   readVersion,
 } from "./model-manifest.ts";
@@ -129,7 +129,7 @@ export async function startService(
         analyzer: pool,
         fetcher,
         authenticator,
-        curve: readCurveOf(pool),
+        rates: readRatesOf(pool),
         galleries,
         searcher,
         accounts: store,
@@ -187,13 +187,13 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
 }
 
 /** Reads the rates of false matches. Throws if they were measured with another model. */
-function readCurveOf({ identity }: Pool): FalseMatchCurve {
-  const curve = readFalseMatchCurve();
-  if (curve.model !== identity)
+function readRatesOf({ identity }: Pool): FalseMatchRates {
+  const rates = readFalseMatchRates();
+  if (rates.model !== identity)
     throw new Error(
-      `models/calibration.json was measured with ${curve.model}, but the networks are ${identity}.`,
+      `models/calibration.json was measured with ${rates.model}, but the networks are ${identity}.`,
     );
-  return curve;
+  return rates;
 }
 
 /** The parts of the service that have started. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Calibration, FalseMatchCurve } from "./core/false-match-curve.ts";
+import { type Calibration, FalseMatchRates } from "./core/false-match-rates.ts";
 
 /** A network of the models folder. */
 export interface Network {
@@ -42,9 +42,9 @@ export function readCalibration(): Calibration {
   return JSON.parse(readFileSync(join(PACKAGE_ROOT, "models/calibration.json"), "utf8")) as Calibration;
 }
 
-/** Reads the rates of false matches as a curve. */
-export function readFalseMatchCurve(): FalseMatchCurve {
-  return new FalseMatchCurve(readCalibration());
+/** Returns the rates of false matches by distance and population. */
+export function readFalseMatchRates(): FalseMatchRates {
+  return new FalseMatchRates(readCalibration());
 }
 
 /** Returns the SHA-256 digests of the network files by network name. */

@@ -1,4 +1,4 @@
-import type { FalseMatchCurve, Vector } from "../../src/core/index.ts";
+import type { FalseMatchRates, Vector } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { TemplateIndex } from "../../src/search/template-index.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
@@ -32,7 +32,7 @@ const SEED = 1;
 /** Searches random galleries for strangers and for the people in them, with the thresholds of the service. */
 export function measureIdentification(
   vectors: ReadonlyMap<string, Vector>,
-  curve: FalseMatchCurve,
+  rates: FalseMatchRates,
 ): Identification[] {
   const photosOf = new Map<string, Vector[]>();
   for (const [file, vector] of [...vectors].toSorted(byName)) {
@@ -45,7 +45,7 @@ export function measureIdentification(
   );
   const progress = new Progress("identification", galleries.length * DRAWS);
   return galleries.map(({ size, photosPerPerson }) =>
-    searchGalleries(people, size, photosPerPerson, curve, progress),
+    searchGalleries(people, size, photosPerPerson, rates, progress),
   );
 }
 
@@ -57,7 +57,7 @@ function searchGalleries(
   people: readonly (readonly Vector[])[],
   size: number,
   photosPerPerson: number,
-  curve: FalseMatchCurve,
+  rates: FalseMatchRates,
   progress: Progress,
 ): Identification {
   const random = createRandom(SEED);
@@ -73,7 +73,7 @@ function searchGalleries(
     const templates = enrolled.map((photos) =>
       photos.slice(0, Math.min(photosPerPerson, Math.max(1, photos.length - 1))),
     );
-    const { distance: threshold } = thresholdForSize(templates.flat().length, curve);
+    const { distance: threshold } = thresholdForSize(templates.flat().length, rates, ["adults"]);
     thresholds.push(threshold);
     const index = createIndex(templates);
     for (const [probe] of others) {
@@ -124,7 +124,7 @@ export function identificationChapter(results: readonly Identification[]): Chapt
       },
     ],
     body: [
-      `${DRAWS} random galleries of each size, of people of the verification set. The threshold is that of the service for the number of faces; it follows from the false match curve, which was measured on the same people. Strangers are people who are not in the gallery, with one photo each. The FPIR (false positive identification rate) is the share of strangers who match somebody. The FNIR (false negative identification rate) is the share of searches for an enrolled person, by another photo, that do not find this person first.`,
+      `${DRAWS} random galleries of each size, of people of the verification set. The threshold is that of the service for the number of faces and a request with \`assume_adults\`; its curve was measured on other people. Strangers are people who are not in the gallery, with one photo each. The FPIR (false positive identification rate) is the share of strangers who match somebody. The FNIR (false negative identification rate) is the share of searches for an enrolled person, by another photo, that do not find this person first.`,
       formatTable(["people", "photos per person", "threshold", "FPIR", "FNIR"], rows),
     ].join("\n\n"),
   };

@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { GalleryIndex } from "../../src/galleries/gallery-index.ts";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readCalibration } from "../../src/model-manifest.ts";
 import { formatMs, formatTable } from "../../tools/support/format.ts";
 import { Progress } from "../../tools/support/progress.ts";
 import { type ServiceProcess, USER } from "../../tools/support/service-process.ts";
@@ -26,7 +26,7 @@ const IN_FLIGHT = 8;
 /** The threshold of galleries that are too large for a verdict. */
 const MAX_DISTANCE = 0.5;
 const PROGRESS_STEPS = 10;
-const MODEL = readFalseMatchCurve().model;
+const MODEL = readCalibration().model;
 
 /** The length of a measurement. */
 export interface GalleriesLength {

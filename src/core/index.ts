@@ -1,8 +1,14 @@
 import type { Analyzer, AnalyzerOptions } from "./types.ts";
 
 export { FaceError, type FaceErrorKind } from "./errors.ts";
-export { type Calibration, type CurvePoint, FalseMatchCurve } from "./false-match-curve.ts";
+export {
+  type Calibration,
+  type CalibrationCurve,
+  FalseMatchRates,
+  type RatedThreshold,
+} from "./false-match-rates.ts";
 export { DEFAULT_LIMITS, type ImageFormat, type ImageLimits } from "./image/limits.ts";
+export { POPULATIONS, type Population } from "./populations.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
 export { VECTOR_NORM, VECTOR_SIZE, type Vector } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";

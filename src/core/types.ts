@@ -1,4 +1,5 @@
 import type { ImageLimits } from "./image/limits.ts";
+import type { Population } from "./populations.ts";
 import type { Vector } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
 import type { Selection } from "./steps/selection.ts";
@@ -57,6 +58,8 @@ export interface CallOptions extends Selection {
 export interface EmbedOptions extends CallOptions {
   /** Also measures the pose. */
   readonly pose?: boolean | undefined;
+  /** Also estimates age and gender. */
+  readonly attributes?: boolean | undefined;
 }
 
 /** Options of `analyze`. */
@@ -84,6 +87,8 @@ export interface Attributes {
   readonly gender: "male" | "female";
   /** 0.501 to 1 (spec 2.4). */
   readonly genderConfidence: number;
+  /** The populations to which the face may belong, by which false match rates differ. */
+  readonly populations: readonly Population[];
 }
 
 /** The measurements that every operation reports for a face. Coordinates are in pixels of the upright image as sent. */
@@ -113,10 +118,11 @@ export interface Face extends FaceBasics, Partial<Attributes> {
 }
 
 /** Returns the attributes of a face. Throws if it was analysed without. */
-export function attributesOf({ age, ageConfidence, gender, genderConfidence }: Face): Attributes {
-  if (age === undefined || ageConfidence === undefined || !gender || genderConfidence === undefined)
+export function attributesOf(face: Partial<Attributes>): Attributes {
+  const { age, ageConfidence, gender, genderConfidence, populations } = face;
+  if (!age || ageConfidence === undefined || !gender || genderConfidence === undefined || !populations)
     throw new TypeError("The face was analysed without attributes.");
-  return { age, ageConfidence, gender, genderConfidence };
+  return { age, ageConfidence, gender, genderConfidence, populations };
 }
 
 /** Returns the pose of a face. Throws if it was analysed without. */
@@ -135,8 +141,8 @@ export interface Analysis {
   readonly faces: readonly Face[];
 }
 
-/** The embedding of one face of an image. */
-export interface Embedding extends FaceBasics {
+/** The embedding of one face of an image. It has attributes if the call asked for them. */
+export interface Embedding extends FaceBasics, Partial<Attributes> {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;

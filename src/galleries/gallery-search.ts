@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FalseMatchCurve } from "../core/index.ts";
+import type { FalseMatchRates, Population } from "../core/index.ts";
 import { nearestPeople, type PersonMatch } from "./gallery-index.ts";
 import {
   GalleryIndexes,
@@ -8,7 +8,13 @@ import {
   type OpenGallery,
 } from "./gallery-indexes.ts";
 import { type Gallery, GalleryError, type GalleryStore } from "./gallery-store.ts";
-import { describeDistance, type GalleryThreshold, thresholdForSize } from "./gallery-threshold.ts";
+import {
+  describeDistance,
+  type GalleryThreshold,
+  type OverallThreshold,
+  overallThreshold,
+  thresholdForSize,
+} from "./gallery-threshold.ts";
 import { ScanQueue } from "./scan-queue.ts";
 import { isOutdated, readStoredFaces, type Scan, type StoredFaces, withStored } from "./stored-faces.ts";
 
@@ -17,10 +23,10 @@ export interface SearchRequest {
   readonly userId: string;
   readonly galleryId: string;
   /** The faces to identify. */
-  readonly vectors: readonly Float32Array[];
+  readonly probes: readonly Probe[];
   /** The model that made the vectors. */
   readonly model: string;
-  /** Maximum number of people for each vector. */
+  /** Maximum number of people for each probe. */
   readonly maxResults: number;
   /** The user's own threshold; otherwise that of the gallery, or one that fits its size. */
   readonly maxDistance: number | undefined;
@@ -28,14 +34,29 @@ export interface SearchRequest {
   readonly timeoutMs?: number;
 }
 
+/** A face to identify. */
+export interface Probe {
+  readonly vector: Float32Array;
+  /** The populations to which it may belong. */
+  readonly populations: readonly Population[];
+}
+
 /** Who was found. */
 export interface SearchResult {
   readonly gallery: Pick<Gallery, "model" | "revision" | "faces" | "people">;
-  readonly threshold: GalleryThreshold;
-  /** For each vector, the people within the threshold, the nearest first. */
-  readonly matches: readonly (readonly NamedMatch[])[];
+  /** Of all probes; for adults if there are none. */
+  readonly threshold: OverallThreshold;
+  /** For each probe. */
+  readonly faces: readonly IdentifiedFace[];
   /** Whether the database could not be reached, so that recent changes may be missing. */
   readonly isStale: boolean;
+}
+
+/** The people whom a probe resembles. */
+export interface IdentifiedFace {
+  readonly threshold: GalleryThreshold;
+  /** The people within the threshold, the nearest first. */
+  readonly matches: readonly NamedMatch[];
 }
 
 /** A person who was found. */
@@ -47,7 +68,7 @@ export interface NamedMatch extends PersonMatch {
 /** Options of a search engine. */
 export interface GallerySearchOptions extends GalleryIndexesOptions {
   readonly store: GalleryStore;
-  readonly curve: FalseMatchCurve;
+  readonly rates: FalseMatchRates;
   /** How long a gallery is searched without the database, since it was last read. */
   readonly graceMs: number;
   /** How long a search may wait for others. */
@@ -93,8 +114,10 @@ export class GallerySearch {
       const { open, isStale } = await this.#openGallery(request);
       const { gallery, index } = open;
       requireModel(gallery, request.model);
-      const threshold = this.#thresholdFor(gallery, index.faces, request.maxDistance);
-      const scans = await this.#scan(open, request, threshold.distance, signal);
+      const thresholdOf = (populations: readonly Population[]) =>
+        this.#thresholdFor(gallery, index.faces, populations, request.maxDistance);
+      const thresholds = request.probes.map(({ populations }) => thresholdOf(populations));
+      const scans = await this.#scan(open, request, thresholds, signal);
       // A database that is lost now leaves the people without names, and the distances rounded.
       const stored = isStale ? undefined : await this.#readStored(gallery, scans).catch(() => undefined);
       if (stored && attempt < MAX_ATTEMPTS && scans.some((scan) => isOutdated(scan, stored))) continue;
@@ -102,8 +125,11 @@ export class GallerySearch {
       if (stored) this.#markSearched(gallery);
       return {
         gallery: { model, people, revision: index.until, faces: index.faces },
-        threshold,
-        matches: scans.map((scan) => this.#matchesOf(scan, stored, request.maxResults, threshold.distance)),
+        threshold: overallThreshold(thresholds.length > 0 ? thresholds : [thresholdOf(["adults"])]),
+        faces: scans.map((scan, i) => ({
+          threshold: thresholds[i]!,
+          matches: this.#matchesOf(scan, stored, request.maxResults, thresholds[i]!.distance),
+        })),
         isStale: stored === undefined,
       };
     }
@@ -130,13 +156,13 @@ export class GallerySearch {
 
   #scan(
     { index }: OpenGallery,
-    { userId, vectors, maxResults }: SearchRequest,
-    within: number,
+    { userId, probes, maxResults }: SearchRequest,
+    thresholds: readonly GalleryThreshold[],
     signal: AbortSignal | undefined,
   ): Promise<Scan[]> {
-    const scans = vectors.map((vector) => () => ({
+    const scans = probes.map(({ vector }, i) => () => ({
       vector,
-      candidates: index.findCandidates(vector, maxResults, within),
+      candidates: index.findCandidates(vector, maxResults, thresholds[i]!.distance),
       revision: index.until,
     }));
     return this.#scans.runAll(userId, scans, signal);
@@ -153,11 +179,16 @@ export class GallerySearch {
     return nearestPeople(faces, maxResults, within);
   }
 
-  #thresholdFor(gallery: Gallery, faces: number, maxDistance = gallery.maxDistance): GalleryThreshold {
-    const { curve } = this.#options;
+  #thresholdFor(
+    gallery: Gallery,
+    faces: number,
+    populations: readonly Population[],
+    maxDistance = gallery.maxDistance,
+  ): GalleryThreshold {
+    const { rates } = this.#options;
     return maxDistance === undefined
-      ? thresholdForSize(faces, curve)
-      : describeDistance(maxDistance, faces, curve);
+      ? thresholdForSize(faces, rates, populations)
+      : describeDistance(maxDistance, faces, rates, populations);
   }
 
   /** Opens a gallery at its current version, or at the last known one while the store is unavailable. */

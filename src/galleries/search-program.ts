@@ -1,5 +1,5 @@
 // The program of the search process: it keeps galleries in memory and searches them. Only SearchProcess starts it.
-import { FalseMatchCurve } from "../core/false-match-curve.ts";
+import { FalseMatchRates } from "../core/false-match-rates.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { GallerySearch, type SearchResult } from "./gallery-search.ts";
 import {
@@ -71,7 +71,7 @@ async function open({ location, calibration, ...limits }: SearchSettings): Promi
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
   const galleries = new GallerySearch({
     store,
-    curve: new FalseMatchCurve(calibration),
+    rates: new FalseMatchRates(calibration),
     ...limits,
     onLoad: (outcome, durationMs) => {
       loads = [...loads, { outcome, durationMs }];

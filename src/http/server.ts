@@ -78,7 +78,7 @@ export interface ServerOptions {
   readonly fetcher: FaceServiceOptions["fetcher"];
   readonly authenticator: Authenticator;
   /** The rate of false matches of the analyzer's model. */
-  readonly curve: FaceAnalysisOptions["curve"];
+  readonly rates: FaceAnalysisOptions["rates"];
   readonly galleries: GalleryServiceOptions["galleries"];
   readonly searcher: GalleryServiceOptions["searcher"];
   readonly accounts: AccountServiceOptions["store"];
@@ -140,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...createServices({
       analyzer,
       fetcher,
-      curve: options.curve,
+      rates: options.rates,
       galleries: options.galleries,
       searcher: options.searcher,
       accounts: options.accounts,

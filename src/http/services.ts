@@ -43,7 +43,7 @@ import { createRequestLines, createResponseLines } from "./one-way-lines.ts";
 
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
-  readonly curve: FaceAnalysisOptions["curve"];
+  readonly rates: FaceAnalysisOptions["rates"];
   readonly galleries: GalleryServiceOptions["galleries"];
   readonly searcher: GalleryServiceOptions["searcher"];
   readonly accounts: AccountServiceOptions["store"];
@@ -93,7 +93,7 @@ export function createServices(
   LifecycleOptions,
   "interceptors" | "rest" | "firstGenerationRest" | "typedRest" | "lines" | "rpcRoutes" | "openRpcRoutes"
 > {
-  const { analyzer, fetcher, curve, health, timeoutMs, isLegacy, log } = options;
+  const { analyzer, fetcher, rates, health, timeoutMs, isLegacy, log } = options;
   const interceptors = [recordOutcome, translateErrors(log), recheckCaller];
   const createFaces = (confidenceDecimals: number) =>
     createFaceService({
@@ -111,7 +111,7 @@ export function createServices(
       createWriter,
     });
   const faces = createFaces(CONFIDENCE_DECIMALS);
-  const analysisOptions = { analyzer, fetcher, timeoutMs, curve };
+  const analysisOptions = { analyzer, fetcher, timeoutMs, rates };
   const analyzeItem = createItemAnalyzer(analysisOptions, LIMITS.streamImageWaitMs, log);
   const faceAnalysis = createFaceAnalysisService(analysisOptions, analyzeItem);
   const galleries = createGalleryService({

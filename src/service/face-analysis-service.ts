@@ -5,36 +5,26 @@ import {
   type AnalyzeImageResponseSchema,
   type AnalyzeImagesRequest,
   type AnalyzeImagesResponseSchema,
-  type CompareFacesRequest,
-  type CompareFacesResponseSchema,
   type FaceAnalysisService,
-  type FaceSource,
   Feature,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import {
-  type Box,
-  type CurvePoint,
-  confidenceOf,
-  distanceOf,
-  type FalseMatchCurve,
-  MAX_FACES,
-  type Vector,
-} from "../core/index.ts";
+import { type FalseMatchRates, MAX_FACES } from "../core/index.ts";
+import { compareFaces } from "./compare-faces.ts";
 import { statusFrom } from "./error-responses.ts";
 import { reasonFromKind } from "./error-table.ts";
-import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
+import { FaceCall, type FaceCallOptions, scopeFrom } from "./face-call.ts";
 import { logHiddenCause, type RequestLog, SUCCESS } from "./interceptors.ts";
 import { mapUnordered } from "./map-unordered.ts";
 import { createPatientAnalyzer } from "./patient-analyzer.ts";
-import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
+import { missingError, requireValid } from "./request-checks.ts";
 import { CANCELED } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 import { STREAM_ITEMS, type StreamItem } from "./stream-items.ts";
-import { messageFromBox, responseFromAnalysis } from "./typed-messages.ts";
+import { responseFromAnalysis } from "./typed-messages.ts";
 
 /** What the typed operations need. */
 export interface FaceAnalysisOptions extends FaceCallOptions {
-  readonly curve: FalseMatchCurve;
+  readonly rates: FalseMatchRates;
 }
 
 /** What a request without features gets. */
@@ -61,7 +51,12 @@ export function createFaceAnalysisService(
     analyzeImage: (request, context) =>
       analyzeImage(request, new FaceCall(options, scopeFrom(context)), options.analyzer.identity),
     compareFaces: (request, context) =>
-      compareFaces(request, new FaceCall(options, scopeFrom(context)), options),
+      compareFaces(
+        request,
+        new FaceCall(options, scopeFrom(context)),
+        options.analyzer.identity,
+        options.rates,
+      ),
     analyzeImages(requests, { values }) {
       const items = values.get(STREAM_ITEMS)!;
       return mapUnordered(requests, items.window, (request) => analyzeItem(request, items.take()));
@@ -125,78 +120,4 @@ async function analyzeImage(
 
 function isFeature(feature: Feature): boolean {
   return feature !== Feature.UNSPECIFIED && Feature[feature] !== undefined;
-}
-
-/** A face to compare. */
-interface ComparedFace {
-  /** Missing if the face was given as an embedding. */
-  readonly box?: Box;
-  readonly vector: Vector;
-}
-
-async function compareFaces(
-  { source, target, maxFalseMatchRate }: CompareFacesRequest,
-  call: FaceCall,
-  { analyzer: { identity: model }, curve }: FaceAnalysisOptions,
-): Promise<MessageInitShape<typeof CompareFacesResponseSchema>> {
-  const { distance: threshold, falseMatchRate, extrapolated } = thresholdFor(maxFalseMatchRate, curve);
-  // The cheap checks of both come first, so that no image is analysed for a request that fails anyway.
-  const stored = { source: storedFace("source", source, model), target: storedFace("target", target, model) };
-  const [one, others] = await Promise.allSettled([
-    stored.source ?? embedSource(source!, call),
-    stored.target ? [stored.target] : embedTarget(target!, call),
-  ]);
-  if (one.status === "rejected") throw one.reason;
-  if (others.status === "rejected") throw others.reason;
-  const { box: sourceBox, vector } = one.value;
-  const matches = others.value.map((other) => {
-    const distance = distanceOf(vector, other.vector);
-    return {
-      ...(other.box && { box: messageFromBox(other.box) }),
-      distance: Math.fround(distance),
-      confidence: Math.fround(confidenceOf(distance)),
-      matched: distance < threshold,
-    };
-  });
-  return {
-    matches: matches.toSorted((a, b) => a.distance - b.distance),
-    threshold: Math.fround(threshold),
-    falseMatchRate: Math.fround(falseMatchRate),
-    extrapolated,
-    ...(sourceBox && { sourceBox: messageFromBox(sourceBox) }),
-    model,
-  };
-}
-
-/** Chooses the threshold. Throws ServiceError `badRequest` for a rate that the curve does not have. */
-function thresholdFor(rate: number, curve: FalseMatchCurve): CurvePoint {
-  if (rate === 0) return curve.atMatchDistance;
-  const { minRate } = curve;
-  requireValid("max_false_match_rate", rate >= minRate && rate <= 1, `must be 0 or ${minRate} to 1`);
-  return curve.pointAtRate(rate);
-}
-
-/** Returns the face that was given as an embedding; undefined if an image was given. Throws ServiceError. */
-function storedFace(
-  field: "source" | "target",
-  face: FaceSource | undefined,
-  model: string,
-): ComparedFace | undefined {
-  const source = face?.source;
-  if (source?.case === undefined) throw missingError(field);
-  if (source.case !== "embedding") return undefined;
-  requireValid(`${field}.box`, face?.box === undefined, "needs an image");
-  return { vector: vectorFrom(`${field}.embedding`, source.value, model) };
-}
-
-function embedSource({ source, box }: FaceSource, call: FaceCall): Promise<ComparedFace> {
-  const image = source.case === "image" ? source.value : undefined;
-  return call.embed("source", image, { boxes: optionalBox(box) });
-}
-
-async function embedTarget({ source, box }: FaceSource, call: FaceCall): Promise<ComparedFace[]> {
-  const image = source.case === "image" ? source.value : undefined;
-  const options = { boxes: optionalBox(box), landmarks: false, attributes: false, vectors: true };
-  const { faces } = await call.analyze("target", image, options);
-  return faces.map((face) => ({ box: face.box, vector: face.vector! }));
 }

@@ -1,20 +1,32 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { CandidatesReason, type FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { IdentifyFacesRequest, IdentifyFacesResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import type { Population } from "../core/index.ts";
 import type { SearchResult } from "../galleries/gallery-search.ts";
+import type { CandidatesReason as GalleryCandidatesReason } from "../galleries/gallery-threshold.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import { type GalleryServiceOptions, orUnavailable, requireSource, type SourceFace } from "./gallery-call.ts";
 import { requireDistance, requireId } from "./gallery-messages.ts";
 import { requireValid, vectorFrom } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
-import { messageFromBox } from "./typed-messages.ts";
+import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
 
 const MAX_RESULTS = 100;
 
+const CANDIDATES_REASONS: Readonly<Record<GalleryCandidatesReason, CandidatesReason>> = {
+  gallerySize: CandidatesReason.GALLERY_SIZE,
+  population: CandidatesReason.POPULATION,
+};
+
+/** A face to identify, with the populations to which it may belong. */
+interface ProbeFace extends SourceFace {
+  readonly populations: readonly Population[];
+}
+
 /** Finds the people in a gallery to whom the faces of an image may belong. */
 export async function identifyFaces(
-  { galleryId, source, maxResults, maxDistance }: IdentifyFacesRequest,
+  { galleryId, source, maxResults, maxDistance, assumeAdults }: IdentifyFacesRequest,
   context: HandlerContext,
   options: GalleryServiceOptions,
 ): Promise<MessageInitShape<typeof IdentifyFacesResponseSchema>> {
@@ -24,13 +36,13 @@ export async function identifyFaces(
   const { userId } = callerFrom(context.values);
   const deadlineMs = performance.now() + Math.min(options.timeoutMs, scopeFrom(context).timeoutMs);
   const model = options.analyzer.identity;
-  const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model);
+  const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model, assumeAdults);
   const result = await orUnavailable(() =>
     options.searcher.search(
       {
         userId,
         galleryId,
-        vectors: faces.map(({ vector }) => vector),
+        probes: faces.map(({ vector, populations }) => ({ vector, populations })),
         model,
         maxResults: maxResults || 1,
         maxDistance,
@@ -46,29 +58,55 @@ async function facesToIdentify(
   from: FaceSource | undefined,
   call: FaceCall,
   model: string,
-): Promise<SourceFace[]> {
+  assumeAdults: boolean,
+): Promise<ProbeFace[]> {
   const { source, box } = requireSource(from);
-  if (source.case === "embedding") return [{ vector: vectorFrom("source.embedding", source.value, model) }];
-  const options = { boxes: optionalBox(box), landmarks: false, attributes: false, vectors: true };
+  if (source.case === "embedding") {
+    const vector = vectorFrom("source.embedding", source.value, model);
+    return [{ vector, populations: [assumeAdults ? "adults" : "age10Up"] }];
+  }
+  const attributes = !assumeAdults;
+  const options = { boxes: optionalBox(box), landmarks: false, attributes, vectors: true };
   const { faces } = await call.analyze("source", source.value, options);
-  return faces.map((face) => ({ box: face.box, vector: face.vector! }));
+  return faces.map(({ box, vector, populations = ["adults"] }) => ({ box, vector: vector!, populations }));
 }
 
 function responseFromResult(
-  { gallery, threshold, matches, isStale }: SearchResult,
-  faces: readonly SourceFace[],
+  { gallery, threshold, faces: identified, isStale }: SearchResult,
+  faces: readonly ProbeFace[],
 ): MessageInitShape<typeof IdentifyFacesResponseSchema> {
-  const { distance, falsePositiveRate, isForCandidates } = threshold;
   return {
-    faces: faces.map(({ box }, i) => ({
-      ...(box && { box: messageFromBox(box) }),
-      matches: matches[i]!.map((match) => ({ ...match, distance: Math.fround(match.distance) })),
-    })),
-    threshold: Math.fround(distance),
-    ...(falsePositiveRate !== undefined && { falsePositiveRate: Math.fround(falsePositiveRate) }),
-    candidatesOnly: isForCandidates,
+    faces: faces.map(({ box }, i) => {
+      const { threshold, matches } = identified[i]!;
+      const { candidatesReason } = threshold;
+      return {
+        ...(box && { box: messageFromBox(box) }),
+        matches: matches.map((match) => ({ ...match, distance: Math.fround(match.distance) })),
+        ...messageFromRate(threshold),
+        population: POPULATIONS[threshold.population],
+        ...(candidatesReason && {
+          candidatesOnly: true,
+          candidatesReason: CANDIDATES_REASONS[candidatesReason],
+        }),
+      };
+    }),
+    ...messageFromRate(threshold),
+    candidatesOnly: threshold.isForCandidates,
     model: gallery.model,
     revision: BigInt(gallery.revision),
     stale: isStale,
+  };
+}
+
+function messageFromRate({
+  distance,
+  falsePositiveRate,
+}: {
+  readonly distance: number;
+  readonly falsePositiveRate: number | undefined;
+}) {
+  return {
+    threshold: Math.fround(distance),
+    ...(falsePositiveRate !== undefined && { falsePositiveRate: Math.fround(falsePositiveRate) }),
   };
 }

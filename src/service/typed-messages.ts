@@ -12,6 +12,7 @@ import {
   Gender,
   type Point as PointMessage,
   PointSchema,
+  Population,
   QualityIssue,
   type QualitySchema,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -21,6 +22,7 @@ import {
   attributesOf,
   type Box,
   type AgeRange as CoreAgeRange,
+  type Population as CorePopulation,
   type Face,
   type Point,
 } from "../core/index.ts";
@@ -38,6 +40,19 @@ const AGE_RANGES: Readonly<Record<CoreAgeRange, AgeRange>> = {
 const GENDERS: Readonly<Record<Attributes["gender"], Gender>> = {
   female: Gender.FEMALE,
   male: Gender.MALE,
+};
+
+/** The messages' names of populations. */
+export const POPULATIONS: Readonly<Record<CorePopulation, Population>> = {
+  age0To2: Population.AGE_0_TO_2,
+  age3To9: Population.AGE_3_TO_9,
+  age10To19: Population.AGE_10_TO_19,
+  women20To59: Population.WOMEN_20_TO_59,
+  men20To59: Population.MEN_20_TO_59,
+  women60Up: Population.WOMEN_60_AND_OLDER,
+  men60Up: Population.MEN_60_AND_OLDER,
+  adults: Population.ADULTS,
+  age10Up: Population.AGE_10_AND_OLDER,
 };
 
 const QUALITY_ISSUES: Readonly<Record<QualityIssueKind, QualityIssue>> = {

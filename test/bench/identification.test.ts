@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { measureIdentification } from "../../bench/accuracy/identification.ts";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readFalseMatchRates } from "../../src/model-manifest.ts";
 
 /** A unit vector times 0.45: people are far apart, and photos of one person are 0.1 apart. */
 function vectorOf(person: number, photo: number): Float32Array {
@@ -11,13 +11,13 @@ function vectorOf(person: number, photo: number): Float32Array {
 }
 
 const people = Array.from({ length: 110 }, (_, person) => person);
-const curve = readFalseMatchCurve();
+const rates = readFalseMatchRates();
 
 test("people who are easy to tell apart are all found, and no stranger is", () => {
   const photos = people.flatMap((person) =>
     [0, 1, 2].map((photo) => [`images/P${person}_${photo}.jpg`, vectorOf(person, photo)] as const),
   );
-  const results = measureIdentification(new Map(photos), curve);
+  const results = measureIdentification(new Map(photos), rates);
   expect(results.map(({ people: size }) => size)).toEqual([50, 50, 100, 100]);
   for (const { falsePositives, falseNegatives, strangers, mates, photosPerPerson, people: size } of results) {
     expect([falsePositives, falseNegatives]).toEqual([0, 0]);
@@ -31,7 +31,7 @@ test("a stranger who looks like an enrolled person is a false positive, and the 
   const photos = people.flatMap((person) =>
     [0, 1].map((photo) => [`P${person}_${photo}.jpg`, vectorOf(person >> 1, photo)] as const),
   );
-  const [result] = measureIdentification(new Map(photos), curve);
+  const [result] = measureIdentification(new Map(photos), rates);
   expect(result!.falsePositives / result!.strangers).toBeCloseTo(50 / 110, 1);
   expect(result!.falseNegatives).toBeGreaterThan(0);
 });

@@ -6,15 +6,16 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { GallerySearch, type SearchRequest } from "../../src/galleries/gallery-search.ts";
 import type { GalleryStore, NewFace } from "../../src/galleries/gallery-store.ts";
+import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { SearchProcess, type SearchProcessOptions } from "../../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
-import { readCalibration, readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readCalibration, readFalseMatchRates } from "../../src/model-manifest.ts";
 import { MODEL, NO_LIMITS, newFace, randomVector } from "../support/gallery-contract.ts";
 import { addUser, createUser } from "../support/store-contract.ts";
 
 const ANN = createUser("ann");
 const WAIT = { timeout: 20_000 };
-const curve = readFalseMatchCurve();
+const rates = readFalseMatchRates();
 /** Enough for two small galleries, but not for three. */
 const MEMORY_OF_TWO = 80_000;
 let folder: string;
@@ -44,14 +45,14 @@ const enrol = (id: string, faces: readonly NewFace[]) =>
 const requestFor = (galleryId: string, vector: Float32Array, changes: Partial<SearchRequest> = {}) => ({
   userId: ANN.id,
   galleryId,
-  vectors: [vector],
+  probes: [{ vector, populations: ["adults"] as const }],
   model: MODEL,
   maxResults: 10,
   maxDistance: 100,
   ...changes,
 });
 const createSearch = (changes: Partial<ConstructorParameters<typeof GallerySearch>[0]> = {}) =>
-  new GallerySearch({ store, curve, maxBytes: 1e9, graceMs: 60_000, maxWaitMs: 60_000, ...changes });
+  new GallerySearch({ store, rates, maxBytes: 1e9, graceMs: 60_000, maxWaitMs: 60_000, ...changes });
 
 function distanceOf(one: Float32Array, other: Float32Array): number {
   return Math.hypot(...one.map((value, i) => value - other[i]!));
@@ -65,7 +66,7 @@ describe("a search", () => {
     );
     await enrol("g", faces);
     const probe = randomVector();
-    const { matches, gallery, isStale } = await createSearch().search(requestFor("g", probe));
+    const { faces: found, gallery, isStale } = await createSearch().search(requestFor("g", probe));
     const scanned = faces
       .map(({ personId, faceId, vector, displayName }) => ({
         personId,
@@ -77,21 +78,21 @@ describe("a search", () => {
     const expected = scanned.filter(
       (face, i) => scanned.findIndex(({ personId }) => personId === face.personId) === i,
     );
-    expect(matches[0]!.map(({ faceId, displayName }) => [faceId, displayName])).toEqual(
+    expect(found[0]!.matches.map(({ faceId, displayName }) => [faceId, displayName])).toEqual(
       expected.slice(0, 10).map(({ faceId, displayName }) => [faceId, displayName]),
     );
-    expect(matches[0]![0]!.distance).toBeCloseTo(expected[0]!.distance, 5);
+    expect(found[0]!.matches[0]!.distance).toBeCloseTo(expected[0]!.distance, 5);
     expect(gallery).toEqual({ model: MODEL, revision: 1, faces: 400, people: 50 });
     expect(isStale).toBe(false);
   });
 
   test("in an empty gallery finds nobody", async () => {
     await create("g");
-    const { matches, threshold } = await createSearch().search(
+    const { faces, threshold } = await createSearch().search(
       requestFor("g", randomVector(), { maxDistance: undefined }),
     );
-    expect(matches).toEqual([[]]);
-    expect(threshold.distance).toBeCloseTo(0.472, 2);
+    expect(faces).toMatchObject([{ matches: [] }]);
+    expect(threshold.distance).toBe(thresholdForSize(1, rates, ["adults"]).distance);
   });
 
   test("uses the threshold of the request, of the gallery or of its size", async () => {
@@ -101,7 +102,7 @@ describe("a search", () => {
       (await createSearch().search(requestFor(id, randomVector(), { maxDistance }))).threshold.distance;
     expect(await distanceIn("own", 0.2)).toBe(0.2);
     expect(await distanceIn("own")).toBe(0.3);
-    expect(await distanceIn("none")).toBeCloseTo(0.472, 2);
+    expect(await distanceIn("none")).toBe(thresholdForSize(1, rates, ["adults"]).distance);
   });
 
   test("of another model or in an unknown gallery is rejected", async () => {
@@ -117,7 +118,7 @@ describe("an index", () => {
     await create("g");
     const search = createSearch();
     const idsFor = async (vector: Float32Array) =>
-      (await search.search(requestFor("g", vector, { maxDistance: 1e-3 }))).matches[0]!.map(
+      (await search.search(requestFor("g", vector, { maxDistance: 1e-3 }))).faces[0]!.matches.map(
         ({ personId, faceId }) => `${personId}/${faceId}`,
       );
     const [one, two, three] = [newFace("a", "1"), newFace("a", "2"), newFace("b", "1")];
@@ -147,10 +148,10 @@ describe("an index", () => {
       for (const face of faces) {
         await enrol("g", [face]);
         const found = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
-        expect(found.matches[0]!.map(({ personId }) => personId)).toEqual([face.personId]);
+        expect(found.faces[0]!.matches.map(({ personId }) => personId)).toEqual([face.personId]);
         await store.deletePerson(ANN.id, "g", face.personId);
         const after = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
-        expect(after.matches[0]).toEqual([]);
+        expect(after.faces[0]!.matches).toEqual([]);
       }
     };
     const searchOthers = async () => {
@@ -167,8 +168,8 @@ describe("an index", () => {
     }
     const search = createSearch({ maxBytes: MEMORY_OF_TWO });
     for (const id of ["a", "b", "c", "a", "b"]) {
-      const { matches } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
-      expect(matches[0]).toMatchObject([{ personId: "p" }]);
+      const { faces } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
+      expect(faces).toMatchObject([{ matches: [{ personId: "p" }] }]);
       expect(search.size.bytes).toBeLessThanOrEqual(MEMORY_OF_TWO);
     }
     expect(search.size.galleries).toBe(2);
@@ -191,7 +192,7 @@ describe("an index", () => {
     isAway = true;
     expect(await search.search(request)).toMatchObject({
       isStale: true,
-      matches: [[{ personId: "p", displayName: "" }]],
+      faces: [{ matches: [{ personId: "p", displayName: "" }] }],
     });
     await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"), WAIT);
     await expect(search.search(requestFor("other", face.vector))).rejects.toThrow("away");
@@ -243,7 +244,7 @@ describe("while a gallery is read", () => {
     expect(retryAfterMs).toBeGreaterThan(400);
     expect(outcomes).toEqual([]);
     await releaseAll();
-    expect((await patient).matches).toMatchObject([[{ personId: "z", distance: 0 }]]);
+    expect((await patient).faces).toMatchObject([{ matches: [{ personId: "z", distance: 0 }] }]);
     expect(outcomes).toEqual(["ok"]);
   });
 
@@ -263,8 +264,8 @@ describe("while a gallery is read", () => {
     await releaseAll();
     expect((await searching).gallery.faces).toBe(10_001);
     const find = async ({ vector }: NewFace) => {
-      const { matches } = await search.search(requestFor("g", vector, { maxDistance: 1e-3 }));
-      return matches[0]!.map(({ personId }) => personId);
+      const { faces } = await search.search(requestFor("g", vector, { maxDistance: 1e-3 }));
+      return faces[0]!.matches.map(({ personId }) => personId);
     };
     expect(await Promise.all([added, replaced, deleted, last].map(find))).toEqual([
       ["new"],
@@ -309,8 +310,11 @@ describe("a database that fails for a moment", () => {
     expect(first).toMatchObject({ status: "rejected" });
     // Either is right, but not a search that misses people.
     if (second!.status === "fulfilled")
-      expect(second.value).toMatchObject({ matches: [[{ personId: "z" }]], isStale: false });
-    expect(await search.search(request)).toMatchObject({ matches: [[{ personId: "z" }]], isStale: false });
+      expect(second.value).toMatchObject({ faces: [{ matches: [{ personId: "z" }] }], isStale: false });
+    expect(await search.search(request)).toMatchObject({
+      faces: [{ matches: [{ personId: "z" }] }],
+      isStale: false,
+    });
   });
 
   test("after an index was read leaves a search without names", async () => {
@@ -320,7 +324,7 @@ describe("a database that fails for a moment", () => {
     const unreliable: GalleryStore = { ...store, findFaces: () => Promise.reject(new Error("away")) };
     expect(await createSearch({ store: unreliable }).search(requestFor("g", face.vector))).toMatchObject({
       isStale: true,
-      matches: [[{ personId: "p", displayName: "" }]],
+      faces: [{ matches: [{ personId: "p", displayName: "" }] }],
     });
   });
 });
@@ -347,8 +351,9 @@ describe("the search process", () => {
     const face = newFace("p", "1", { displayName: "P" });
     await enrol("g", [face]);
     const searcher = startProcess();
-    const { matches } = await searcher.search(requestFor("g", face.vector), signal);
-    expect(matches).toMatchObject([[{ personId: "p", faceId: "1", displayName: "P", distance: 0 }]]);
+    const { faces } = await searcher.search(requestFor("g", face.vector), signal);
+    const found = { personId: "p", faceId: "1", displayName: "P", distance: 0 };
+    expect(faces).toMatchObject([{ matches: [found] }]);
     await expect(searcher.search(requestFor("h", face.vector), signal)).rejects.toMatchObject({
       name: "GalleryError",
       kind: "galleryNotFound",
@@ -367,7 +372,7 @@ describe("the search process", () => {
     process.kill(searcher.pid!, "SIGKILL");
     await expect(interrupted).rejects.toThrow("The search process has ended (SIGKILL).");
     expect(losses).toEqual(["SIGKILL"]);
-    expect((await searcher.search(request, signal)).matches).toEqual([[]]);
+    expect((await searcher.search(request, signal)).faces).toMatchObject([{ matches: [] }]);
   });
 
   test("is replaced if it is stuck", async () => {
@@ -380,7 +385,7 @@ describe("the search process", () => {
     process.kill(pid!, "SIGSTOP");
     await expect(searcher.search(request, signal)).rejects.toThrow("it does not respond");
     expect(losses).toEqual(["it does not respond"]);
-    expect((await searcher.search(request, signal)).matches).toEqual([[]]);
+    expect((await searcher.search(request, signal)).faces).toMatchObject([{ matches: [] }]);
     await vi.waitFor(() => expect(() => process.kill(pid!, 0)).toThrow("ESRCH"), WAIT);
   });
 
@@ -394,7 +399,9 @@ describe("the search process", () => {
     const searcher = startProcess([], { maxWaitMs: 2_000 });
     const probe = randomVector();
     // Each takes about 0.1 s.
-    const long = requestFor("g", probe, { vectors: Array(128).fill(probe) });
+    const long = requestFor("g", probe, {
+      probes: Array(128).fill({ vector: probe, populations: ["adults"] }),
+    });
     await searcher.search(long, signal);
     const flood = await Promise.allSettled(Array.from({ length: 200 }, () => searcher.search(long, signal)));
     const outcomes = flood.map((result) => (result.status === "fulfilled" ? "ok" : result.reason.kind));
@@ -406,7 +413,7 @@ describe("the search process", () => {
     );
     controller.abort();
     await cancelled;
-    expect((await searcher.search(long, signal)).matches).toHaveLength(128);
+    expect((await searcher.search(long, signal)).faces).toHaveLength(128);
   });
 
   test("gives up a search that is cancelled, and all when it is closed", async () => {

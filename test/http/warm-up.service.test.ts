@@ -14,7 +14,7 @@ import { ByteBudget } from "../../src/http/byte-budget.ts";
 import type { RequestListener } from "../../src/http/exchange.ts";
 import { createServices } from "../../src/http/services.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
-import { DEFAULT_MODELS_DIR, readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR, readFalseMatchRates } from "../../src/model-manifest.ts";
 import { createHealth } from "../../src/telemetry/health.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createSyntheticFace } from "../../src/workers/synthetic-face.ts";
@@ -42,7 +42,7 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
   const services = createServices({
     analyzer,
     fetcher: createImageFetcher({ allow: parseAllowList(""), timeoutMs: 1000, maxBytes: 1000 }),
-    curve: readFalseMatchCurve(),
+    rates: readFalseMatchRates(),
     // The warm-up needs no galleries.
     galleries: {} as GalleryStore,
     searcher: {} as GallerySearcher,

@@ -9,21 +9,25 @@ import {
   AnalyzeImageRequestSchema,
   type AnalyzeImageResponse,
   AnalyzeImageResponseSchema,
+  CandidatesReason,
   CompareFacesRequestSchema,
   type CompareFacesResponse,
   CompareFacesResponseSchema,
   FaceAnalysisService,
   Feature,
   Gender,
+  Population,
   QualityIssue,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { RunningService } from "../../src/main.ts";
+import { readFalseMatchRates } from "../../src/model-manifest.ts";
 import { photograph, plainImage } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { createTypedClients, type TypedClient } from "../support/typed-clients.ts";
 
 const image = (content: Uint8Array) => ({ source: { case: "content", value: content } as const });
 const PHOTO = image(photograph(1));
+const RATES = readFalseMatchRates();
 const BLANK = image(await plainImage(300, 200, "#808080"));
 const ALL = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.EMBEDDING, Feature.QUALITY];
 const WOMAN_IN_1 = { x1: 1487, y1: 263, x2: 1642, y2: 419 };
@@ -136,22 +140,19 @@ describe("the numbers are those of face.v1", () => {
   test("of match_faces and compare_faces", async () => {
     const pair = { img1: PHOTO, img2: image(photograph(3)), bboxes1: WOMAN_IN_1, bboxes2: WOMAN_IN_3 };
     const old = createClient(FaceService, transport());
-    const [{ matches, threshold, falseMatchRate }, { data: matched }, { data: compared }] = await Promise.all(
-      [
-        compare({
-          source: { source: { case: "image", value: pair.img1 }, box: WOMAN_IN_1 },
-          target: { source: { case: "image", value: pair.img2 }, box: WOMAN_IN_3 },
-        }),
-        old.matchFaces(pair, { headers }),
-        old.compareFaces(pair, { headers }),
-      ],
-    );
+    const [{ matches, threshold }, { data: matched }, { data: compared }] = await Promise.all([
+      compare({
+        source: { source: { case: "image", value: pair.img1 }, box: WOMAN_IN_1 },
+        target: { source: { case: "image", value: pair.img2 }, box: WOMAN_IN_3 },
+      }),
+      old.matchFaces(pair, { headers }),
+      old.compareFaces(pair, { headers }),
+    ]);
     const [match] = matches;
     expect(match!.distance.toFixed(4)).toBe(matched!.score);
     expect(match!.confidence).toBeCloseTo(Number(compared!.confidence), 2);
     expect(match!.matched).toBe(matched!.status === "match");
     expect(threshold).toBe(0.5);
-    expect(falseMatchRate).toBeCloseTo(0.00046, 5);
   });
 });
 
@@ -245,19 +246,65 @@ describe("CompareFaces", () => {
     await expect(compare({ source: blank, target: inImage(1) })).rejects.toThrow("No face was found");
   });
 
-  test.each([
-    [0, 0.5, 0.0004575, false],
-    [0.0158, 0.54, 0.0158, false],
-    [0.001, 0.5076, 0.001, false],
-    [3.611e-6, 0.45, 3.611e-6, true],
-    [1, 0.6, 0.4094, false],
-  ])("with a false match rate of %d has the threshold %d", async (maxFalseMatchRate, distance, rate, is) => {
+  describe.each([
+    [false, "age10Up", Population.AGE_10_AND_OLDER],
+    [true, "adults", Population.ADULTS],
+  ] as const)("two embeddings, if adults are assumed: %j", (assumeAdults, name, population) => {
+    test.each([0, 0.0158, 0.001, 3e-6, 1])("with a false match rate of %d", async (maxFalseMatchRate) => {
+      const one = stored(await from(1));
+      const response = await compare({ source: one, target: one, maxFalseMatchRate, assumeAdults });
+      const expected = maxFalseMatchRate
+        ? RATES.thresholdFor(maxFalseMatchRate, [name])!
+        : RATES.atMatchDistance([name]);
+      const rate = {
+        threshold: Math.fround(expected.distance),
+        falseMatchRate: Math.fround(expected.falseMatchRate),
+        extrapolated: expected.extrapolated,
+      };
+      // The rate of the request has single precision.
+      expect(response.threshold).toBeCloseTo(rate.threshold, 6);
+      expect(response.falseMatchRate / rate.falseMatchRate).toBeCloseTo(1, 6);
+      expect(response.extrapolated).toBe(rate.extrapolated);
+      expect(response.matches[0]).toMatchObject({
+        ...{ distance: 0, matched: true, population, candidatesOnly: false },
+        ...{ threshold: response.threshold, falseMatchRate: response.falseMatchRate },
+      });
+    });
+  });
+
+  test("by the age and gender of the faces, of which one is enough", async () => {
+    const [one, three] = [inImage(1), inImage(3)].map((source, i) => ({
+      ...source,
+      box: i === 0 ? WOMAN_IN_1 : WOMAN_IN_3,
+    }));
+    const request = { source: one!, target: three!, maxFalseMatchRate: 0.001 };
+    const expected = RATES.thresholdFor(0.001, ["women20To59"])!;
+    for (const target of [three!, stored(await from(3))]) {
+      const { matches } = await compare({ ...request, target });
+      expect(matches[0]!.population).toBe(Population.WOMEN_20_TO_59);
+      expect(matches[0]!.threshold).toBeCloseTo(expected.distance, 6);
+      expect(matches[0]!.falseMatchRate).toBeCloseTo(0.001, 9);
+    }
+    const { matches } = await compare({ ...request, assumeAdults: true });
+    expect(matches[0]!.population).toBe(Population.ADULTS);
+    expect(matches[0]!.threshold).toBeGreaterThan(expected.distance);
+  });
+
+  test("gives candidates if no threshold holds the rate", async () => {
     const one = stored(await from(1));
-    const response = await compare({ source: one, target: one, maxFalseMatchRate });
-    expect(response.threshold).toBeCloseTo(distance, 3);
-    expect(response.falseMatchRate / rate).toBeCloseTo(1, 3);
-    expect(response.extrapolated).toBe(is);
-    expect(response.matches[0]).toMatchObject({ distance: 0, matched: true });
+    const { matches, threshold, falseMatchRate } = await compare({
+      ...{ source: one, target: one },
+      maxFalseMatchRate: 1e-7,
+    });
+    const smallest = RATES.at(RATES.minDistance, ["age10Up"])!;
+    expect(matches[0]).toMatchObject({
+      ...{ distance: 0, matched: false },
+      ...{ candidatesOnly: true, candidatesReason: CandidatesReason.POPULATION },
+    });
+    expect(threshold).toBeCloseTo(smallest.distance, 6);
+    expect(falseMatchRate).toBeCloseTo(smallest.falseMatchRate, 9);
+    const adults = await compare({ source: one, target: one, maxFalseMatchRate: 1e-6, assumeAdults: true });
+    expect(adults.matches[0]).toMatchObject({ matched: true, candidatesOnly: false });
   });
 
   test("rejects an embedding of another model and names both", async () => {

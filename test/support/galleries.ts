@@ -5,11 +5,11 @@ import { expect } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { FaceSourceSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readCalibration } from "../../src/model-manifest.ts";
 import { randomVectors } from "./vectors.ts";
 
 /** The identity of the service's networks. */
-export const MODEL = readFalseMatchCurve().model;
+export const MODEL = readCalibration().model;
 
 export type GalleryClient = Client<typeof GalleryService>;
 

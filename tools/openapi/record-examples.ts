@@ -8,7 +8,7 @@ import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { VECTOR_NORM, VECTOR_SIZE } from "../../src/core/index.ts";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readCalibration } from "../../src/model-manifest.ts";
 import { readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import { createSyntheticFace } from "../../src/workers/synthetic-face.ts";
 import { startServiceProcess, USER } from "../support/service-process.ts";
@@ -107,7 +107,7 @@ function exampleEmbedding(): JsonObject {
     { length: VECTOR_SIZE },
     (_, i) => (i % 2 ? 1 : -1) * Math.fround(VECTOR_NORM / Math.sqrt(VECTOR_SIZE)),
   );
-  return { values, model: readFalseMatchCurve().model };
+  return { values, model: readCalibration().model };
 }
 
 /** Calls a method. A stream gets one line, which is JSON. */

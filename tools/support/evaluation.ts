@@ -5,6 +5,7 @@ import {
   type Box,
   distanceOf,
   type Embedding,
+  type EmbedOptions,
   FaceError,
   type Point,
   type Vector,
@@ -41,9 +42,13 @@ export function measurePairs(pairs: readonly Pair[], vectors: ReadonlyMap<string
 }
 
 /** Embeds the most prominent face of an image. Returns undefined if there is none. */
-export async function embedImage(analyzer: Analyzer, image: Uint8Array): Promise<Embedding | undefined> {
+export async function embedImage(
+  analyzer: Analyzer,
+  image: Uint8Array,
+  options?: EmbedOptions,
+): Promise<Embedding | undefined> {
   try {
-    return await analyzer.embed(image);
+    return await analyzer.embed(image, options);
   } catch (error) {
     if (error instanceof FaceError && error.kind === "noFace") return undefined;
     throw error;

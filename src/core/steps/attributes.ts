@@ -1,6 +1,7 @@
 import { crop } from "../crop/crop.ts";
 import { cropTransform, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
+import { plausiblePopulations } from "../populations.ts";
 import { AGE_RANGES, type Attributes, type Pixels } from "../types.ts";
 import { alignmentTransform, rollOf, TEMPLATE_SIDE } from "./align.ts";
 import type { FivePoints } from "./detect.ts";
@@ -37,6 +38,7 @@ export async function estimateAttributes(
       ...mostLikelyAge(age![i]!),
       gender: maleProbability >= 0.5 ? "male" : "female",
       genderConfidence: Math.max(MIN_GENDER_CONFIDENCE, maleProbability, 1 - maleProbability),
+      populations: plausiblePopulations(age![i]!, maleProbability),
     };
   });
 }

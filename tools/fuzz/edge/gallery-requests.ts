@@ -1,5 +1,5 @@
 // REST requests to galleries, whose paths have variables: valid ids between hostile ones.
-import { readFalseMatchCurve } from "../../../src/model-manifest.ts";
+import { readCalibration } from "../../../src/model-manifest.ts";
 import type { Random } from "../../support/random.ts";
 
 /** A request to a gallery. Its path is bytes as latin1. */
@@ -18,7 +18,7 @@ const HOSTILE_IDS = [
   "%60", "$1", "$%7Bx%7D", ";", "g;v=1", "@", "+", "%20", "g%20", "%09", "%7F", "%E2%80%AE", "~", "-", "_", "", "galleries", "people", "faces",
 ];
 
-const EMBEDDING = { model: readFalseMatchCurve().model, values: Array(128).fill(0.45 / Math.sqrt(128)) };
+const EMBEDDING = { model: readCalibration().model, values: Array(128).fill(0.45 / Math.sqrt(128)) };
 
 const METHODS = ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"];
 

@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/face_analysis.proto.
  */
 export const file_visage_v1_face_analysis: GenFile = /*@__PURE__*/
-  fileDesc("Ch12aXNhZ2UvdjEvZmFjZV9hbmFseXNpcy5wcm90bxIJdmlzYWdlLnYxIjMKBUltYWdlEhEKB2NvbnRlbnQYASABKAxIABINCgN1cmwYAiABKAlIAEIICgZzb3VyY2UiKgoJSW1hZ2VTaXplEg0KBXdpZHRoGAEgASgFEg4KBmhlaWdodBgCIAEoBSI9CgtCb3VuZGluZ0JveBIKCgJ4MRgBIAEoAhIKCgJ5MRgCIAEoAhIKCgJ4MhgDIAEoAhIKCgJ5MhgEIAEoAiIdCgVQb2ludBIJCgF4GAEgASgCEgkKAXkYAiABKAIirgEKE0FuYWx5emVJbWFnZVJlcXVlc3QSJQoFaW1hZ2UYASABKAsyEC52aXNhZ2UudjEuSW1hZ2VCBOJBAQISKgoIZmVhdHVyZXMYAiADKA4yEi52aXNhZ2UudjEuRmVhdHVyZUIE4kEBARIrCgVib3hlcxgDIAMoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveEIE4kEBARIXCgltYXhfZmFjZXMYBCABKAVCBOJBAQEidQoUQW5hbHl6ZUltYWdlUmVzcG9uc2USKAoKaW1hZ2Vfc2l6ZRgBIAEoCzIULnZpc2FnZS52MS5JbWFnZVNpemUSHgoFZmFjZXMYAiADKAsyDy52aXNhZ2UudjEuRmFjZRITCgtmYWNlc19mb3VuZBgDIAEoBSJgChRBbmFseXplSW1hZ2VzUmVxdWVzdBIRCgNrZXkYASABKAlCBOJBAQESNQoHcmVxdWVzdBgCIAEoCzIeLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXF1ZXN0QgTiQQECIogBChVBbmFseXplSW1hZ2VzUmVzcG9uc2USCwoDa2V5GAEgASgJEjMKCHJlc3BvbnNlGAIgASgLMh8udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlc3BvbnNlSAASIwoFZXJyb3IYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAQggKBnJlc3VsdCLxAgoERmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSHAoPZGV0ZWN0aW9uX3Njb3JlGAIgASgCSACIAQESIwoJbGFuZG1hcmtzGAMgAygLMhAudmlzYWdlLnYxLlBvaW50Eh0KBHBvc2UYBCABKAsyDy52aXNhZ2UudjEuUG9zZRIjCgdxdWFsaXR5GAUgASgLMhIudmlzYWdlLnYxLlF1YWxpdHkSGwoDYWdlGAYgASgLMg4udmlzYWdlLnYxLkFnZRIpCgZnZW5kZXIYByABKAsyGS52aXNhZ2UudjEuR2VuZGVyRXN0aW1hdGUSJwoJZW1iZWRkaW5nGAggASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIQCghwcmVzZW5jZRgJIAEoAhIXCgpwcm9taW5lbmNlGAogASgCSAGIAQFCEgoQX2RldGVjdGlvbl9zY29yZUINCgtfcHJvbWluZW5jZSIwCgRQb3NlEgsKA3lhdxgBIAEoAhINCgVwaXRjaBgCIAEoAhIMCgRyb2xsGAMgASgCImQKB1F1YWxpdHkSDAoEc2l6ZRgBIAEoBRISCgpicmlnaHRuZXNzGAIgASgCEicKBmlzc3VlcxgDIAMoDjIXLnZpc2FnZS52MS5RdWFsaXR5SXNzdWUSDgoGdXNhYmxlGAQgASgIImMKA0FnZRIiCgVyYW5nZRgBIAEoDjITLnZpc2FnZS52MS5BZ2VSYW5nZRIRCgltaW5feWVhcnMYAiABKAUSEQoJbWF4X3llYXJzGAMgASgFEhIKCmNvbmZpZGVuY2UYBCABKAIiRgoOR2VuZGVyRXN0aW1hdGUSIAoFdmFsdWUYASABKA4yES52aXNhZ2UudjEuR2VuZGVyEhIKCmNvbmZpZGVuY2UYAiABKAIiNgoJRW1iZWRkaW5nEhQKBnZhbHVlcxgBIAMoAkIE4kEBAhITCgVtb2RlbBgCIAEoCUIE4kEBAiKPAQoKRmFjZVNvdXJjZRIhCgVpbWFnZRgBIAEoCzIQLnZpc2FnZS52MS5JbWFnZUgAEikKCWVtYmVkZGluZxgCIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmdIABIpCgNib3gYAyABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3hCBOJBAQFCCAoGc291cmNlIpMBChNDb21wYXJlRmFjZXNSZXF1ZXN0EisKBnNvdXJjZRgBIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEisKBnRhcmdldBgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEiIKFG1heF9mYWxzZV9tYXRjaF9yYXRlGAMgASgCQgTiQQEBIrsBChRDb21wYXJlRmFjZXNSZXNwb25zZRIlCgdtYXRjaGVzGAEgAygLMhQudmlzYWdlLnYxLkZhY2VNYXRjaBIRCgl0aHJlc2hvbGQYAiABKAISGAoQZmFsc2VfbWF0Y2hfcmF0ZRgDIAEoAhIUCgxleHRyYXBvbGF0ZWQYBCABKAgSKgoKc291cmNlX2JveBgFIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBINCgVtb2RlbBgGIAEoCSJnCglGYWNlTWF0Y2gSIwoDYm94GAEgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCGRpc3RhbmNlGAIgASgCEhIKCmNvbmZpZGVuY2UYAyABKAISDwoHbWF0Y2hlZBgEIAEoCCp9CgdGZWF0dXJlEhcKE0ZFQVRVUkVfVU5TUEVDSUZJRUQQABIVChFGRUFUVVJFX0xBTkRNQVJLUxABEhYKEkZFQVRVUkVfQVRUUklCVVRFUxACEhUKEUZFQVRVUkVfRU1CRURESU5HEAMSEwoPRkVBVFVSRV9RVUFMSVRZEAQqtgEKCEFnZVJhbmdlEhkKFUFHRV9SQU5HRV9VTlNQRUNJRklFRBAAEhoKFkFHRV9SQU5HRV9GUk9NXzBfVE9fMTAQARIbChdBR0VfUkFOR0VfRlJPTV8xMF9UT18yMBACEhsKF0FHRV9SQU5HRV9GUk9NXzIwX1RPXzQwEAMSGwoXQUdFX1JBTkdFX0ZST01fNDBfVE9fNjAQBBIcChhBR0VfUkFOR0VfRlJPTV82MF9UT18xMDAQBSpECgZHZW5kZXISFgoSR0VOREVSX1VOU1BFQ0lGSUVEEAASEQoNR0VOREVSX0ZFTUFMRRABEg8KC0dFTkRFUl9NQUxFEAIqkAEKDFF1YWxpdHlJc3N1ZRIdChlRVUFMSVRZX0lTU1VFX1VOU1BFQ0lGSUVEEAASGwoXUVVBTElUWV9JU1NVRV9UT09fU01BTEwQARIiCh5RVUFMSVRZX0lTU1VFX0xPV19JTExVTUlOQVRJT04QAhIgChxRVUFMSVRZX0lTU1VFX0lOQ09SUkVDVF9QT1NFEAMy+gIKE0ZhY2VBbmFseXNpc1NlcnZpY2UScQoMQW5hbHl6ZUltYWdlEh4udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlcXVlc3QaHy52aXNhZ2UudjEuQW5hbHl6ZUltYWdlUmVzcG9uc2UiIJACAoLT5JMCFzoBKiISL3YxL2ltYWdlczphbmFseXplEn4KDUFuYWx5emVJbWFnZXMSHy52aXNhZ2UudjEuQW5hbHl6ZUltYWdlc1JlcXVlc3QaIC52aXNhZ2UudjEuQW5hbHl6ZUltYWdlc1Jlc3BvbnNlIiaQAgKC0+STAh06ASoiGC92MS9pbWFnZXM6YW5hbHl6ZVN0cmVhbSgBMAEScAoMQ29tcGFyZUZhY2VzEh4udmlzYWdlLnYxLkNvbXBhcmVGYWNlc1JlcXVlc3QaHy52aXNhZ2UudjEuQ29tcGFyZUZhY2VzUmVzcG9uc2UiH5ACAoLT5JMCFjoBKiIRL3YxL2ZhY2VzOmNvbXBhcmVCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_rpc_status]);
+  fileDesc("Ch12aXNhZ2UvdjEvZmFjZV9hbmFseXNpcy5wcm90bxIJdmlzYWdlLnYxIjMKBUltYWdlEhEKB2NvbnRlbnQYASABKAxIABINCgN1cmwYAiABKAlIAEIICgZzb3VyY2UiKgoJSW1hZ2VTaXplEg0KBXdpZHRoGAEgASgFEg4KBmhlaWdodBgCIAEoBSI9CgtCb3VuZGluZ0JveBIKCgJ4MRgBIAEoAhIKCgJ5MRgCIAEoAhIKCgJ4MhgDIAEoAhIKCgJ5MhgEIAEoAiIdCgVQb2ludBIJCgF4GAEgASgCEgkKAXkYAiABKAIirgEKE0FuYWx5emVJbWFnZVJlcXVlc3QSJQoFaW1hZ2UYASABKAsyEC52aXNhZ2UudjEuSW1hZ2VCBOJBAQISKgoIZmVhdHVyZXMYAiADKA4yEi52aXNhZ2UudjEuRmVhdHVyZUIE4kEBARIrCgVib3hlcxgDIAMoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveEIE4kEBARIXCgltYXhfZmFjZXMYBCABKAVCBOJBAQEidQoUQW5hbHl6ZUltYWdlUmVzcG9uc2USKAoKaW1hZ2Vfc2l6ZRgBIAEoCzIULnZpc2FnZS52MS5JbWFnZVNpemUSHgoFZmFjZXMYAiADKAsyDy52aXNhZ2UudjEuRmFjZRITCgtmYWNlc19mb3VuZBgDIAEoBSJgChRBbmFseXplSW1hZ2VzUmVxdWVzdBIRCgNrZXkYASABKAlCBOJBAQESNQoHcmVxdWVzdBgCIAEoCzIeLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXF1ZXN0QgTiQQECIogBChVBbmFseXplSW1hZ2VzUmVzcG9uc2USCwoDa2V5GAEgASgJEjMKCHJlc3BvbnNlGAIgASgLMh8udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlc3BvbnNlSAASIwoFZXJyb3IYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAQggKBnJlc3VsdCLxAgoERmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSHAoPZGV0ZWN0aW9uX3Njb3JlGAIgASgCSACIAQESIwoJbGFuZG1hcmtzGAMgAygLMhAudmlzYWdlLnYxLlBvaW50Eh0KBHBvc2UYBCABKAsyDy52aXNhZ2UudjEuUG9zZRIjCgdxdWFsaXR5GAUgASgLMhIudmlzYWdlLnYxLlF1YWxpdHkSGwoDYWdlGAYgASgLMg4udmlzYWdlLnYxLkFnZRIpCgZnZW5kZXIYByABKAsyGS52aXNhZ2UudjEuR2VuZGVyRXN0aW1hdGUSJwoJZW1iZWRkaW5nGAggASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIQCghwcmVzZW5jZRgJIAEoAhIXCgpwcm9taW5lbmNlGAogASgCSAGIAQFCEgoQX2RldGVjdGlvbl9zY29yZUINCgtfcHJvbWluZW5jZSIwCgRQb3NlEgsKA3lhdxgBIAEoAhINCgVwaXRjaBgCIAEoAhIMCgRyb2xsGAMgASgCImQKB1F1YWxpdHkSDAoEc2l6ZRgBIAEoBRISCgpicmlnaHRuZXNzGAIgASgCEicKBmlzc3VlcxgDIAMoDjIXLnZpc2FnZS52MS5RdWFsaXR5SXNzdWUSDgoGdXNhYmxlGAQgASgIImMKA0FnZRIiCgVyYW5nZRgBIAEoDjITLnZpc2FnZS52MS5BZ2VSYW5nZRIRCgltaW5feWVhcnMYAiABKAUSEQoJbWF4X3llYXJzGAMgASgFEhIKCmNvbmZpZGVuY2UYBCABKAIiRgoOR2VuZGVyRXN0aW1hdGUSIAoFdmFsdWUYASABKA4yES52aXNhZ2UudjEuR2VuZGVyEhIKCmNvbmZpZGVuY2UYAiABKAIiNgoJRW1iZWRkaW5nEhQKBnZhbHVlcxgBIAMoAkIE4kEBAhITCgVtb2RlbBgCIAEoCUIE4kEBAiKPAQoKRmFjZVNvdXJjZRIhCgVpbWFnZRgBIAEoCzIQLnZpc2FnZS52MS5JbWFnZUgAEikKCWVtYmVkZGluZxgCIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmdIABIpCgNib3gYAyABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3hCBOJBAQFCCAoGc291cmNlIrABChNDb21wYXJlRmFjZXNSZXF1ZXN0EisKBnNvdXJjZRgBIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEisKBnRhcmdldBgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEiIKFG1heF9mYWxzZV9tYXRjaF9yYXRlGAMgASgCQgTiQQEBEhsKDWFzc3VtZV9hZHVsdHMYBCABKAhCBOJBAQEiuwEKFENvbXBhcmVGYWNlc1Jlc3BvbnNlEiUKB21hdGNoZXMYASADKAsyFC52aXNhZ2UudjEuRmFjZU1hdGNoEhEKCXRocmVzaG9sZBgCIAEoAhIYChBmYWxzZV9tYXRjaF9yYXRlGAMgASgCEhQKDGV4dHJhcG9sYXRlZBgEIAEoCBIqCgpzb3VyY2VfYm94GAUgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94Eg0KBW1vZGVsGAYgASgJIqYCCglGYWNlTWF0Y2gSIwoDYm94GAEgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCGRpc3RhbmNlGAIgASgCEhIKCmNvbmZpZGVuY2UYAyABKAISDwoHbWF0Y2hlZBgEIAEoCBIRCgl0aHJlc2hvbGQYBSABKAISGAoQZmFsc2VfbWF0Y2hfcmF0ZRgGIAEoAhIUCgxleHRyYXBvbGF0ZWQYByABKAgSKQoKcG9wdWxhdGlvbhgIIAEoDjIVLnZpc2FnZS52MS5Qb3B1bGF0aW9uEhcKD2NhbmRpZGF0ZXNfb25seRgJIAEoCBI2ChFjYW5kaWRhdGVzX3JlYXNvbhgKIAEoDjIbLnZpc2FnZS52MS5DYW5kaWRhdGVzUmVhc29uKn0KB0ZlYXR1cmUSFwoTRkVBVFVSRV9VTlNQRUNJRklFRBAAEhUKEUZFQVRVUkVfTEFORE1BUktTEAESFgoSRkVBVFVSRV9BVFRSSUJVVEVTEAISFQoRRkVBVFVSRV9FTUJFRERJTkcQAxITCg9GRUFUVVJFX1FVQUxJVFkQBCq2AQoIQWdlUmFuZ2USGQoVQUdFX1JBTkdFX1VOU1BFQ0lGSUVEEAASGgoWQUdFX1JBTkdFX0ZST01fMF9UT18xMBABEhsKF0FHRV9SQU5HRV9GUk9NXzEwX1RPXzIwEAISGwoXQUdFX1JBTkdFX0ZST01fMjBfVE9fNDAQAxIbChdBR0VfUkFOR0VfRlJPTV80MF9UT182MBAEEhwKGEFHRV9SQU5HRV9GUk9NXzYwX1RPXzEwMBAFKkQKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAiqQAQoMUXVhbGl0eUlzc3VlEh0KGVFVQUxJVFlfSVNTVUVfVU5TUEVDSUZJRUQQABIbChdRVUFMSVRZX0lTU1VFX1RPT19TTUFMTBABEiIKHlFVQUxJVFlfSVNTVUVfTE9XX0lMTFVNSU5BVElPThACEiAKHFFVQUxJVFlfSVNTVUVfSU5DT1JSRUNUX1BPU0UQAyqzAgoKUG9wdWxhdGlvbhIaChZQT1BVTEFUSU9OX1VOU1BFQ0lGSUVEEAASGQoVUE9QVUxBVElPTl9BR0VfMF9UT18yEAESGQoVUE9QVUxBVElPTl9BR0VfM19UT185EAISGwoXUE9QVUxBVElPTl9BR0VfMTBfVE9fMTkQAxIdChlQT1BVTEFUSU9OX1dPTUVOXzIwX1RPXzU5EAQSGwoXUE9QVUxBVElPTl9NRU5fMjBfVE9fNTkQBRIhCh1QT1BVTEFUSU9OX1dPTUVOXzYwX0FORF9PTERFUhAGEh8KG1BPUFVMQVRJT05fTUVOXzYwX0FORF9PTERFUhAHEhUKEVBPUFVMQVRJT05fQURVTFRTEAgSHwobUE9QVUxBVElPTl9BR0VfMTBfQU5EX09MREVSEAkqewoQQ2FuZGlkYXRlc1JlYXNvbhIhCh1DQU5ESURBVEVTX1JFQVNPTl9VTlNQRUNJRklFRBAAEiIKHkNBTkRJREFURVNfUkVBU09OX0dBTExFUllfU0laRRABEiAKHENBTkRJREFURVNfUkVBU09OX1BPUFVMQVRJT04QAjL6AgoTRmFjZUFuYWx5c2lzU2VydmljZRJxCgxBbmFseXplSW1hZ2USHi52aXNhZ2UudjEuQW5hbHl6ZUltYWdlUmVxdWVzdBofLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXNwb25zZSIgkAICgtPkkwIXOgEqIhIvdjEvaW1hZ2VzOmFuYWx5emUSfgoNQW5hbHl6ZUltYWdlcxIfLnZpc2FnZS52MS5BbmFseXplSW1hZ2VzUmVxdWVzdBogLnZpc2FnZS52MS5BbmFseXplSW1hZ2VzUmVzcG9uc2UiJpACAoLT5JMCHToBKiIYL3YxL2ltYWdlczphbmFseXplU3RyZWFtKAEwARJwCgxDb21wYXJlRmFjZXMSHi52aXNhZ2UudjEuQ29tcGFyZUZhY2VzUmVxdWVzdBofLnZpc2FnZS52MS5Db21wYXJlRmFjZXNSZXNwb25zZSIfkAICgtPkkwIWOgEqIhEvdjEvZmFjZXM6Y29tcGFyZUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_rpc_status]);
 
 /**
  * An image: its bytes, or the URL to fetch it from. One of the two is required.
@@ -642,12 +642,19 @@ export type CompareFacesRequest = Message<"visage.v1.CompareFacesRequest"> & {
   target?: FaceSource | undefined;
 
   /**
-   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
    *
    * @generated from field: float max_false_match_rate = 3;
    */
   maxFalseMatchRate: number;
+
+  /**
+   * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+   *
+   * @generated from field: bool assume_adults = 4;
+   */
+  assumeAdults: boolean;
 };
 
 /**
@@ -671,22 +678,21 @@ export type CompareFacesResponse = Message<"visage.v1.CompareFacesResponse"> & {
   matches: FaceMatch[];
 
   /**
-   * The distance below which faces match, 0.4 to 0.6.
+   * The smallest threshold of the matches; of the source alone if there are none.
    *
    * @generated from field: float threshold = 2;
    */
   threshold: number;
 
   /**
-   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-   * docs/typed-api.md).
+   * The highest false match rate of the matches; of the source alone if there are none.
    *
    * @generated from field: float false_match_rate = 3;
    */
   falseMatchRate: number;
 
   /**
-   * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+   * Whether a rate of the matches, or that of the source alone, is an estimate.
    *
    * @generated from field: bool extrapolated = 4;
    */
@@ -742,11 +748,53 @@ export type FaceMatch = Message<"visage.v1.FaceMatch"> & {
   confidence: number;
 
   /**
-   * Whether the distance is below the threshold.
+   * Whether the distance is below the threshold. False if `candidates_only` is true.
    *
    * @generated from field: bool matched = 4;
    */
   matched: boolean;
+
+  /**
+   * The distance below which these faces match, 0.4 to 0.6.
+   *
+   * @generated from field: float threshold = 5;
+   */
+  threshold: number;
+
+  /**
+   * How often two different people of the population are nearer than the threshold, 0 to 1.
+   *
+   * @generated from field: float false_match_rate = 6;
+   */
+  falseMatchRate: number;
+
+  /**
+   * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+   *
+   * @generated from field: bool extrapolated = 7;
+   */
+  extrapolated: boolean;
+
+  /**
+   * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+   *
+   * @generated from field: visage.v1.Population population = 8;
+   */
+  population: Population;
+
+  /**
+   * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+   *
+   * @generated from field: bool candidates_only = 9;
+   */
+  candidatesOnly: boolean;
+
+  /**
+   * Why, if `candidates_only` is true.
+   *
+   * @generated from field: visage.v1.CandidatesReason candidates_reason = 10;
+   */
+  candidatesReason: CandidatesReason;
 };
 
 /**
@@ -933,6 +981,124 @@ export enum QualityIssue {
  */
 export const QualityIssueSchema: GenEnum<QualityIssue> = /*@__PURE__*/
   enumDesc(file_visage_v1_face_analysis, 3);
+
+/**
+ * The people for whom a rate of false matches holds: two different people of this population are compared. How often
+ * they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+ *
+ * @generated from enum visage.v1.Population
+ */
+export enum Population {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: POPULATION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * 0 to 2 years.
+   *
+   * @generated from enum value: POPULATION_AGE_0_TO_2 = 1;
+   */
+  AGE_0_TO_2 = 1,
+
+  /**
+   * 3 to 9 years.
+   *
+   * @generated from enum value: POPULATION_AGE_3_TO_9 = 2;
+   */
+  AGE_3_TO_9 = 2,
+
+  /**
+   * 10 to 19 years.
+   *
+   * @generated from enum value: POPULATION_AGE_10_TO_19 = 3;
+   */
+  AGE_10_TO_19 = 3,
+
+  /**
+   * Women of 20 to 59 years.
+   *
+   * @generated from enum value: POPULATION_WOMEN_20_TO_59 = 4;
+   */
+  WOMEN_20_TO_59 = 4,
+
+  /**
+   * Men of 20 to 59 years.
+   *
+   * @generated from enum value: POPULATION_MEN_20_TO_59 = 5;
+   */
+  MEN_20_TO_59 = 5,
+
+  /**
+   * Women of 60 years and older.
+   *
+   * @generated from enum value: POPULATION_WOMEN_60_AND_OLDER = 6;
+   */
+  WOMEN_60_AND_OLDER = 6,
+
+  /**
+   * Men of 60 years and older.
+   *
+   * @generated from enum value: POPULATION_MEN_60_AND_OLDER = 7;
+   */
+  MEN_60_AND_OLDER = 7,
+
+  /**
+   * Women and men of 20 to 59 years, because the request has `assume_adults`.
+   *
+   * @generated from enum value: POPULATION_ADULTS = 8;
+   */
+  ADULTS = 8,
+
+  /**
+   * Everybody of 10 years and older: the highest of their rates, because only embeddings are known.
+   *
+   * @generated from enum value: POPULATION_AGE_10_AND_OLDER = 9;
+   */
+  AGE_10_AND_OLDER = 9,
+}
+
+/**
+ * Describes the enum visage.v1.Population.
+ */
+export const PopulationSchema: GenEnum<Population> = /*@__PURE__*/
+  enumDesc(file_visage_v1_face_analysis, 4);
+
+/**
+ * Why nearest faces are candidates for a person to judge, and no matches.
+ *
+ * @generated from enum visage.v1.CandidatesReason
+ */
+export enum CandidatesReason {
+  /**
+   * They are matches.
+   *
+   * @generated from enum value: CANDIDATES_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The gallery has more than 10,000 faces.
+   *
+   * @generated from enum value: CANDIDATES_REASON_GALLERY_SIZE = 1;
+   */
+  GALLERY_SIZE = 1,
+
+  /**
+   * The faces of this population are so similar for the networks that no threshold holds the rate.
+   *
+   * @generated from enum value: CANDIDATES_REASON_POPULATION = 2;
+   */
+  POPULATION = 2,
+}
+
+/**
+ * Describes the enum visage.v1.CandidatesReason.
+ */
+export const CandidatesReasonSchema: GenEnum<CandidatesReason> = /*@__PURE__*/
+  enumDesc(file_visage_v1_face_analysis, 5);
 
 /**
  * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.

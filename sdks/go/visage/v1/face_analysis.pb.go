@@ -270,6 +270,141 @@ func (QualityIssue) EnumDescriptor() ([]byte, []int) {
 	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{3}
 }
 
+// The people for whom a rate of false matches holds: two different people of this population are compared. How often
+// they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+type Population int32
+
+const (
+	// Not used.
+	Population_POPULATION_UNSPECIFIED Population = 0
+	// 0 to 2 years.
+	Population_POPULATION_AGE_0_TO_2 Population = 1
+	// 3 to 9 years.
+	Population_POPULATION_AGE_3_TO_9 Population = 2
+	// 10 to 19 years.
+	Population_POPULATION_AGE_10_TO_19 Population = 3
+	// Women of 20 to 59 years.
+	Population_POPULATION_WOMEN_20_TO_59 Population = 4
+	// Men of 20 to 59 years.
+	Population_POPULATION_MEN_20_TO_59 Population = 5
+	// Women of 60 years and older.
+	Population_POPULATION_WOMEN_60_AND_OLDER Population = 6
+	// Men of 60 years and older.
+	Population_POPULATION_MEN_60_AND_OLDER Population = 7
+	// Women and men of 20 to 59 years, because the request has `assume_adults`.
+	Population_POPULATION_ADULTS Population = 8
+	// Everybody of 10 years and older: the highest of their rates, because only embeddings are known.
+	Population_POPULATION_AGE_10_AND_OLDER Population = 9
+)
+
+// Enum value maps for Population.
+var (
+	Population_name = map[int32]string{
+		0: "POPULATION_UNSPECIFIED",
+		1: "POPULATION_AGE_0_TO_2",
+		2: "POPULATION_AGE_3_TO_9",
+		3: "POPULATION_AGE_10_TO_19",
+		4: "POPULATION_WOMEN_20_TO_59",
+		5: "POPULATION_MEN_20_TO_59",
+		6: "POPULATION_WOMEN_60_AND_OLDER",
+		7: "POPULATION_MEN_60_AND_OLDER",
+		8: "POPULATION_ADULTS",
+		9: "POPULATION_AGE_10_AND_OLDER",
+	}
+	Population_value = map[string]int32{
+		"POPULATION_UNSPECIFIED":        0,
+		"POPULATION_AGE_0_TO_2":         1,
+		"POPULATION_AGE_3_TO_9":         2,
+		"POPULATION_AGE_10_TO_19":       3,
+		"POPULATION_WOMEN_20_TO_59":     4,
+		"POPULATION_MEN_20_TO_59":       5,
+		"POPULATION_WOMEN_60_AND_OLDER": 6,
+		"POPULATION_MEN_60_AND_OLDER":   7,
+		"POPULATION_ADULTS":             8,
+		"POPULATION_AGE_10_AND_OLDER":   9,
+	}
+)
+
+func (x Population) Enum() *Population {
+	p := new(Population)
+	*p = x
+	return p
+}
+
+func (x Population) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Population) Descriptor() protoreflect.EnumDescriptor {
+	return file_visage_v1_face_analysis_proto_enumTypes[4].Descriptor()
+}
+
+func (Population) Type() protoreflect.EnumType {
+	return &file_visage_v1_face_analysis_proto_enumTypes[4]
+}
+
+func (x Population) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Population.Descriptor instead.
+func (Population) EnumDescriptor() ([]byte, []int) {
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{4}
+}
+
+// Why nearest faces are candidates for a person to judge, and no matches.
+type CandidatesReason int32
+
+const (
+	// They are matches.
+	CandidatesReason_CANDIDATES_REASON_UNSPECIFIED CandidatesReason = 0
+	// The gallery has more than 10,000 faces.
+	CandidatesReason_CANDIDATES_REASON_GALLERY_SIZE CandidatesReason = 1
+	// The faces of this population are so similar for the networks that no threshold holds the rate.
+	CandidatesReason_CANDIDATES_REASON_POPULATION CandidatesReason = 2
+)
+
+// Enum value maps for CandidatesReason.
+var (
+	CandidatesReason_name = map[int32]string{
+		0: "CANDIDATES_REASON_UNSPECIFIED",
+		1: "CANDIDATES_REASON_GALLERY_SIZE",
+		2: "CANDIDATES_REASON_POPULATION",
+	}
+	CandidatesReason_value = map[string]int32{
+		"CANDIDATES_REASON_UNSPECIFIED":  0,
+		"CANDIDATES_REASON_GALLERY_SIZE": 1,
+		"CANDIDATES_REASON_POPULATION":   2,
+	}
+)
+
+func (x CandidatesReason) Enum() *CandidatesReason {
+	p := new(CandidatesReason)
+	*p = x
+	return p
+}
+
+func (x CandidatesReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CandidatesReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_visage_v1_face_analysis_proto_enumTypes[5].Descriptor()
+}
+
+func (CandidatesReason) Type() protoreflect.EnumType {
+	return &file_visage_v1_face_analysis_proto_enumTypes[5]
+}
+
+func (x CandidatesReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CandidatesReason.Descriptor instead.
+func (CandidatesReason) EnumDescriptor() ([]byte, []int) {
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{5}
+}
+
 // An image: its bytes, or the URL to fetch it from. One of the two is required.
 type Image struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1385,11 +1520,13 @@ type CompareFacesRequest struct {
 	Source *FaceSource `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// What to compare it with. Without a box, every face of the image is compared.
 	Target *FaceSource `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
-	// Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-	// above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+	// Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+	// above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
 	MaxFalseMatchRate float32 `protobuf:"fixed32,3,opt,name=max_false_match_rate,json=maxFalseMatchRate,proto3" json:"max_false_match_rate,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+	AssumeAdults  bool `protobuf:"varint,4,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompareFacesRequest) Reset() {
@@ -1443,17 +1580,23 @@ func (x *CompareFacesRequest) GetMaxFalseMatchRate() float32 {
 	return 0
 }
 
+func (x *CompareFacesRequest) GetAssumeAdults() bool {
+	if x != nil {
+		return x.AssumeAdults
+	}
+	return false
+}
+
 // The result of CompareFaces.
 type CompareFacesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One entry for each face of the target, the nearest first.
 	Matches []*FaceMatch `protobuf:"bytes,1,rep,name=matches,proto3" json:"matches,omitempty"`
-	// The distance below which faces match, 0.4 to 0.6.
+	// The smallest threshold of the matches; of the source alone if there are none.
 	Threshold float32 `protobuf:"fixed32,2,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-	// docs/typed-api.md).
+	// The highest false match rate of the matches; of the source alone if there are none.
 	FalseMatchRate float32 `protobuf:"fixed32,3,opt,name=false_match_rate,json=falseMatchRate,proto3" json:"false_match_rate,omitempty"`
-	// Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+	// Whether a rate of the matches, or that of the source alone, is an estimate.
 	Extrapolated bool `protobuf:"varint,4,opt,name=extrapolated,proto3" json:"extrapolated,omitempty"`
 	// The face of the source that was compared. Missing if the source is an embedding.
 	SourceBox *BoundingBox `protobuf:"bytes,5,opt,name=source_box,json=sourceBox,proto3" json:"source_box,omitempty"`
@@ -1544,10 +1687,22 @@ type FaceMatch struct {
 	Distance float32 `protobuf:"fixed32,2,opt,name=distance,proto3" json:"distance,omitempty"`
 	// Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5.
 	Confidence float32 `protobuf:"fixed32,3,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// Whether the distance is below the threshold.
-	Matched       bool `protobuf:"varint,4,opt,name=matched,proto3" json:"matched,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Whether the distance is below the threshold. False if `candidates_only` is true.
+	Matched bool `protobuf:"varint,4,opt,name=matched,proto3" json:"matched,omitempty"`
+	// The distance below which these faces match, 0.4 to 0.6.
+	Threshold float32 `protobuf:"fixed32,5,opt,name=threshold,proto3" json:"threshold,omitempty"`
+	// How often two different people of the population are nearer than the threshold, 0 to 1.
+	FalseMatchRate float32 `protobuf:"fixed32,6,opt,name=false_match_rate,json=falseMatchRate,proto3" json:"false_match_rate,omitempty"`
+	// Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+	Extrapolated bool `protobuf:"varint,7,opt,name=extrapolated,proto3" json:"extrapolated,omitempty"`
+	// For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+	Population Population `protobuf:"varint,8,opt,name=population,proto3,enum=visage.v1.Population" json:"population,omitempty"`
+	// Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+	CandidatesOnly bool `protobuf:"varint,9,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
+	// Why, if `candidates_only` is true.
+	CandidatesReason CandidatesReason `protobuf:"varint,10,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason" json:"candidates_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *FaceMatch) Reset() {
@@ -1606,6 +1761,48 @@ func (x *FaceMatch) GetMatched() bool {
 		return x.Matched
 	}
 	return false
+}
+
+func (x *FaceMatch) GetThreshold() float32 {
+	if x != nil {
+		return x.Threshold
+	}
+	return 0
+}
+
+func (x *FaceMatch) GetFalseMatchRate() float32 {
+	if x != nil {
+		return x.FalseMatchRate
+	}
+	return 0
+}
+
+func (x *FaceMatch) GetExtrapolated() bool {
+	if x != nil {
+		return x.Extrapolated
+	}
+	return false
+}
+
+func (x *FaceMatch) GetPopulation() Population {
+	if x != nil {
+		return x.Population
+	}
+	return Population_POPULATION_UNSPECIFIED
+}
+
+func (x *FaceMatch) GetCandidatesOnly() bool {
+	if x != nil {
+		return x.CandidatesOnly
+	}
+	return false
+}
+
+func (x *FaceMatch) GetCandidatesReason() CandidatesReason {
+	if x != nil {
+		return x.CandidatesReason
+	}
+	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
 }
 
 var File_visage_v1_face_analysis_proto protoreflect.FileDescriptor
@@ -1694,11 +1891,12 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\x05image\x18\x01 \x01(\v2\x10.visage.v1.ImageH\x00R\x05image\x124\n" +
 	"\tembedding\x18\x02 \x01(\v2\x14.visage.v1.EmbeddingH\x00R\tembedding\x12.\n" +
 	"\x03box\x18\x03 \x01(\v2\x16.visage.v1.BoundingBoxB\x04\xe2A\x01\x01R\x03boxB\b\n" +
-	"\x06source\"\xb6\x01\n" +
+	"\x06source\"\xe1\x01\n" +
 	"\x13CompareFacesRequest\x123\n" +
 	"\x06source\x18\x01 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06source\x123\n" +
 	"\x06target\x18\x02 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06target\x125\n" +
-	"\x14max_false_match_rate\x18\x03 \x01(\x02B\x04\xe2A\x01\x01R\x11maxFalseMatchRate\"\xff\x01\n" +
+	"\x14max_false_match_rate\x18\x03 \x01(\x02B\x04\xe2A\x01\x01R\x11maxFalseMatchRate\x12)\n" +
+	"\rassume_adults\x18\x04 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdults\"\xff\x01\n" +
 	"\x14CompareFacesResponse\x12.\n" +
 	"\amatches\x18\x01 \x03(\v2\x14.visage.v1.FaceMatchR\amatches\x12\x1c\n" +
 	"\tthreshold\x18\x02 \x01(\x02R\tthreshold\x12(\n" +
@@ -1706,14 +1904,23 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\fextrapolated\x18\x04 \x01(\bR\fextrapolated\x125\n" +
 	"\n" +
 	"source_box\x18\x05 \x01(\v2\x16.visage.v1.BoundingBoxR\tsourceBox\x12\x14\n" +
-	"\x05model\x18\x06 \x01(\tR\x05model\"\x8b\x01\n" +
+	"\x05model\x18\x06 \x01(\tR\x05model\"\xa1\x03\n" +
 	"\tFaceMatch\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x12\x1a\n" +
 	"\bdistance\x18\x02 \x01(\x02R\bdistance\x12\x1e\n" +
 	"\n" +
 	"confidence\x18\x03 \x01(\x02R\n" +
 	"confidence\x12\x18\n" +
-	"\amatched\x18\x04 \x01(\bR\amatched*}\n" +
+	"\amatched\x18\x04 \x01(\bR\amatched\x12\x1c\n" +
+	"\tthreshold\x18\x05 \x01(\x02R\tthreshold\x12(\n" +
+	"\x10false_match_rate\x18\x06 \x01(\x02R\x0efalseMatchRate\x12\"\n" +
+	"\fextrapolated\x18\a \x01(\bR\fextrapolated\x125\n" +
+	"\n" +
+	"population\x18\b \x01(\x0e2\x15.visage.v1.PopulationR\n" +
+	"population\x12'\n" +
+	"\x0fcandidates_only\x18\t \x01(\bR\x0ecandidatesOnly\x12H\n" +
+	"\x11candidates_reason\x18\n" +
+	" \x01(\x0e2\x1b.visage.v1.CandidatesReasonR\x10candidatesReason*}\n" +
 	"\aFeature\x12\x17\n" +
 	"\x13FEATURE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11FEATURE_LANDMARKS\x10\x01\x12\x16\n" +
@@ -1735,7 +1942,23 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\x19QUALITY_ISSUE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17QUALITY_ISSUE_TOO_SMALL\x10\x01\x12\"\n" +
 	"\x1eQUALITY_ISSUE_LOW_ILLUMINATION\x10\x02\x12 \n" +
-	"\x1cQUALITY_ISSUE_INCORRECT_POSE\x10\x032\xfa\x02\n" +
+	"\x1cQUALITY_ISSUE_INCORRECT_POSE\x10\x03*\xb3\x02\n" +
+	"\n" +
+	"Population\x12\x1a\n" +
+	"\x16POPULATION_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15POPULATION_AGE_0_TO_2\x10\x01\x12\x19\n" +
+	"\x15POPULATION_AGE_3_TO_9\x10\x02\x12\x1b\n" +
+	"\x17POPULATION_AGE_10_TO_19\x10\x03\x12\x1d\n" +
+	"\x19POPULATION_WOMEN_20_TO_59\x10\x04\x12\x1b\n" +
+	"\x17POPULATION_MEN_20_TO_59\x10\x05\x12!\n" +
+	"\x1dPOPULATION_WOMEN_60_AND_OLDER\x10\x06\x12\x1f\n" +
+	"\x1bPOPULATION_MEN_60_AND_OLDER\x10\a\x12\x15\n" +
+	"\x11POPULATION_ADULTS\x10\b\x12\x1f\n" +
+	"\x1bPOPULATION_AGE_10_AND_OLDER\x10\t*{\n" +
+	"\x10CandidatesReason\x12!\n" +
+	"\x1dCANDIDATES_REASON_UNSPECIFIED\x10\x00\x12\"\n" +
+	"\x1eCANDIDATES_REASON_GALLERY_SIZE\x10\x01\x12 \n" +
+	"\x1cCANDIDATES_REASON_POPULATION\x10\x022\xfa\x02\n" +
 	"\x13FaceAnalysisService\x12q\n" +
 	"\fAnalyzeImage\x12\x1e.visage.v1.AnalyzeImageRequest\x1a\x1f.visage.v1.AnalyzeImageResponse\" \x82\xd3\xe4\x93\x02\x17:\x01*\"\x12/v1/images:analyze\x90\x02\x02\x12~\n" +
 	"\rAnalyzeImages\x12\x1f.visage.v1.AnalyzeImagesRequest\x1a .visage.v1.AnalyzeImagesResponse\"&\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/images:analyzeStream\x90\x02\x02(\x010\x01\x12p\n" +
@@ -1754,71 +1977,75 @@ func file_visage_v1_face_analysis_proto_rawDescGZIP() []byte {
 	return file_visage_v1_face_analysis_proto_rawDescData
 }
 
-var file_visage_v1_face_analysis_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_visage_v1_face_analysis_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_visage_v1_face_analysis_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_visage_v1_face_analysis_proto_goTypes = []any{
 	(Feature)(0),                  // 0: visage.v1.Feature
 	(AgeRange)(0),                 // 1: visage.v1.AgeRange
 	(Gender)(0),                   // 2: visage.v1.Gender
 	(QualityIssue)(0),             // 3: visage.v1.QualityIssue
-	(*Image)(nil),                 // 4: visage.v1.Image
-	(*ImageSize)(nil),             // 5: visage.v1.ImageSize
-	(*BoundingBox)(nil),           // 6: visage.v1.BoundingBox
-	(*Point)(nil),                 // 7: visage.v1.Point
-	(*AnalyzeImageRequest)(nil),   // 8: visage.v1.AnalyzeImageRequest
-	(*AnalyzeImageResponse)(nil),  // 9: visage.v1.AnalyzeImageResponse
-	(*AnalyzeImagesRequest)(nil),  // 10: visage.v1.AnalyzeImagesRequest
-	(*AnalyzeImagesResponse)(nil), // 11: visage.v1.AnalyzeImagesResponse
-	(*Face)(nil),                  // 12: visage.v1.Face
-	(*Pose)(nil),                  // 13: visage.v1.Pose
-	(*Quality)(nil),               // 14: visage.v1.Quality
-	(*Age)(nil),                   // 15: visage.v1.Age
-	(*GenderEstimate)(nil),        // 16: visage.v1.GenderEstimate
-	(*Embedding)(nil),             // 17: visage.v1.Embedding
-	(*FaceSource)(nil),            // 18: visage.v1.FaceSource
-	(*CompareFacesRequest)(nil),   // 19: visage.v1.CompareFacesRequest
-	(*CompareFacesResponse)(nil),  // 20: visage.v1.CompareFacesResponse
-	(*FaceMatch)(nil),             // 21: visage.v1.FaceMatch
-	(*status.Status)(nil),         // 22: google.rpc.Status
+	(Population)(0),               // 4: visage.v1.Population
+	(CandidatesReason)(0),         // 5: visage.v1.CandidatesReason
+	(*Image)(nil),                 // 6: visage.v1.Image
+	(*ImageSize)(nil),             // 7: visage.v1.ImageSize
+	(*BoundingBox)(nil),           // 8: visage.v1.BoundingBox
+	(*Point)(nil),                 // 9: visage.v1.Point
+	(*AnalyzeImageRequest)(nil),   // 10: visage.v1.AnalyzeImageRequest
+	(*AnalyzeImageResponse)(nil),  // 11: visage.v1.AnalyzeImageResponse
+	(*AnalyzeImagesRequest)(nil),  // 12: visage.v1.AnalyzeImagesRequest
+	(*AnalyzeImagesResponse)(nil), // 13: visage.v1.AnalyzeImagesResponse
+	(*Face)(nil),                  // 14: visage.v1.Face
+	(*Pose)(nil),                  // 15: visage.v1.Pose
+	(*Quality)(nil),               // 16: visage.v1.Quality
+	(*Age)(nil),                   // 17: visage.v1.Age
+	(*GenderEstimate)(nil),        // 18: visage.v1.GenderEstimate
+	(*Embedding)(nil),             // 19: visage.v1.Embedding
+	(*FaceSource)(nil),            // 20: visage.v1.FaceSource
+	(*CompareFacesRequest)(nil),   // 21: visage.v1.CompareFacesRequest
+	(*CompareFacesResponse)(nil),  // 22: visage.v1.CompareFacesResponse
+	(*FaceMatch)(nil),             // 23: visage.v1.FaceMatch
+	(*status.Status)(nil),         // 24: google.rpc.Status
 }
 var file_visage_v1_face_analysis_proto_depIdxs = []int32{
-	4,  // 0: visage.v1.AnalyzeImageRequest.image:type_name -> visage.v1.Image
+	6,  // 0: visage.v1.AnalyzeImageRequest.image:type_name -> visage.v1.Image
 	0,  // 1: visage.v1.AnalyzeImageRequest.features:type_name -> visage.v1.Feature
-	6,  // 2: visage.v1.AnalyzeImageRequest.boxes:type_name -> visage.v1.BoundingBox
-	5,  // 3: visage.v1.AnalyzeImageResponse.image_size:type_name -> visage.v1.ImageSize
-	12, // 4: visage.v1.AnalyzeImageResponse.faces:type_name -> visage.v1.Face
-	8,  // 5: visage.v1.AnalyzeImagesRequest.request:type_name -> visage.v1.AnalyzeImageRequest
-	9,  // 6: visage.v1.AnalyzeImagesResponse.response:type_name -> visage.v1.AnalyzeImageResponse
-	22, // 7: visage.v1.AnalyzeImagesResponse.error:type_name -> google.rpc.Status
-	6,  // 8: visage.v1.Face.box:type_name -> visage.v1.BoundingBox
-	7,  // 9: visage.v1.Face.landmarks:type_name -> visage.v1.Point
-	13, // 10: visage.v1.Face.pose:type_name -> visage.v1.Pose
-	14, // 11: visage.v1.Face.quality:type_name -> visage.v1.Quality
-	15, // 12: visage.v1.Face.age:type_name -> visage.v1.Age
-	16, // 13: visage.v1.Face.gender:type_name -> visage.v1.GenderEstimate
-	17, // 14: visage.v1.Face.embedding:type_name -> visage.v1.Embedding
+	8,  // 2: visage.v1.AnalyzeImageRequest.boxes:type_name -> visage.v1.BoundingBox
+	7,  // 3: visage.v1.AnalyzeImageResponse.image_size:type_name -> visage.v1.ImageSize
+	14, // 4: visage.v1.AnalyzeImageResponse.faces:type_name -> visage.v1.Face
+	10, // 5: visage.v1.AnalyzeImagesRequest.request:type_name -> visage.v1.AnalyzeImageRequest
+	11, // 6: visage.v1.AnalyzeImagesResponse.response:type_name -> visage.v1.AnalyzeImageResponse
+	24, // 7: visage.v1.AnalyzeImagesResponse.error:type_name -> google.rpc.Status
+	8,  // 8: visage.v1.Face.box:type_name -> visage.v1.BoundingBox
+	9,  // 9: visage.v1.Face.landmarks:type_name -> visage.v1.Point
+	15, // 10: visage.v1.Face.pose:type_name -> visage.v1.Pose
+	16, // 11: visage.v1.Face.quality:type_name -> visage.v1.Quality
+	17, // 12: visage.v1.Face.age:type_name -> visage.v1.Age
+	18, // 13: visage.v1.Face.gender:type_name -> visage.v1.GenderEstimate
+	19, // 14: visage.v1.Face.embedding:type_name -> visage.v1.Embedding
 	3,  // 15: visage.v1.Quality.issues:type_name -> visage.v1.QualityIssue
 	1,  // 16: visage.v1.Age.range:type_name -> visage.v1.AgeRange
 	2,  // 17: visage.v1.GenderEstimate.value:type_name -> visage.v1.Gender
-	4,  // 18: visage.v1.FaceSource.image:type_name -> visage.v1.Image
-	17, // 19: visage.v1.FaceSource.embedding:type_name -> visage.v1.Embedding
-	6,  // 20: visage.v1.FaceSource.box:type_name -> visage.v1.BoundingBox
-	18, // 21: visage.v1.CompareFacesRequest.source:type_name -> visage.v1.FaceSource
-	18, // 22: visage.v1.CompareFacesRequest.target:type_name -> visage.v1.FaceSource
-	21, // 23: visage.v1.CompareFacesResponse.matches:type_name -> visage.v1.FaceMatch
-	6,  // 24: visage.v1.CompareFacesResponse.source_box:type_name -> visage.v1.BoundingBox
-	6,  // 25: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
-	8,  // 26: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
-	10, // 27: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
-	19, // 28: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
-	9,  // 29: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
-	11, // 30: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
-	20, // 31: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
-	29, // [29:32] is the sub-list for method output_type
-	26, // [26:29] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	6,  // 18: visage.v1.FaceSource.image:type_name -> visage.v1.Image
+	19, // 19: visage.v1.FaceSource.embedding:type_name -> visage.v1.Embedding
+	8,  // 20: visage.v1.FaceSource.box:type_name -> visage.v1.BoundingBox
+	20, // 21: visage.v1.CompareFacesRequest.source:type_name -> visage.v1.FaceSource
+	20, // 22: visage.v1.CompareFacesRequest.target:type_name -> visage.v1.FaceSource
+	23, // 23: visage.v1.CompareFacesResponse.matches:type_name -> visage.v1.FaceMatch
+	8,  // 24: visage.v1.CompareFacesResponse.source_box:type_name -> visage.v1.BoundingBox
+	8,  // 25: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
+	4,  // 26: visage.v1.FaceMatch.population:type_name -> visage.v1.Population
+	5,  // 27: visage.v1.FaceMatch.candidates_reason:type_name -> visage.v1.CandidatesReason
+	10, // 28: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
+	12, // 29: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
+	21, // 30: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
+	11, // 31: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
+	13, // 32: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
+	22, // 33: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
+	31, // [31:34] is the sub-list for method output_type
+	28, // [28:31] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_face_analysis_proto_init() }
@@ -1844,7 +2071,7 @@ func file_visage_v1_face_analysis_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_face_analysis_proto_rawDesc), len(file_visage_v1_face_analysis_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      6,
 			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -1460,7 +1460,9 @@ type IdentifyFacesRequest struct {
 	// How many people to return for each face, 1 to 100. 0 means 1.
 	MaxResults int32 `protobuf:"varint,3,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
 	// A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size.
-	MaxDistance   *float32 `protobuf:"fixed32,4,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	MaxDistance *float32 `protobuf:"fixed32,4,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	// Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+	AssumeAdults  bool `protobuf:"varint,5,opt,name=assume_adults,json=assumeAdults,proto3" json:"assume_adults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1523,17 +1525,23 @@ func (x *IdentifyFacesRequest) GetMaxDistance() float32 {
 	return 0
 }
 
+func (x *IdentifyFacesRequest) GetAssumeAdults() bool {
+	if x != nil {
+		return x.AssumeAdults
+	}
+	return false
+}
+
 // The result of IdentifyFaces.
 type IdentifyFacesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One entry for each face, the most prominent first.
 	Faces []*IdentifiedFace `protobuf:"bytes,1,rep,name=faces,proto3" json:"faces,omitempty"`
-	// The distance below which a face matches a person.
+	// The smallest threshold of the faces; for adults if there is no face.
 	Threshold float32 `protobuf:"fixed32,2,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-	// 1. Missing if the threshold is beyond the measured curve.
+	// The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
 	FalsePositiveRate *float32 `protobuf:"fixed32,3,opt,name=false_positive_rate,json=falsePositiveRate,proto3,oneof" json:"false_positive_rate,omitempty"`
-	// Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+	// Whether the matches of a face are only candidates for human review.
 	CandidatesOnly bool `protobuf:"varint,4,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
 	// Identity of the networks that made the templates.
 	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
@@ -1630,9 +1638,21 @@ type IdentifiedFace struct {
 	// The face in the image. Missing if an embedding was searched.
 	Box *BoundingBox `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// The people within the threshold, the nearest first, each by its nearest face. Empty for a stranger.
-	Matches       []*PersonMatch `protobuf:"bytes,2,rep,name=matches,proto3" json:"matches,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Matches []*PersonMatch `protobuf:"bytes,2,rep,name=matches,proto3" json:"matches,omitempty"`
+	// The distance below which the face matches a person.
+	Threshold float32 `protobuf:"fixed32,3,opt,name=threshold,proto3" json:"threshold,omitempty"`
+	// Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+	// everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+	FalsePositiveRate *float32 `protobuf:"fixed32,4,opt,name=false_positive_rate,json=falsePositiveRate,proto3,oneof" json:"false_positive_rate,omitempty"`
+	// For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+	// rate.
+	Population Population `protobuf:"varint,5,opt,name=population,proto3,enum=visage.v1.Population" json:"population,omitempty"`
+	// Whether the matches are only candidates for human review.
+	CandidatesOnly bool `protobuf:"varint,6,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
+	// Why, if `candidates_only` is true.
+	CandidatesReason CandidatesReason `protobuf:"varint,7,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason" json:"candidates_reason,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *IdentifiedFace) Reset() {
@@ -1677,6 +1697,41 @@ func (x *IdentifiedFace) GetMatches() []*PersonMatch {
 		return x.Matches
 	}
 	return nil
+}
+
+func (x *IdentifiedFace) GetThreshold() float32 {
+	if x != nil {
+		return x.Threshold
+	}
+	return 0
+}
+
+func (x *IdentifiedFace) GetFalsePositiveRate() float32 {
+	if x != nil && x.FalsePositiveRate != nil {
+		return *x.FalsePositiveRate
+	}
+	return 0
+}
+
+func (x *IdentifiedFace) GetPopulation() Population {
+	if x != nil {
+		return x.Population
+	}
+	return Population_POPULATION_UNSPECIFIED
+}
+
+func (x *IdentifiedFace) GetCandidatesOnly() bool {
+	if x != nil {
+		return x.CandidatesOnly
+	}
+	return false
+}
+
+func (x *IdentifiedFace) GetCandidatesReason() CandidatesReason {
+	if x != nil {
+		return x.CandidatesReason
+	}
+	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
 }
 
 // A request of ExportGallery.
@@ -2123,14 +2178,15 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12\x1d\n" +
 	"\aface_id\x18\x03 \x01(\tB\x04\xe2A\x01\x02R\x06faceId\"\x14\n" +
-	"\x12DeleteFaceResponse\"\xd6\x01\n" +
+	"\x12DeleteFaceResponse\"\x81\x02\n" +
 	"\x14IdentifyFacesRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x123\n" +
 	"\x06source\x18\x02 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06source\x12%\n" +
 	"\vmax_results\x18\x03 \x01(\x05B\x04\xe2A\x01\x01R\n" +
 	"maxResults\x12,\n" +
-	"\fmax_distance\x18\x04 \x01(\x02B\x04\xe2A\x01\x01H\x00R\vmaxDistance\x88\x01\x01B\x0f\n" +
+	"\fmax_distance\x18\x04 \x01(\x02B\x04\xe2A\x01\x01H\x00R\vmaxDistance\x88\x01\x01\x12)\n" +
+	"\rassume_adults\x18\x05 \x01(\bB\x04\xe2A\x01\x01R\fassumeAdultsB\x0f\n" +
 	"\r_max_distance\"\xa4\x02\n" +
 	"\x15IdentifyFacesResponse\x12/\n" +
 	"\x05faces\x18\x01 \x03(\v2\x19.visage.v1.IdentifiedFaceR\x05faces\x12\x1c\n" +
@@ -2140,10 +2196,18 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x05model\x18\x05 \x01(\tR\x05model\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x03R\brevision\x12\x14\n" +
 	"\x05stale\x18\a \x01(\bR\x05staleB\x16\n" +
-	"\x14_false_positive_rate\"l\n" +
+	"\x14_false_positive_rate\"\x81\x03\n" +
 	"\x0eIdentifiedFace\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x120\n" +
-	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\";\n" +
+	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\x12\x1c\n" +
+	"\tthreshold\x18\x03 \x01(\x02R\tthreshold\x123\n" +
+	"\x13false_positive_rate\x18\x04 \x01(\x02H\x00R\x11falsePositiveRate\x88\x01\x01\x125\n" +
+	"\n" +
+	"population\x18\x05 \x01(\x0e2\x15.visage.v1.PopulationR\n" +
+	"population\x12'\n" +
+	"\x0fcandidates_only\x18\x06 \x01(\bR\x0ecandidatesOnly\x12H\n" +
+	"\x11candidates_reason\x18\a \x01(\x0e2\x1b.visage.v1.CandidatesReasonR\x10candidatesReasonB\x16\n" +
+	"\x14_false_positive_rate\";\n" +
 	"\x14ExportGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\xe1\x01\n" +
@@ -2240,7 +2304,9 @@ var file_visage_v1_gallery_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
 	(*FaceSource)(nil),            // 34: visage.v1.FaceSource
 	(*BoundingBox)(nil),           // 35: visage.v1.BoundingBox
-	(*Embedding)(nil),             // 36: visage.v1.Embedding
+	(Population)(0),               // 36: visage.v1.Population
+	(CandidatesReason)(0),         // 37: visage.v1.CandidatesReason
+	(*Embedding)(nil),             // 38: visage.v1.Embedding
 }
 var file_visage_v1_gallery_proto_depIdxs = []int32{
 	33, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
@@ -2260,42 +2326,44 @@ var file_visage_v1_gallery_proto_depIdxs = []int32{
 	27, // 14: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
 	35, // 15: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
 	32, // 16: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	36, // 17: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
-	33, // 18: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
-	36, // 19: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
-	3,  // 20: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 21: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 22: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 23: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 24: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 25: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	15, // 26: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	17, // 27: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	19, // 28: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	21, // 29: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	23, // 30: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	25, // 31: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	28, // 32: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
-	30, // 33: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
-	4,  // 34: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 35: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 36: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 37: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 38: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 39: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	16, // 40: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	18, // 41: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	20, // 42: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	22, // 43: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	24, // 44: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	26, // 45: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	29, // 46: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
-	31, // 47: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
-	34, // [34:48] is the sub-list for method output_type
-	20, // [20:34] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	36, // 17: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
+	37, // 18: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
+	38, // 19: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	33, // 20: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	38, // 21: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	3,  // 22: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 23: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 24: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 25: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 26: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 27: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	15, // 28: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	17, // 29: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	19, // 30: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	21, // 31: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	23, // 32: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	25, // 33: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	28, // 34: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	30, // 35: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 36: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 37: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 38: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 39: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 40: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 41: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	16, // 42: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	18, // 43: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	20, // 44: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	22, // 45: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	24, // 46: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	26, // 47: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	29, // 48: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	31, // 49: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	36, // [36:50] is the sub-list for method output_type
+	22, // [22:36] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }
@@ -2310,6 +2378,7 @@ func file_visage_v1_gallery_proto_init() {
 	file_visage_v1_gallery_proto_msgTypes[13].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[25].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[26].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -150,6 +150,84 @@ QUALITY_ISSUE_INCORRECT_POSE: QualityIssue.ValueType  # 3
 """The yaw is beyond 50 degrees to either side."""
 Global___QualityIssue: _TypeAlias = QualityIssue  # noqa: Y015
 
+class _Population:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _PopulationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Population.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    POPULATION_UNSPECIFIED: _Population.ValueType  # 0
+    """Not used."""
+    POPULATION_AGE_0_TO_2: _Population.ValueType  # 1
+    """0 to 2 years."""
+    POPULATION_AGE_3_TO_9: _Population.ValueType  # 2
+    """3 to 9 years."""
+    POPULATION_AGE_10_TO_19: _Population.ValueType  # 3
+    """10 to 19 years."""
+    POPULATION_WOMEN_20_TO_59: _Population.ValueType  # 4
+    """Women of 20 to 59 years."""
+    POPULATION_MEN_20_TO_59: _Population.ValueType  # 5
+    """Men of 20 to 59 years."""
+    POPULATION_WOMEN_60_AND_OLDER: _Population.ValueType  # 6
+    """Women of 60 years and older."""
+    POPULATION_MEN_60_AND_OLDER: _Population.ValueType  # 7
+    """Men of 60 years and older."""
+    POPULATION_ADULTS: _Population.ValueType  # 8
+    """Women and men of 20 to 59 years, because the request has `assume_adults`."""
+    POPULATION_AGE_10_AND_OLDER: _Population.ValueType  # 9
+    """Everybody of 10 years and older: the highest of their rates, because only embeddings are known."""
+
+class Population(_Population, metaclass=_PopulationEnumTypeWrapper):
+    """The people for whom a rate of false matches holds: two different people of this population are compared. How often
+    they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+    """
+
+POPULATION_UNSPECIFIED: Population.ValueType  # 0
+"""Not used."""
+POPULATION_AGE_0_TO_2: Population.ValueType  # 1
+"""0 to 2 years."""
+POPULATION_AGE_3_TO_9: Population.ValueType  # 2
+"""3 to 9 years."""
+POPULATION_AGE_10_TO_19: Population.ValueType  # 3
+"""10 to 19 years."""
+POPULATION_WOMEN_20_TO_59: Population.ValueType  # 4
+"""Women of 20 to 59 years."""
+POPULATION_MEN_20_TO_59: Population.ValueType  # 5
+"""Men of 20 to 59 years."""
+POPULATION_WOMEN_60_AND_OLDER: Population.ValueType  # 6
+"""Women of 60 years and older."""
+POPULATION_MEN_60_AND_OLDER: Population.ValueType  # 7
+"""Men of 60 years and older."""
+POPULATION_ADULTS: Population.ValueType  # 8
+"""Women and men of 20 to 59 years, because the request has `assume_adults`."""
+POPULATION_AGE_10_AND_OLDER: Population.ValueType  # 9
+"""Everybody of 10 years and older: the highest of their rates, because only embeddings are known."""
+Global___Population: _TypeAlias = Population  # noqa: Y015
+
+class _CandidatesReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CandidatesReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CandidatesReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CANDIDATES_REASON_UNSPECIFIED: _CandidatesReason.ValueType  # 0
+    """They are matches."""
+    CANDIDATES_REASON_GALLERY_SIZE: _CandidatesReason.ValueType  # 1
+    """The gallery has more than 10,000 faces."""
+    CANDIDATES_REASON_POPULATION: _CandidatesReason.ValueType  # 2
+    """The faces of this population are so similar for the networks that no threshold holds the rate."""
+
+class CandidatesReason(_CandidatesReason, metaclass=_CandidatesReasonEnumTypeWrapper):
+    """Why nearest faces are candidates for a person to judge, and no matches."""
+
+CANDIDATES_REASON_UNSPECIFIED: CandidatesReason.ValueType  # 0
+"""They are matches."""
+CANDIDATES_REASON_GALLERY_SIZE: CandidatesReason.ValueType  # 1
+"""The gallery has more than 10,000 faces."""
+CANDIDATES_REASON_POPULATION: CandidatesReason.ValueType  # 2
+"""The faces of this population are so similar for the networks that no threshold holds the rate."""
+Global___CandidatesReason: _TypeAlias = CandidatesReason  # noqa: Y015
+
 @_typing.final
 class Image(_message.Message):
     """An image: its bytes, or the URL to fetch it from. One of the two is required."""
@@ -703,10 +781,13 @@ class CompareFacesRequest(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     TARGET_FIELD_NUMBER: _builtins.int
     MAX_FALSE_MATCH_RATE_FIELD_NUMBER: _builtins.int
+    ASSUME_ADULTS_FIELD_NUMBER: _builtins.int
     max_false_match_rate: _builtins.float
-    """Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-    above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+    """Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+    above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
     """
+    assume_adults: _builtins.bool
+    """Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only."""
     @_builtins.property
     def source(self) -> Global___FaceSource:
         """The face to compare. Without a box, the most prominent face of the image is used."""
@@ -721,10 +802,11 @@ class CompareFacesRequest(_message.Message):
         source: Global___FaceSource | None = ...,
         target: Global___FaceSource | None = ...,
         max_false_match_rate: _builtins.float = ...,
+        assume_adults: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_false_match_rate", b"max_false_match_rate", "source", b"source", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assume_adults", b"assume_adults", "max_false_match_rate", b"max_false_match_rate", "source", b"source", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -743,13 +825,11 @@ class CompareFacesResponse(_message.Message):
     SOURCE_BOX_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     threshold: _builtins.float
-    """The distance below which faces match, 0.4 to 0.6."""
+    """The smallest threshold of the matches; of the source alone if there are none."""
     false_match_rate: _builtins.float
-    """The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-    docs/typed-api.md).
-    """
+    """The highest false match rate of the matches; of the source alone if there are none."""
     extrapolated: _builtins.bool
-    """Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate."""
+    """Whether a rate of the matches, or that of the source alone, is an estimate."""
     model: _builtins.str
     """Identity of the networks that made the embeddings."""
     @_builtins.property
@@ -788,12 +868,30 @@ class FaceMatch(_message.Message):
     DISTANCE_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     MATCHED_FIELD_NUMBER: _builtins.int
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    FALSE_MATCH_RATE_FIELD_NUMBER: _builtins.int
+    EXTRAPOLATED_FIELD_NUMBER: _builtins.int
+    POPULATION_FIELD_NUMBER: _builtins.int
+    CANDIDATES_ONLY_FIELD_NUMBER: _builtins.int
+    CANDIDATES_REASON_FIELD_NUMBER: _builtins.int
     distance: _builtins.float
     """Euclidean distance between the embeddings, 0 to 0.9."""
     confidence: _builtins.float
     """Probability that both are the same person, 0 to 1, for equal prior probabilities. 0.6 at a distance of 0.5."""
     matched: _builtins.bool
-    """Whether the distance is below the threshold."""
+    """Whether the distance is below the threshold. False if `candidates_only` is true."""
+    threshold: _builtins.float
+    """The distance below which these faces match, 0.4 to 0.6."""
+    false_match_rate: _builtins.float
+    """How often two different people of the population are nearer than the threshold, 0 to 1."""
+    extrapolated: _builtins.bool
+    """Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured."""
+    population: Global___Population.ValueType
+    """For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate."""
+    candidates_only: _builtins.bool
+    """Whether no threshold holds the rate that the request asked for. The distance is for a person to judge."""
+    candidates_reason: Global___CandidatesReason.ValueType
+    """Why, if `candidates_only` is true."""
     @_builtins.property
     def box(self) -> Global___BoundingBox:
         """The face in the target. Missing if the target is an embedding."""
@@ -805,10 +903,16 @@ class FaceMatch(_message.Message):
         distance: _builtins.float = ...,
         confidence: _builtins.float = ...,
         matched: _builtins.bool = ...,
+        threshold: _builtins.float = ...,
+        false_match_rate: _builtins.float = ...,
+        extrapolated: _builtins.bool = ...,
+        population: Global___Population.ValueType = ...,
+        candidates_only: _builtins.bool = ...,
+        candidates_reason: Global___CandidatesReason.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["box", b"box"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "confidence", b"confidence", "distance", b"distance", "matched", b"matched"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "confidence", b"confidence", "distance", b"distance", "extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matched", b"matched", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

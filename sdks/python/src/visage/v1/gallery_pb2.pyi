@@ -744,12 +744,15 @@ class IdentifyFacesRequest(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     MAX_RESULTS_FIELD_NUMBER: _builtins.int
     MAX_DISTANCE_FIELD_NUMBER: _builtins.int
+    ASSUME_ADULTS_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     max_results: _builtins.int
     """How many people to return for each face, 1 to 100. 0 means 1."""
     max_distance: _builtins.float
     """A threshold for this request, above 0 to 0.9. Default: that of the gallery, or one that fits its size."""
+    assume_adults: _builtins.bool
+    """Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only."""
     @_builtins.property
     def source(self) -> _face_analysis_pb2.FaceSource:
         """What to identify: every face of an image, the face in a box, or an embedding."""
@@ -761,10 +764,11 @@ class IdentifyFacesRequest(_message.Message):
         source: _face_analysis_pb2.FaceSource | None = ...,
         max_results: _builtins.int = ...,
         max_distance: _builtins.float | None = ...,
+        assume_adults: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "max_distance", b"max_distance", "source", b"source"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "max_results", b"max_results", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "assume_adults", b"assume_adults", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "max_results", b"max_results", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
@@ -786,13 +790,11 @@ class IdentifyFacesResponse(_message.Message):
     REVISION_FIELD_NUMBER: _builtins.int
     STALE_FIELD_NUMBER: _builtins.int
     threshold: _builtins.float
-    """The distance below which a face matches a person."""
+    """The smallest threshold of the faces; for adults if there is no face."""
     false_positive_rate: _builtins.float
-    """Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-    1. Missing if the threshold is beyond the measured curve.
-    """
+    """The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known."""
     candidates_only: _builtins.bool
-    """Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces."""
+    """Whether the matches of a face are only candidates for human review."""
     model: _builtins.str
     """Identity of the networks that made the templates."""
     revision: _builtins.int
@@ -832,6 +834,25 @@ class IdentifiedFace(_message.Message):
 
     BOX_FIELD_NUMBER: _builtins.int
     MATCHES_FIELD_NUMBER: _builtins.int
+    THRESHOLD_FIELD_NUMBER: _builtins.int
+    FALSE_POSITIVE_RATE_FIELD_NUMBER: _builtins.int
+    POPULATION_FIELD_NUMBER: _builtins.int
+    CANDIDATES_ONLY_FIELD_NUMBER: _builtins.int
+    CANDIDATES_REASON_FIELD_NUMBER: _builtins.int
+    threshold: _builtins.float
+    """The distance below which the face matches a person."""
+    false_positive_rate: _builtins.float
+    """Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+    everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+    """
+    population: _face_analysis_pb2.Population.ValueType
+    """For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+    rate.
+    """
+    candidates_only: _builtins.bool
+    """Whether the matches are only candidates for human review."""
+    candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType
+    """Why, if `candidates_only` is true."""
     @_builtins.property
     def box(self) -> _face_analysis_pb2.BoundingBox:
         """The face in the image. Missing if an embedding was searched."""
@@ -845,12 +866,19 @@ class IdentifiedFace(_message.Message):
         *,
         box: _face_analysis_pb2.BoundingBox | None = ...,
         matches: _abc.Iterable[Global___PersonMatch] | None = ...,
+        threshold: _builtins.float = ...,
+        false_positive_rate: _builtins.float | None = ...,
+        population: _face_analysis_pb2.Population.ValueType = ...,
+        candidates_only: _builtins.bool = ...,
+        candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["box", b"box"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate", "box", b"box", "false_positive_rate", b"false_positive_rate"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "matches", b"matches"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "matches", b"matches", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__false_positive_rate: _TypeAlias = _typing.Literal["false_positive_rate"]  # noqa: Y015
+    _WhichOneofArgType__false_positive_rate: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__false_positive_rate) -> _WhichOneofReturnType__false_positive_rate | None: ...
 
 Global___IdentifiedFace: _TypeAlias = IdentifiedFace  # noqa: Y015
 

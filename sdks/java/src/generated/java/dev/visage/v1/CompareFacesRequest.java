@@ -133,8 +133,8 @@ private static final long serialVersionUID = 0L;
   private float maxFalseMatchRate_ = 0F;
   /**
    * <pre>
-   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
    * </pre>
    *
    * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -143,6 +143,21 @@ private static final long serialVersionUID = 0L;
   @java.lang.Override
   public float getMaxFalseMatchRate() {
     return maxFalseMatchRate_;
+  }
+
+  public static final int ASSUME_ADULTS_FIELD_NUMBER = 4;
+  private boolean assumeAdults_ = false;
+  /**
+   * <pre>
+   * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+   * </pre>
+   *
+   * <code>bool assume_adults = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
+   * @return The assumeAdults.
+   */
+  @java.lang.Override
+  public boolean getAssumeAdults() {
+    return assumeAdults_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -168,6 +183,9 @@ private static final long serialVersionUID = 0L;
     if (java.lang.Float.floatToRawIntBits(maxFalseMatchRate_) != 0) {
       output.writeFloat(3, maxFalseMatchRate_);
     }
+    if (assumeAdults_ != false) {
+      output.writeBool(4, assumeAdults_);
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -183,6 +201,10 @@ private static final long serialVersionUID = 0L;
     if (java.lang.Float.floatToRawIntBits(maxFalseMatchRate_) != 0) {
       size += com.google.protobuf.CodedOutputStream
         .computeFloatSize(3, maxFalseMatchRate_);
+    }
+    if (assumeAdults_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(4, assumeAdults_);
     }
     return size;
   }
@@ -221,6 +243,8 @@ private static final long serialVersionUID = 0L;
     if (java.lang.Float.floatToIntBits(getMaxFalseMatchRate())
         != java.lang.Float.floatToIntBits(
             other.getMaxFalseMatchRate())) return false;
+    if (getAssumeAdults()
+        != other.getAssumeAdults()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -243,6 +267,9 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + MAX_FALSE_MATCH_RATE_FIELD_NUMBER;
     hash = (53 * hash) + java.lang.Float.floatToIntBits(
         getMaxFalseMatchRate());
+    hash = (37 * hash) + ASSUME_ADULTS_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getAssumeAdults());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -396,6 +423,7 @@ private static final long serialVersionUID = 0L;
         targetBuilder_ = null;
       }
       maxFalseMatchRate_ = 0F;
+      assumeAdults_ = false;
       return this;
     }
 
@@ -445,6 +473,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000004) != 0)) {
         result.maxFalseMatchRate_ = maxFalseMatchRate_;
       }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.assumeAdults_ = assumeAdults_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -468,6 +499,9 @@ private static final long serialVersionUID = 0L;
       }
       if (java.lang.Float.floatToRawIntBits(other.getMaxFalseMatchRate()) != 0) {
         setMaxFalseMatchRate(other.getMaxFalseMatchRate());
+      }
+      if (other.getAssumeAdults() != false) {
+        setAssumeAdults(other.getAssumeAdults());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -514,6 +548,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000004;
               break;
             } // case 29
+            case 32: {
+              assumeAdults_ = input.readBool();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 32
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -848,8 +887,8 @@ private static final long serialVersionUID = 0L;
     private float maxFalseMatchRate_ ;
     /**
      * <pre>
-     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -861,8 +900,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -878,8 +917,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-     * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+     * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+     * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
      * </pre>
      *
      * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -888,6 +927,50 @@ private static final long serialVersionUID = 0L;
     public Builder clearMaxFalseMatchRate() {
       bitField0_ = (bitField0_ & ~0x00000004);
       maxFalseMatchRate_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private boolean assumeAdults_ ;
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @return The assumeAdults.
+     */
+    @java.lang.Override
+    public boolean getAssumeAdults() {
+      return assumeAdults_;
+    }
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @param value The assumeAdults to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAssumeAdults(boolean value) {
+
+      assumeAdults_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAssumeAdults() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      assumeAdults_ = false;
       onChanged();
       return this;
     }

@@ -66,12 +66,22 @@ public interface CompareFacesRequestOrBuilder extends
 
   /**
    * <pre>
-   * Chooses the threshold by its false match rate, the share of pairs of different people that match: at most this,
-   * above 0 to 1, on the measured curve of the model. 0 means the threshold 0.5.
+   * Chooses the thresholds by their false match rate, the share of pairs of different people that match: at most this,
+   * above 0 to 1, for the population of the faces that are compared. 0 means the threshold 0.5.
    * </pre>
    *
    * <code>float max_false_match_rate = 3 [(.google.api.field_behavior) = OPTIONAL];</code>
    * @return The maxFalseMatchRate.
    */
   float getMaxFalseMatchRate();
+
+  /**
+   * <pre>
+   * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+   * </pre>
+   *
+   * <code>bool assume_adults = 4 [(.google.api.field_behavior) = OPTIONAL];</code>
+   * @return The assumeAdults.
+   */
+  boolean getAssumeAdults();
 }

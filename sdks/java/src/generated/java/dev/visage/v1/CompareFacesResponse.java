@@ -120,7 +120,7 @@ private static final long serialVersionUID = 0L;
   private float threshold_ = 0F;
   /**
    * <pre>
-   * The distance below which faces match, 0.4 to 0.6.
+   * The smallest threshold of the matches; of the source alone if there are none.
    * </pre>
    *
    * <code>float threshold = 2;</code>
@@ -135,8 +135,7 @@ private static final long serialVersionUID = 0L;
   private float falseMatchRate_ = 0F;
   /**
    * <pre>
-   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-   * docs/typed-api.md).
+   * The highest false match rate of the matches; of the source alone if there are none.
    * </pre>
    *
    * <code>float false_match_rate = 3;</code>
@@ -151,7 +150,7 @@ private static final long serialVersionUID = 0L;
   private boolean extrapolated_ = false;
   /**
    * <pre>
-   * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+   * Whether a rate of the matches, or that of the source alone, is an estimate.
    * </pre>
    *
    * <code>bool extrapolated = 4;</code>
@@ -1061,7 +1060,7 @@ private static final long serialVersionUID = 0L;
     private float threshold_ ;
     /**
      * <pre>
-     * The distance below which faces match, 0.4 to 0.6.
+     * The smallest threshold of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1073,7 +1072,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The distance below which faces match, 0.4 to 0.6.
+     * The smallest threshold of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1089,7 +1088,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The distance below which faces match, 0.4 to 0.6.
+     * The smallest threshold of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1105,8 +1104,7 @@ private static final long serialVersionUID = 0L;
     private float falseMatchRate_ ;
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-     * docs/typed-api.md).
+     * The highest false match rate of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>
@@ -1118,8 +1116,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-     * docs/typed-api.md).
+     * The highest false match rate of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>
@@ -1135,8 +1132,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-     * docs/typed-api.md).
+     * The highest false match rate of the matches; of the source alone if there are none.
      * </pre>
      *
      * <code>float false_match_rate = 3;</code>
@@ -1152,7 +1148,7 @@ private static final long serialVersionUID = 0L;
     private boolean extrapolated_ ;
     /**
      * <pre>
-     * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+     * Whether a rate of the matches, or that of the source alone, is an estimate.
      * </pre>
      *
      * <code>bool extrapolated = 4;</code>
@@ -1164,7 +1160,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+     * Whether a rate of the matches, or that of the source alone, is an estimate.
      * </pre>
      *
      * <code>bool extrapolated = 4;</code>
@@ -1180,7 +1176,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+     * Whether a rate of the matches, or that of the source alone, is an estimate.
      * </pre>
      *
      * <code>bool extrapolated = 4;</code>

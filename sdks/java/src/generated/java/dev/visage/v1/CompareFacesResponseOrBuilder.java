@@ -56,7 +56,7 @@ public interface CompareFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * The distance below which faces match, 0.4 to 0.6.
+   * The smallest threshold of the matches; of the source alone if there are none.
    * </pre>
    *
    * <code>float threshold = 2;</code>
@@ -66,8 +66,7 @@ public interface CompareFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * The share of pairs of different people that match at this threshold, measured on photographs of LFW (see
-   * docs/typed-api.md).
+   * The highest false match rate of the matches; of the source alone if there are none.
    * </pre>
    *
    * <code>float false_match_rate = 3;</code>
@@ -77,7 +76,7 @@ public interface CompareFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * Whether `false_match_rate` lies beyond the measured part of the curve, so that it is an estimate.
+   * Whether a rate of the matches, or that of the source alone, is an estimate.
    * </pre>
    *
    * <code>bool extrapolated = 4;</code>

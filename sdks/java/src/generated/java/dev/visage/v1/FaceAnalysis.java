@@ -168,43 +168,60 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
       "\tB\004\342A\001\002\"\217\001\n\nFaceSource\022!\n\005image\030\001 \001(\0132\020." +
       "visage.v1.ImageH\000\022)\n\tembedding\030\002 \001(\0132\024.v" +
       "isage.v1.EmbeddingH\000\022)\n\003box\030\003 \001(\0132\026.visa" +
-      "ge.v1.BoundingBoxB\004\342A\001\001B\010\n\006source\"\223\001\n\023Co" +
+      "ge.v1.BoundingBoxB\004\342A\001\001B\010\n\006source\"\260\001\n\023Co" +
       "mpareFacesRequest\022+\n\006source\030\001 \001(\0132\025.visa" +
       "ge.v1.FaceSourceB\004\342A\001\002\022+\n\006target\030\002 \001(\0132\025" +
       ".visage.v1.FaceSourceB\004\342A\001\002\022\"\n\024max_false" +
-      "_match_rate\030\003 \001(\002B\004\342A\001\001\"\273\001\n\024CompareFaces" +
-      "Response\022%\n\007matches\030\001 \003(\0132\024.visage.v1.Fa" +
-      "ceMatch\022\021\n\tthreshold\030\002 \001(\002\022\030\n\020false_matc" +
-      "h_rate\030\003 \001(\002\022\024\n\014extrapolated\030\004 \001(\010\022*\n\nso" +
-      "urce_box\030\005 \001(\0132\026.visage.v1.BoundingBox\022\r" +
-      "\n\005model\030\006 \001(\t\"g\n\tFaceMatch\022#\n\003box\030\001 \001(\0132" +
-      "\026.visage.v1.BoundingBox\022\020\n\010distance\030\002 \001(" +
-      "\002\022\022\n\nconfidence\030\003 \001(\002\022\017\n\007matched\030\004 \001(\010*}" +
-      "\n\007Feature\022\027\n\023FEATURE_UNSPECIFIED\020\000\022\025\n\021FE" +
-      "ATURE_LANDMARKS\020\001\022\026\n\022FEATURE_ATTRIBUTES\020" +
-      "\002\022\025\n\021FEATURE_EMBEDDING\020\003\022\023\n\017FEATURE_QUAL" +
-      "ITY\020\004*\266\001\n\010AgeRange\022\031\n\025AGE_RANGE_UNSPECIF" +
-      "IED\020\000\022\032\n\026AGE_RANGE_FROM_0_TO_10\020\001\022\033\n\027AGE" +
-      "_RANGE_FROM_10_TO_20\020\002\022\033\n\027AGE_RANGE_FROM" +
-      "_20_TO_40\020\003\022\033\n\027AGE_RANGE_FROM_40_TO_60\020\004" +
-      "\022\034\n\030AGE_RANGE_FROM_60_TO_100\020\005*D\n\006Gender" +
-      "\022\026\n\022GENDER_UNSPECIFIED\020\000\022\021\n\rGENDER_FEMAL" +
-      "E\020\001\022\017\n\013GENDER_MALE\020\002*\220\001\n\014QualityIssue\022\035\n" +
-      "\031QUALITY_ISSUE_UNSPECIFIED\020\000\022\033\n\027QUALITY_" +
-      "ISSUE_TOO_SMALL\020\001\022\"\n\036QUALITY_ISSUE_LOW_I" +
-      "LLUMINATION\020\002\022 \n\034QUALITY_ISSUE_INCORRECT" +
-      "_POSE\020\0032\372\002\n\023FaceAnalysisService\022q\n\014Analy" +
-      "zeImage\022\036.visage.v1.AnalyzeImageRequest\032" +
-      "\037.visage.v1.AnalyzeImageResponse\" \220\002\002\202\323\344" +
-      "\223\002\027\"\022/v1/images:analyze:\001*\022~\n\rAnalyzeIma" +
-      "ges\022\037.visage.v1.AnalyzeImagesRequest\032 .v" +
-      "isage.v1.AnalyzeImagesResponse\"&\220\002\002\202\323\344\223\002" +
-      "\035\"\030/v1/images:analyzeStream:\001*(\0010\001\022p\n\014Co" +
-      "mpareFaces\022\036.visage.v1.CompareFacesReque" +
-      "st\032\037.visage.v1.CompareFacesResponse\"\037\220\002\002" +
-      "\202\323\344\223\002\026\"\021/v1/faces:compare:\001*BK\n\rdev.visa" +
-      "ge.v1P\001Z8github.com/visage-face/visage/s" +
-      "dks/go/visage/v1;visagev1b\006proto3"
+      "_match_rate\030\003 \001(\002B\004\342A\001\001\022\033\n\rassume_adults" +
+      "\030\004 \001(\010B\004\342A\001\001\"\273\001\n\024CompareFacesResponse\022%\n" +
+      "\007matches\030\001 \003(\0132\024.visage.v1.FaceMatch\022\021\n\t" +
+      "threshold\030\002 \001(\002\022\030\n\020false_match_rate\030\003 \001(" +
+      "\002\022\024\n\014extrapolated\030\004 \001(\010\022*\n\nsource_box\030\005 " +
+      "\001(\0132\026.visage.v1.BoundingBox\022\r\n\005model\030\006 \001" +
+      "(\t\"\246\002\n\tFaceMatch\022#\n\003box\030\001 \001(\0132\026.visage.v" +
+      "1.BoundingBox\022\020\n\010distance\030\002 \001(\002\022\022\n\nconfi" +
+      "dence\030\003 \001(\002\022\017\n\007matched\030\004 \001(\010\022\021\n\tthreshol" +
+      "d\030\005 \001(\002\022\030\n\020false_match_rate\030\006 \001(\002\022\024\n\014ext" +
+      "rapolated\030\007 \001(\010\022)\n\npopulation\030\010 \001(\0162\025.vi" +
+      "sage.v1.Population\022\027\n\017candidates_only\030\t " +
+      "\001(\010\0226\n\021candidates_reason\030\n \001(\0162\033.visage." +
+      "v1.CandidatesReason*}\n\007Feature\022\027\n\023FEATUR" +
+      "E_UNSPECIFIED\020\000\022\025\n\021FEATURE_LANDMARKS\020\001\022\026" +
+      "\n\022FEATURE_ATTRIBUTES\020\002\022\025\n\021FEATURE_EMBEDD" +
+      "ING\020\003\022\023\n\017FEATURE_QUALITY\020\004*\266\001\n\010AgeRange\022" +
+      "\031\n\025AGE_RANGE_UNSPECIFIED\020\000\022\032\n\026AGE_RANGE_" +
+      "FROM_0_TO_10\020\001\022\033\n\027AGE_RANGE_FROM_10_TO_2" +
+      "0\020\002\022\033\n\027AGE_RANGE_FROM_20_TO_40\020\003\022\033\n\027AGE_" +
+      "RANGE_FROM_40_TO_60\020\004\022\034\n\030AGE_RANGE_FROM_" +
+      "60_TO_100\020\005*D\n\006Gender\022\026\n\022GENDER_UNSPECIF" +
+      "IED\020\000\022\021\n\rGENDER_FEMALE\020\001\022\017\n\013GENDER_MALE\020" +
+      "\002*\220\001\n\014QualityIssue\022\035\n\031QUALITY_ISSUE_UNSP" +
+      "ECIFIED\020\000\022\033\n\027QUALITY_ISSUE_TOO_SMALL\020\001\022\"" +
+      "\n\036QUALITY_ISSUE_LOW_ILLUMINATION\020\002\022 \n\034QU" +
+      "ALITY_ISSUE_INCORRECT_POSE\020\003*\263\002\n\nPopulat" +
+      "ion\022\032\n\026POPULATION_UNSPECIFIED\020\000\022\031\n\025POPUL" +
+      "ATION_AGE_0_TO_2\020\001\022\031\n\025POPULATION_AGE_3_T" +
+      "O_9\020\002\022\033\n\027POPULATION_AGE_10_TO_19\020\003\022\035\n\031PO" +
+      "PULATION_WOMEN_20_TO_59\020\004\022\033\n\027POPULATION_" +
+      "MEN_20_TO_59\020\005\022!\n\035POPULATION_WOMEN_60_AN" +
+      "D_OLDER\020\006\022\037\n\033POPULATION_MEN_60_AND_OLDER" +
+      "\020\007\022\025\n\021POPULATION_ADULTS\020\010\022\037\n\033POPULATION_" +
+      "AGE_10_AND_OLDER\020\t*{\n\020CandidatesReason\022!" +
+      "\n\035CANDIDATES_REASON_UNSPECIFIED\020\000\022\"\n\036CAN" +
+      "DIDATES_REASON_GALLERY_SIZE\020\001\022 \n\034CANDIDA" +
+      "TES_REASON_POPULATION\020\0022\372\002\n\023FaceAnalysis" +
+      "Service\022q\n\014AnalyzeImage\022\036.visage.v1.Anal" +
+      "yzeImageRequest\032\037.visage.v1.AnalyzeImage" +
+      "Response\" \220\002\002\202\323\344\223\002\027\"\022/v1/images:analyze:" +
+      "\001*\022~\n\rAnalyzeImages\022\037.visage.v1.AnalyzeI" +
+      "magesRequest\032 .visage.v1.AnalyzeImagesRe" +
+      "sponse\"&\220\002\002\202\323\344\223\002\035\"\030/v1/images:analyzeStr" +
+      "eam:\001*(\0010\001\022p\n\014CompareFaces\022\036.visage.v1.C" +
+      "ompareFacesRequest\032\037.visage.v1.CompareFa" +
+      "cesResponse\"\037\220\002\002\202\323\344\223\002\026\"\021/v1/faces:compar" +
+      "e:\001*BK\n\rdev.visage.v1P\001Z8github.com/visa" +
+      "ge-face/visage/sdks/go/visage/v1;visagev" +
+      "1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -308,7 +325,7 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
     internal_static_visage_v1_CompareFacesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_CompareFacesRequest_descriptor,
-        new java.lang.String[] { "Source", "Target", "MaxFalseMatchRate", });
+        new java.lang.String[] { "Source", "Target", "MaxFalseMatchRate", "AssumeAdults", });
     internal_static_visage_v1_CompareFacesResponse_descriptor =
       getDescriptor().getMessageType(16);
     internal_static_visage_v1_CompareFacesResponse_fieldAccessorTable = new
@@ -320,7 +337,7 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
     internal_static_visage_v1_FaceMatch_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_FaceMatch_descriptor,
-        new java.lang.String[] { "Box", "Distance", "Confidence", "Matched", });
+        new java.lang.String[] { "Box", "Distance", "Confidence", "Matched", "Threshold", "FalseMatchRate", "Extrapolated", "Population", "CandidatesOnly", "CandidatesReason", });
     descriptor.resolveAllFeaturesImmutable();
     com.google.api.AnnotationsProto.getDescriptor();
     com.google.api.FieldBehaviorProto.getDescriptor();

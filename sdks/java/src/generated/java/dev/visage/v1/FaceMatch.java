@@ -32,6 +32,8 @@ private static final long serialVersionUID = 0L;
     super(builder);
   }
   private FaceMatch() {
+    population_ = 0;
+    candidatesReason_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -125,7 +127,7 @@ private static final long serialVersionUID = 0L;
   private boolean matched_ = false;
   /**
    * <pre>
-   * Whether the distance is below the threshold.
+   * Whether the distance is below the threshold. False if `candidates_only` is true.
    * </pre>
    *
    * <code>bool matched = 4;</code>
@@ -134,6 +136,118 @@ private static final long serialVersionUID = 0L;
   @java.lang.Override
   public boolean getMatched() {
     return matched_;
+  }
+
+  public static final int THRESHOLD_FIELD_NUMBER = 5;
+  private float threshold_ = 0F;
+  /**
+   * <pre>
+   * The distance below which these faces match, 0.4 to 0.6.
+   * </pre>
+   *
+   * <code>float threshold = 5;</code>
+   * @return The threshold.
+   */
+  @java.lang.Override
+  public float getThreshold() {
+    return threshold_;
+  }
+
+  public static final int FALSE_MATCH_RATE_FIELD_NUMBER = 6;
+  private float falseMatchRate_ = 0F;
+  /**
+   * <pre>
+   * How often two different people of the population are nearer than the threshold, 0 to 1.
+   * </pre>
+   *
+   * <code>float false_match_rate = 6;</code>
+   * @return The falseMatchRate.
+   */
+  @java.lang.Override
+  public float getFalseMatchRate() {
+    return falseMatchRate_;
+  }
+
+  public static final int EXTRAPOLATED_FIELD_NUMBER = 7;
+  private boolean extrapolated_ = false;
+  /**
+   * <pre>
+   * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+   * </pre>
+   *
+   * <code>bool extrapolated = 7;</code>
+   * @return The extrapolated.
+   */
+  @java.lang.Override
+  public boolean getExtrapolated() {
+    return extrapolated_;
+  }
+
+  public static final int POPULATION_FIELD_NUMBER = 8;
+  private int population_ = 0;
+  /**
+   * <pre>
+   * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 8;</code>
+   * @return The enum numeric value on the wire for population.
+   */
+  @java.lang.Override public int getPopulationValue() {
+    return population_;
+  }
+  /**
+   * <pre>
+   * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 8;</code>
+   * @return The population.
+   */
+  @java.lang.Override public dev.visage.v1.Population getPopulation() {
+    dev.visage.v1.Population result = dev.visage.v1.Population.forNumber(population_);
+    return result == null ? dev.visage.v1.Population.UNRECOGNIZED : result;
+  }
+
+  public static final int CANDIDATES_ONLY_FIELD_NUMBER = 9;
+  private boolean candidatesOnly_ = false;
+  /**
+   * <pre>
+   * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+   * </pre>
+   *
+   * <code>bool candidates_only = 9;</code>
+   * @return The candidatesOnly.
+   */
+  @java.lang.Override
+  public boolean getCandidatesOnly() {
+    return candidatesOnly_;
+  }
+
+  public static final int CANDIDATES_REASON_FIELD_NUMBER = 10;
+  private int candidatesReason_ = 0;
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return The enum numeric value on the wire for candidatesReason.
+   */
+  @java.lang.Override public int getCandidatesReasonValue() {
+    return candidatesReason_;
+  }
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return The candidatesReason.
+   */
+  @java.lang.Override public dev.visage.v1.CandidatesReason getCandidatesReason() {
+    dev.visage.v1.CandidatesReason result = dev.visage.v1.CandidatesReason.forNumber(candidatesReason_);
+    return result == null ? dev.visage.v1.CandidatesReason.UNRECOGNIZED : result;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -162,6 +276,24 @@ private static final long serialVersionUID = 0L;
     if (matched_ != false) {
       output.writeBool(4, matched_);
     }
+    if (java.lang.Float.floatToRawIntBits(threshold_) != 0) {
+      output.writeFloat(5, threshold_);
+    }
+    if (java.lang.Float.floatToRawIntBits(falseMatchRate_) != 0) {
+      output.writeFloat(6, falseMatchRate_);
+    }
+    if (extrapolated_ != false) {
+      output.writeBool(7, extrapolated_);
+    }
+    if (population_ != dev.visage.v1.Population.POPULATION_UNSPECIFIED.getNumber()) {
+      output.writeEnum(8, population_);
+    }
+    if (candidatesOnly_ != false) {
+      output.writeBool(9, candidatesOnly_);
+    }
+    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+      output.writeEnum(10, candidatesReason_);
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -181,6 +313,30 @@ private static final long serialVersionUID = 0L;
     if (matched_ != false) {
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(4, matched_);
+    }
+    if (java.lang.Float.floatToRawIntBits(threshold_) != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFloatSize(5, threshold_);
+    }
+    if (java.lang.Float.floatToRawIntBits(falseMatchRate_) != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFloatSize(6, falseMatchRate_);
+    }
+    if (extrapolated_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(7, extrapolated_);
+    }
+    if (population_ != dev.visage.v1.Population.POPULATION_UNSPECIFIED.getNumber()) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(8, population_);
+    }
+    if (candidatesOnly_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(9, candidatesOnly_);
+    }
+    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(10, candidatesReason_);
     }
     return size;
   }
@@ -219,6 +375,18 @@ private static final long serialVersionUID = 0L;
             other.getConfidence())) return false;
     if (getMatched()
         != other.getMatched()) return false;
+    if (java.lang.Float.floatToIntBits(getThreshold())
+        != java.lang.Float.floatToIntBits(
+            other.getThreshold())) return false;
+    if (java.lang.Float.floatToIntBits(getFalseMatchRate())
+        != java.lang.Float.floatToIntBits(
+            other.getFalseMatchRate())) return false;
+    if (getExtrapolated()
+        != other.getExtrapolated()) return false;
+    if (population_ != other.population_) return false;
+    if (getCandidatesOnly()
+        != other.getCandidatesOnly()) return false;
+    if (candidatesReason_ != other.candidatesReason_) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -243,6 +411,22 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + MATCHED_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getMatched());
+    hash = (37 * hash) + THRESHOLD_FIELD_NUMBER;
+    hash = (53 * hash) + java.lang.Float.floatToIntBits(
+        getThreshold());
+    hash = (37 * hash) + FALSE_MATCH_RATE_FIELD_NUMBER;
+    hash = (53 * hash) + java.lang.Float.floatToIntBits(
+        getFalseMatchRate());
+    hash = (37 * hash) + EXTRAPOLATED_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getExtrapolated());
+    hash = (37 * hash) + POPULATION_FIELD_NUMBER;
+    hash = (53 * hash) + population_;
+    hash = (37 * hash) + CANDIDATES_ONLY_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getCandidatesOnly());
+    hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
+    hash = (53 * hash) + candidatesReason_;
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -392,6 +576,12 @@ private static final long serialVersionUID = 0L;
       distance_ = 0F;
       confidence_ = 0F;
       matched_ = false;
+      threshold_ = 0F;
+      falseMatchRate_ = 0F;
+      extrapolated_ = false;
+      population_ = 0;
+      candidatesOnly_ = false;
+      candidatesReason_ = 0;
       return this;
     }
 
@@ -441,6 +631,24 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000008) != 0)) {
         result.matched_ = matched_;
       }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.threshold_ = threshold_;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.falseMatchRate_ = falseMatchRate_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.extrapolated_ = extrapolated_;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.population_ = population_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.candidatesOnly_ = candidatesOnly_;
+      }
+      if (((from_bitField0_ & 0x00000200) != 0)) {
+        result.candidatesReason_ = candidatesReason_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -467,6 +675,24 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getMatched() != false) {
         setMatched(other.getMatched());
+      }
+      if (java.lang.Float.floatToRawIntBits(other.getThreshold()) != 0) {
+        setThreshold(other.getThreshold());
+      }
+      if (java.lang.Float.floatToRawIntBits(other.getFalseMatchRate()) != 0) {
+        setFalseMatchRate(other.getFalseMatchRate());
+      }
+      if (other.getExtrapolated() != false) {
+        setExtrapolated(other.getExtrapolated());
+      }
+      if (other.population_ != 0) {
+        setPopulationValue(other.getPopulationValue());
+      }
+      if (other.getCandidatesOnly() != false) {
+        setCandidatesOnly(other.getCandidatesOnly());
+      }
+      if (other.candidatesReason_ != 0) {
+        setCandidatesReasonValue(other.getCandidatesReasonValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -516,6 +742,36 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000008;
               break;
             } // case 32
+            case 45: {
+              threshold_ = input.readFloat();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 45
+            case 53: {
+              falseMatchRate_ = input.readFloat();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 53
+            case 56: {
+              extrapolated_ = input.readBool();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
+            case 64: {
+              population_ = input.readEnum();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 64
+            case 72: {
+              candidatesOnly_ = input.readBool();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
+            case 80: {
+              candidatesReason_ = input.readEnum();
+              bitField0_ |= 0x00000200;
+              break;
+            } // case 80
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -781,7 +1037,7 @@ private static final long serialVersionUID = 0L;
     private boolean matched_ ;
     /**
      * <pre>
-     * Whether the distance is below the threshold.
+     * Whether the distance is below the threshold. False if `candidates_only` is true.
      * </pre>
      *
      * <code>bool matched = 4;</code>
@@ -793,7 +1049,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the distance is below the threshold.
+     * Whether the distance is below the threshold. False if `candidates_only` is true.
      * </pre>
      *
      * <code>bool matched = 4;</code>
@@ -809,7 +1065,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the distance is below the threshold.
+     * Whether the distance is below the threshold. False if `candidates_only` is true.
      * </pre>
      *
      * <code>bool matched = 4;</code>
@@ -818,6 +1074,326 @@ private static final long serialVersionUID = 0L;
     public Builder clearMatched() {
       bitField0_ = (bitField0_ & ~0x00000008);
       matched_ = false;
+      onChanged();
+      return this;
+    }
+
+    private float threshold_ ;
+    /**
+     * <pre>
+     * The distance below which these faces match, 0.4 to 0.6.
+     * </pre>
+     *
+     * <code>float threshold = 5;</code>
+     * @return The threshold.
+     */
+    @java.lang.Override
+    public float getThreshold() {
+      return threshold_;
+    }
+    /**
+     * <pre>
+     * The distance below which these faces match, 0.4 to 0.6.
+     * </pre>
+     *
+     * <code>float threshold = 5;</code>
+     * @param value The threshold to set.
+     * @return This builder for chaining.
+     */
+    public Builder setThreshold(float value) {
+
+      threshold_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The distance below which these faces match, 0.4 to 0.6.
+     * </pre>
+     *
+     * <code>float threshold = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearThreshold() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      threshold_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private float falseMatchRate_ ;
+    /**
+     * <pre>
+     * How often two different people of the population are nearer than the threshold, 0 to 1.
+     * </pre>
+     *
+     * <code>float false_match_rate = 6;</code>
+     * @return The falseMatchRate.
+     */
+    @java.lang.Override
+    public float getFalseMatchRate() {
+      return falseMatchRate_;
+    }
+    /**
+     * <pre>
+     * How often two different people of the population are nearer than the threshold, 0 to 1.
+     * </pre>
+     *
+     * <code>float false_match_rate = 6;</code>
+     * @param value The falseMatchRate to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFalseMatchRate(float value) {
+
+      falseMatchRate_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How often two different people of the population are nearer than the threshold, 0 to 1.
+     * </pre>
+     *
+     * <code>float false_match_rate = 6;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFalseMatchRate() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      falseMatchRate_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private boolean extrapolated_ ;
+    /**
+     * <pre>
+     * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+     * </pre>
+     *
+     * <code>bool extrapolated = 7;</code>
+     * @return The extrapolated.
+     */
+    @java.lang.Override
+    public boolean getExtrapolated() {
+      return extrapolated_;
+    }
+    /**
+     * <pre>
+     * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+     * </pre>
+     *
+     * <code>bool extrapolated = 7;</code>
+     * @param value The extrapolated to set.
+     * @return This builder for chaining.
+     */
+    public Builder setExtrapolated(boolean value) {
+
+      extrapolated_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+     * </pre>
+     *
+     * <code>bool extrapolated = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearExtrapolated() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      extrapolated_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int population_ = 0;
+    /**
+     * <pre>
+     * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 8;</code>
+     * @return The enum numeric value on the wire for population.
+     */
+    @java.lang.Override public int getPopulationValue() {
+      return population_;
+    }
+    /**
+     * <pre>
+     * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 8;</code>
+     * @param value The enum numeric value on the wire for population to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPopulationValue(int value) {
+      population_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 8;</code>
+     * @return The population.
+     */
+    @java.lang.Override
+    public dev.visage.v1.Population getPopulation() {
+      dev.visage.v1.Population result = dev.visage.v1.Population.forNumber(population_);
+      return result == null ? dev.visage.v1.Population.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 8;</code>
+     * @param value The population to set.
+     * @throws IllegalArgumentException if UNRECOGNIZED is provided.
+     * @return This builder for chaining.
+     */
+    public Builder setPopulation(dev.visage.v1.Population value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000080;
+      population_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 8;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPopulation() {
+      bitField0_ = (bitField0_ & ~0x00000080);
+      population_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean candidatesOnly_ ;
+    /**
+     * <pre>
+     * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+     * </pre>
+     *
+     * <code>bool candidates_only = 9;</code>
+     * @return The candidatesOnly.
+     */
+    @java.lang.Override
+    public boolean getCandidatesOnly() {
+      return candidatesOnly_;
+    }
+    /**
+     * <pre>
+     * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+     * </pre>
+     *
+     * <code>bool candidates_only = 9;</code>
+     * @param value The candidatesOnly to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesOnly(boolean value) {
+
+      candidatesOnly_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+     * </pre>
+     *
+     * <code>bool candidates_only = 9;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCandidatesOnly() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      candidatesOnly_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int candidatesReason_ = 0;
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @return The enum numeric value on the wire for candidatesReason.
+     */
+    @java.lang.Override public int getCandidatesReasonValue() {
+      return candidatesReason_;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @param value The enum numeric value on the wire for candidatesReason to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesReasonValue(int value) {
+      candidatesReason_ = value;
+      bitField0_ |= 0x00000200;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @return The candidatesReason.
+     */
+    @java.lang.Override
+    public dev.visage.v1.CandidatesReason getCandidatesReason() {
+      dev.visage.v1.CandidatesReason result = dev.visage.v1.CandidatesReason.forNumber(candidatesReason_);
+      return result == null ? dev.visage.v1.CandidatesReason.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @param value The candidatesReason to set.
+     * @throws IllegalArgumentException if UNRECOGNIZED is provided.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesReason(dev.visage.v1.CandidatesReason value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000200;
+      candidatesReason_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCandidatesReason() {
+      bitField0_ = (bitField0_ & ~0x00000200);
+      candidatesReason_ = 0;
       onChanged();
       return this;
     }

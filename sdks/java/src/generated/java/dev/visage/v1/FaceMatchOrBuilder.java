@@ -59,11 +59,89 @@ public interface FaceMatchOrBuilder extends
 
   /**
    * <pre>
-   * Whether the distance is below the threshold.
+   * Whether the distance is below the threshold. False if `candidates_only` is true.
    * </pre>
    *
    * <code>bool matched = 4;</code>
    * @return The matched.
    */
   boolean getMatched();
+
+  /**
+   * <pre>
+   * The distance below which these faces match, 0.4 to 0.6.
+   * </pre>
+   *
+   * <code>float threshold = 5;</code>
+   * @return The threshold.
+   */
+  float getThreshold();
+
+  /**
+   * <pre>
+   * How often two different people of the population are nearer than the threshold, 0 to 1.
+   * </pre>
+   *
+   * <code>float false_match_rate = 6;</code>
+   * @return The falseMatchRate.
+   */
+  float getFalseMatchRate();
+
+  /**
+   * <pre>
+   * Whether `false_match_rate` is an estimate, because too few pairs were so near when it was measured.
+   * </pre>
+   *
+   * <code>bool extrapolated = 7;</code>
+   * @return The extrapolated.
+   */
+  boolean getExtrapolated();
+
+  /**
+   * <pre>
+   * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 8;</code>
+   * @return The enum numeric value on the wire for population.
+   */
+  int getPopulationValue();
+  /**
+   * <pre>
+   * For whom `false_match_rate` holds: of the populations to which both faces may belong, the one with the highest rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 8;</code>
+   * @return The population.
+   */
+  dev.visage.v1.Population getPopulation();
+
+  /**
+   * <pre>
+   * Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
+   * </pre>
+   *
+   * <code>bool candidates_only = 9;</code>
+   * @return The candidatesOnly.
+   */
+  boolean getCandidatesOnly();
+
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return The enum numeric value on the wire for candidatesReason.
+   */
+  int getCandidatesReasonValue();
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return The candidatesReason.
+   */
+  dev.visage.v1.CandidatesReason getCandidatesReason();
 }

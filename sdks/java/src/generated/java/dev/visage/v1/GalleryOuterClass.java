@@ -258,81 +258,87 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
       "_id\030\002 \001(\tB\004\342A\001\002\"\026\n\024DeletePersonResponse\"" +
       "]\n\021DeleteFaceRequest\022\030\n\ngallery_id\030\001 \001(\t" +
       "B\004\342A\001\002\022\027\n\tperson_id\030\002 \001(\tB\004\342A\001\002\022\025\n\007face_" +
-      "id\030\003 \001(\tB\004\342A\001\002\"\024\n\022DeleteFaceResponse\"\252\001\n" +
+      "id\030\003 \001(\tB\004\342A\001\002\"\024\n\022DeleteFaceResponse\"\307\001\n" +
       "\024IdentifyFacesRequest\022\030\n\ngallery_id\030\001 \001(" +
       "\tB\004\342A\001\002\022+\n\006source\030\002 \001(\0132\025.visage.v1.Face" +
       "SourceB\004\342A\001\002\022\031\n\013max_results\030\003 \001(\005B\004\342A\001\001\022" +
-      "\037\n\014max_distance\030\004 \001(\002B\004\342A\001\001H\000\210\001\001B\017\n\r_max" +
-      "_distance\"\327\001\n\025IdentifyFacesResponse\022(\n\005f" +
-      "aces\030\001 \003(\0132\031.visage.v1.IdentifiedFace\022\021\n" +
-      "\tthreshold\030\002 \001(\002\022 \n\023false_positive_rate\030" +
-      "\003 \001(\002H\000\210\001\001\022\027\n\017candidates_only\030\004 \001(\010\022\r\n\005m" +
-      "odel\030\005 \001(\t\022\020\n\010revision\030\006 \001(\003\022\r\n\005stale\030\007 " +
-      "\001(\010B\026\n\024_false_positive_rate\"^\n\016Identifie" +
-      "dFace\022#\n\003box\030\001 \001(\0132\026.visage.v1.BoundingB" +
-      "ox\022\'\n\007matches\030\002 \003(\0132\026.visage.v1.PersonMa" +
-      "tch\"0\n\024ExportGalleryRequest\022\030\n\ngallery_i" +
-      "d\030\001 \001(\tB\004\342A\001\002\"\253\001\n\025ExportGalleryResponse\022" +
-      "\021\n\tperson_id\030\001 \001(\t\022\017\n\007face_id\030\002 \001(\t\022\024\n\014d" +
-      "isplay_name\030\003 \001(\t\022\'\n\tembedding\030\004 \001(\0132\024.v" +
-      "isage.v1.Embedding\022/\n\013create_time\030\005 \001(\0132" +
-      "\032.google.protobuf.Timestamp\"\251\001\n\022ImportFa" +
-      "cesRequest\022\030\n\ngallery_id\030\001 \001(\tB\004\342A\001\002\022\027\n\t" +
-      "person_id\030\002 \001(\tB\004\342A\001\002\022\025\n\007face_id\030\003 \001(\tB\004" +
-      "\342A\001\001\022\032\n\014display_name\030\004 \001(\tB\004\342A\001\001\022-\n\tembe" +
-      "dding\030\005 \001(\0132\024.visage.v1.EmbeddingB\004\342A\001\002\"" +
-      ";\n\023ImportFacesResponse\022\022\n\nface_count\030\001 \001" +
-      "(\005\022\020\n\010revision\030\002 \001(\003\"Y\n\013PersonMatch\022\021\n\tp" +
-      "erson_id\030\001 \001(\t\022\024\n\014display_name\030\002 \001(\t\022\017\n\007" +
-      "face_id\030\003 \001(\t\022\020\n\010distance\030\004 \001(\0022\236\016\n\016Gall" +
-      "eryService\022l\n\rCreateGallery\022\037.visage.v1." +
-      "CreateGalleryRequest\032 .visage.v1.CreateG" +
-      "alleryResponse\"\030\202\323\344\223\002\022\"\r/v1/galleries:\001*" +
-      "\022p\n\nGetGallery\022\034.visage.v1.GetGalleryReq" +
-      "uest\032\035.visage.v1.GetGalleryResponse\"%\220\002\002" +
-      "\202\323\344\223\002\034\022\032/v1/galleries/{gallery_id}\022l\n\rLi" +
-      "stGalleries\022\037.visage.v1.ListGalleriesReq" +
-      "uest\032 .visage.v1.ListGalleriesResponse\"\030" +
-      "\220\002\002\202\323\344\223\002\017\022\r/v1/galleries\022|\n\rUpdateGaller" +
-      "y\022\037.visage.v1.UpdateGalleryRequest\032 .vis" +
-      "age.v1.UpdateGalleryResponse\"(\220\002\002\202\323\344\223\002\0372" +
-      "\032/v1/galleries/{gallery_id}:\001*\022y\n\rDelete" +
-      "Gallery\022\037.visage.v1.DeleteGalleryRequest" +
-      "\032 .visage.v1.DeleteGalleryResponse\"%\220\002\002\202" +
-      "\323\344\223\002\034*\032/v1/galleries/{gallery_id}\022\211\001\n\tEn" +
-      "rolFace\022\033.visage.v1.EnrolFaceRequest\032\034.v" +
-      "isage.v1.EnrolFaceResponse\"A\220\002\002\202\323\344\223\0028\"3/" +
-      "v1/galleries/{gallery_id}/people/{person" +
-      "_id}/faces:\001*\022\200\001\n\tGetPerson\022\033.visage.v1." +
-      "GetPersonRequest\032\034.visage.v1.GetPersonRe" +
-      "sponse\"8\220\002\002\202\323\344\223\002/\022-/v1/galleries/{galler" +
-      "y_id}/people/{person_id}\022w\n\nListPeople\022\034" +
-      ".visage.v1.ListPeopleRequest\032\035.visage.v1" +
-      ".ListPeopleResponse\",\220\002\002\202\323\344\223\002#\022!/v1/gall" +
-      "eries/{gallery_id}/people\022\214\001\n\014UpdatePers" +
-      "on\022\036.visage.v1.UpdatePersonRequest\032\037.vis" +
-      "age.v1.UpdatePersonResponse\";\220\002\002\202\323\344\223\00222-" +
-      "/v1/galleries/{gallery_id}/people/{perso" +
-      "n_id}:\001*\022\211\001\n\014DeletePerson\022\036.visage.v1.De" +
-      "letePersonRequest\032\037.visage.v1.DeletePers" +
-      "onResponse\"8\220\002\002\202\323\344\223\002/*-/v1/galleries/{ga" +
-      "llery_id}/people/{person_id}\022\223\001\n\nDeleteF" +
-      "ace\022\034.visage.v1.DeleteFaceRequest\032\035.visa" +
-      "ge.v1.DeleteFaceResponse\"H\220\002\002\202\323\344\223\002?*=/v1" +
-      "/galleries/{gallery_id}/people/{person_i" +
-      "d}/faces/{face_id}\022\205\001\n\rIdentifyFaces\022\037.v" +
-      "isage.v1.IdentifyFacesRequest\032 .visage.v" +
-      "1.IdentifyFacesResponse\"1\220\002\002\202\323\344\223\002(\"#/v1/" +
-      "galleries/{gallery_id}:identify:\001*\022\202\001\n\rE" +
-      "xportGallery\022\037.visage.v1.ExportGalleryRe" +
-      "quest\032 .visage.v1.ExportGalleryResponse\"" +
-      ",\220\002\002\202\323\344\223\002#\022!/v1/galleries/{gallery_id}:e" +
-      "xport0\001\022\177\n\013ImportFaces\022\035.visage.v1.Impor" +
-      "tFacesRequest\032\036.visage.v1.ImportFacesRes" +
-      "ponse\"/\220\002\002\202\323\344\223\002&\"!/v1/galleries/{gallery" +
-      "_id}:import:\001*(\001BK\n\rdev.visage.v1P\001Z8git" +
-      "hub.com/visage-face/visage/sdks/go/visag" +
-      "e/v1;visagev1b\006proto3"
+      "\037\n\014max_distance\030\004 \001(\002B\004\342A\001\001H\000\210\001\001\022\033\n\rassu" +
+      "me_adults\030\005 \001(\010B\004\342A\001\001B\017\n\r_max_distance\"\327" +
+      "\001\n\025IdentifyFacesResponse\022(\n\005faces\030\001 \003(\0132" +
+      "\031.visage.v1.IdentifiedFace\022\021\n\tthreshold\030" +
+      "\002 \001(\002\022 \n\023false_positive_rate\030\003 \001(\002H\000\210\001\001\022" +
+      "\027\n\017candidates_only\030\004 \001(\010\022\r\n\005model\030\005 \001(\t\022" +
+      "\020\n\010revision\030\006 \001(\003\022\r\n\005stale\030\007 \001(\010B\026\n\024_fal" +
+      "se_positive_rate\"\247\002\n\016IdentifiedFace\022#\n\003b" +
+      "ox\030\001 \001(\0132\026.visage.v1.BoundingBox\022\'\n\007matc" +
+      "hes\030\002 \003(\0132\026.visage.v1.PersonMatch\022\021\n\tthr" +
+      "eshold\030\003 \001(\002\022 \n\023false_positive_rate\030\004 \001(" +
+      "\002H\000\210\001\001\022)\n\npopulation\030\005 \001(\0162\025.visage.v1.P" +
+      "opulation\022\027\n\017candidates_only\030\006 \001(\010\0226\n\021ca" +
+      "ndidates_reason\030\007 \001(\0162\033.visage.v1.Candid" +
+      "atesReasonB\026\n\024_false_positive_rate\"0\n\024Ex" +
+      "portGalleryRequest\022\030\n\ngallery_id\030\001 \001(\tB\004" +
+      "\342A\001\002\"\253\001\n\025ExportGalleryResponse\022\021\n\tperson" +
+      "_id\030\001 \001(\t\022\017\n\007face_id\030\002 \001(\t\022\024\n\014display_na" +
+      "me\030\003 \001(\t\022\'\n\tembedding\030\004 \001(\0132\024.visage.v1." +
+      "Embedding\022/\n\013create_time\030\005 \001(\0132\032.google." +
+      "protobuf.Timestamp\"\251\001\n\022ImportFacesReques" +
+      "t\022\030\n\ngallery_id\030\001 \001(\tB\004\342A\001\002\022\027\n\tperson_id" +
+      "\030\002 \001(\tB\004\342A\001\002\022\025\n\007face_id\030\003 \001(\tB\004\342A\001\001\022\032\n\014d" +
+      "isplay_name\030\004 \001(\tB\004\342A\001\001\022-\n\tembedding\030\005 \001" +
+      "(\0132\024.visage.v1.EmbeddingB\004\342A\001\002\";\n\023Import" +
+      "FacesResponse\022\022\n\nface_count\030\001 \001(\005\022\020\n\010rev" +
+      "ision\030\002 \001(\003\"Y\n\013PersonMatch\022\021\n\tperson_id\030" +
+      "\001 \001(\t\022\024\n\014display_name\030\002 \001(\t\022\017\n\007face_id\030\003" +
+      " \001(\t\022\020\n\010distance\030\004 \001(\0022\236\016\n\016GalleryServic" +
+      "e\022l\n\rCreateGallery\022\037.visage.v1.CreateGal" +
+      "leryRequest\032 .visage.v1.CreateGalleryRes" +
+      "ponse\"\030\202\323\344\223\002\022\"\r/v1/galleries:\001*\022p\n\nGetGa" +
+      "llery\022\034.visage.v1.GetGalleryRequest\032\035.vi" +
+      "sage.v1.GetGalleryResponse\"%\220\002\002\202\323\344\223\002\034\022\032/" +
+      "v1/galleries/{gallery_id}\022l\n\rListGalleri" +
+      "es\022\037.visage.v1.ListGalleriesRequest\032 .vi" +
+      "sage.v1.ListGalleriesResponse\"\030\220\002\002\202\323\344\223\002\017" +
+      "\022\r/v1/galleries\022|\n\rUpdateGallery\022\037.visag" +
+      "e.v1.UpdateGalleryRequest\032 .visage.v1.Up" +
+      "dateGalleryResponse\"(\220\002\002\202\323\344\223\002\0372\032/v1/gall" +
+      "eries/{gallery_id}:\001*\022y\n\rDeleteGallery\022\037" +
+      ".visage.v1.DeleteGalleryRequest\032 .visage" +
+      ".v1.DeleteGalleryResponse\"%\220\002\002\202\323\344\223\002\034*\032/v" +
+      "1/galleries/{gallery_id}\022\211\001\n\tEnrolFace\022\033" +
+      ".visage.v1.EnrolFaceRequest\032\034.visage.v1." +
+      "EnrolFaceResponse\"A\220\002\002\202\323\344\223\0028\"3/v1/galler" +
+      "ies/{gallery_id}/people/{person_id}/face" +
+      "s:\001*\022\200\001\n\tGetPerson\022\033.visage.v1.GetPerson" +
+      "Request\032\034.visage.v1.GetPersonResponse\"8\220" +
+      "\002\002\202\323\344\223\002/\022-/v1/galleries/{gallery_id}/peo" +
+      "ple/{person_id}\022w\n\nListPeople\022\034.visage.v" +
+      "1.ListPeopleRequest\032\035.visage.v1.ListPeop" +
+      "leResponse\",\220\002\002\202\323\344\223\002#\022!/v1/galleries/{ga" +
+      "llery_id}/people\022\214\001\n\014UpdatePerson\022\036.visa" +
+      "ge.v1.UpdatePersonRequest\032\037.visage.v1.Up" +
+      "datePersonResponse\";\220\002\002\202\323\344\223\00222-/v1/galle" +
+      "ries/{gallery_id}/people/{person_id}:\001*\022" +
+      "\211\001\n\014DeletePerson\022\036.visage.v1.DeletePerso" +
+      "nRequest\032\037.visage.v1.DeletePersonRespons" +
+      "e\"8\220\002\002\202\323\344\223\002/*-/v1/galleries/{gallery_id}" +
+      "/people/{person_id}\022\223\001\n\nDeleteFace\022\034.vis" +
+      "age.v1.DeleteFaceRequest\032\035.visage.v1.Del" +
+      "eteFaceResponse\"H\220\002\002\202\323\344\223\002?*=/v1/gallerie" +
+      "s/{gallery_id}/people/{person_id}/faces/" +
+      "{face_id}\022\205\001\n\rIdentifyFaces\022\037.visage.v1." +
+      "IdentifyFacesRequest\032 .visage.v1.Identif" +
+      "yFacesResponse\"1\220\002\002\202\323\344\223\002(\"#/v1/galleries" +
+      "/{gallery_id}:identify:\001*\022\202\001\n\rExportGall" +
+      "ery\022\037.visage.v1.ExportGalleryRequest\032 .v" +
+      "isage.v1.ExportGalleryResponse\",\220\002\002\202\323\344\223\002" +
+      "#\022!/v1/galleries/{gallery_id}:export0\001\022\177" +
+      "\n\013ImportFaces\022\035.visage.v1.ImportFacesReq" +
+      "uest\032\036.visage.v1.ImportFacesResponse\"/\220\002" +
+      "\002\202\323\344\223\002&\"!/v1/galleries/{gallery_id}:impo" +
+      "rt:\001*(\001BK\n\rdev.visage.v1P\001Z8github.com/v" +
+      "isage-face/visage/sdks/go/visage/v1;visa" +
+      "gev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -497,7 +503,7 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
     internal_static_visage_v1_IdentifyFacesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_IdentifyFacesRequest_descriptor,
-        new java.lang.String[] { "GalleryId", "Source", "MaxResults", "MaxDistance", });
+        new java.lang.String[] { "GalleryId", "Source", "MaxResults", "MaxDistance", "AssumeAdults", });
     internal_static_visage_v1_IdentifyFacesResponse_descriptor =
       getDescriptor().getMessageType(26);
     internal_static_visage_v1_IdentifyFacesResponse_fieldAccessorTable = new
@@ -509,7 +515,7 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
     internal_static_visage_v1_IdentifiedFace_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_IdentifiedFace_descriptor,
-        new java.lang.String[] { "Box", "Matches", });
+        new java.lang.String[] { "Box", "Matches", "Threshold", "FalsePositiveRate", "Population", "CandidatesOnly", "CandidatesReason", });
     internal_static_visage_v1_ExportGalleryRequest_descriptor =
       getDescriptor().getMessageType(28);
     internal_static_visage_v1_ExportGalleryRequest_fieldAccessorTable = new

@@ -33,6 +33,8 @@ private static final long serialVersionUID = 0L;
   }
   private IdentifiedFace() {
     matches_ = java.util.Collections.emptyList();
+    population_ = 0;
+    candidatesReason_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -153,6 +155,119 @@ private static final long serialVersionUID = 0L;
     return matches_.get(index);
   }
 
+  public static final int THRESHOLD_FIELD_NUMBER = 3;
+  private float threshold_ = 0F;
+  /**
+   * <pre>
+   * The distance below which the face matches a person.
+   * </pre>
+   *
+   * <code>float threshold = 3;</code>
+   * @return The threshold.
+   */
+  @java.lang.Override
+  public float getThreshold() {
+    return threshold_;
+  }
+
+  public static final int FALSE_POSITIVE_RATE_FIELD_NUMBER = 4;
+  private float falsePositiveRate_ = 0F;
+  /**
+   * <pre>
+   * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+   * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+   * </pre>
+   *
+   * <code>optional float false_positive_rate = 4;</code>
+   * @return Whether the falsePositiveRate field is set.
+   */
+  @java.lang.Override
+  public boolean hasFalsePositiveRate() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+   * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+   * </pre>
+   *
+   * <code>optional float false_positive_rate = 4;</code>
+   * @return The falsePositiveRate.
+   */
+  @java.lang.Override
+  public float getFalsePositiveRate() {
+    return falsePositiveRate_;
+  }
+
+  public static final int POPULATION_FIELD_NUMBER = 5;
+  private int population_ = 0;
+  /**
+   * <pre>
+   * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+   * rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 5;</code>
+   * @return The enum numeric value on the wire for population.
+   */
+  @java.lang.Override public int getPopulationValue() {
+    return population_;
+  }
+  /**
+   * <pre>
+   * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+   * rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 5;</code>
+   * @return The population.
+   */
+  @java.lang.Override public dev.visage.v1.Population getPopulation() {
+    dev.visage.v1.Population result = dev.visage.v1.Population.forNumber(population_);
+    return result == null ? dev.visage.v1.Population.UNRECOGNIZED : result;
+  }
+
+  public static final int CANDIDATES_ONLY_FIELD_NUMBER = 6;
+  private boolean candidatesOnly_ = false;
+  /**
+   * <pre>
+   * Whether the matches are only candidates for human review.
+   * </pre>
+   *
+   * <code>bool candidates_only = 6;</code>
+   * @return The candidatesOnly.
+   */
+  @java.lang.Override
+  public boolean getCandidatesOnly() {
+    return candidatesOnly_;
+  }
+
+  public static final int CANDIDATES_REASON_FIELD_NUMBER = 7;
+  private int candidatesReason_ = 0;
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * @return The enum numeric value on the wire for candidatesReason.
+   */
+  @java.lang.Override public int getCandidatesReasonValue() {
+    return candidatesReason_;
+  }
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * @return The candidatesReason.
+   */
+  @java.lang.Override public dev.visage.v1.CandidatesReason getCandidatesReason() {
+    dev.visage.v1.CandidatesReason result = dev.visage.v1.CandidatesReason.forNumber(candidatesReason_);
+    return result == null ? dev.visage.v1.CandidatesReason.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -173,6 +288,21 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < matches_.size(); i++) {
       output.writeMessage(2, matches_.get(i));
     }
+    if (java.lang.Float.floatToRawIntBits(threshold_) != 0) {
+      output.writeFloat(3, threshold_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeFloat(4, falsePositiveRate_);
+    }
+    if (population_ != dev.visage.v1.Population.POPULATION_UNSPECIFIED.getNumber()) {
+      output.writeEnum(5, population_);
+    }
+    if (candidatesOnly_ != false) {
+      output.writeBool(6, candidatesOnly_);
+    }
+    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+      output.writeEnum(7, candidatesReason_);
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -190,6 +320,26 @@ private static final long serialVersionUID = 0L;
           }
           size += 1 * count;
         }
+    if (java.lang.Float.floatToRawIntBits(threshold_) != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFloatSize(3, threshold_);
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFloatSize(4, falsePositiveRate_);
+    }
+    if (population_ != dev.visage.v1.Population.POPULATION_UNSPECIFIED.getNumber()) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(5, population_);
+    }
+    if (candidatesOnly_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(6, candidatesOnly_);
+    }
+    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(7, candidatesReason_);
+    }
     return size;
   }
   @java.lang.Override
@@ -221,6 +371,19 @@ private static final long serialVersionUID = 0L;
     }
     if (!getMatchesList()
         .equals(other.getMatchesList())) return false;
+    if (java.lang.Float.floatToIntBits(getThreshold())
+        != java.lang.Float.floatToIntBits(
+            other.getThreshold())) return false;
+    if (hasFalsePositiveRate() != other.hasFalsePositiveRate()) return false;
+    if (hasFalsePositiveRate()) {
+      if (java.lang.Float.floatToIntBits(getFalsePositiveRate())
+          != java.lang.Float.floatToIntBits(
+              other.getFalsePositiveRate())) return false;
+    }
+    if (population_ != other.population_) return false;
+    if (getCandidatesOnly()
+        != other.getCandidatesOnly()) return false;
+    if (candidatesReason_ != other.candidatesReason_) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -240,6 +403,21 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + MATCHES_FIELD_NUMBER;
       hash = (53 * hash) + getMatchesList().hashCode();
     }
+    hash = (37 * hash) + THRESHOLD_FIELD_NUMBER;
+    hash = (53 * hash) + java.lang.Float.floatToIntBits(
+        getThreshold());
+    if (hasFalsePositiveRate()) {
+      hash = (37 * hash) + FALSE_POSITIVE_RATE_FIELD_NUMBER;
+      hash = (53 * hash) + java.lang.Float.floatToIntBits(
+          getFalsePositiveRate());
+    }
+    hash = (37 * hash) + POPULATION_FIELD_NUMBER;
+    hash = (53 * hash) + population_;
+    hash = (37 * hash) + CANDIDATES_ONLY_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getCandidatesOnly());
+    hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
+    hash = (53 * hash) + candidatesReason_;
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -394,6 +572,11 @@ private static final long serialVersionUID = 0L;
         matchesBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00000002);
+      threshold_ = 0F;
+      falsePositiveRate_ = 0F;
+      population_ = 0;
+      candidatesOnly_ = false;
+      candidatesReason_ = 0;
       return this;
     }
 
@@ -447,6 +630,22 @@ private static final long serialVersionUID = 0L;
             : boxBuilder_.build();
         to_bitField0_ |= 0x00000001;
       }
+      if (((from_bitField0_ & 0x00000004) != 0)) {
+        result.threshold_ = threshold_;
+      }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.falsePositiveRate_ = falsePositiveRate_;
+        to_bitField0_ |= 0x00000002;
+      }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.population_ = population_;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.candidatesOnly_ = candidatesOnly_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.candidatesReason_ = candidatesReason_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -490,6 +689,21 @@ private static final long serialVersionUID = 0L;
             matchesBuilder_.addAllMessages(other.matches_);
           }
         }
+      }
+      if (java.lang.Float.floatToRawIntBits(other.getThreshold()) != 0) {
+        setThreshold(other.getThreshold());
+      }
+      if (other.hasFalsePositiveRate()) {
+        setFalsePositiveRate(other.getFalsePositiveRate());
+      }
+      if (other.population_ != 0) {
+        setPopulationValue(other.getPopulationValue());
+      }
+      if (other.getCandidatesOnly() != false) {
+        setCandidatesOnly(other.getCandidatesOnly());
+      }
+      if (other.candidatesReason_ != 0) {
+        setCandidatesReasonValue(other.getCandidatesReasonValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -537,6 +751,31 @@ private static final long serialVersionUID = 0L;
               }
               break;
             } // case 18
+            case 29: {
+              threshold_ = input.readFloat();
+              bitField0_ |= 0x00000004;
+              break;
+            } // case 29
+            case 37: {
+              falsePositiveRate_ = input.readFloat();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 37
+            case 40: {
+              population_ = input.readEnum();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 40
+            case 48: {
+              candidatesOnly_ = input.readBool();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
+            case 56: {
+              candidatesReason_ = input.readEnum();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1021,6 +1260,303 @@ private static final long serialVersionUID = 0L;
         matches_ = null;
       }
       return matchesBuilder_;
+    }
+
+    private float threshold_ ;
+    /**
+     * <pre>
+     * The distance below which the face matches a person.
+     * </pre>
+     *
+     * <code>float threshold = 3;</code>
+     * @return The threshold.
+     */
+    @java.lang.Override
+    public float getThreshold() {
+      return threshold_;
+    }
+    /**
+     * <pre>
+     * The distance below which the face matches a person.
+     * </pre>
+     *
+     * <code>float threshold = 3;</code>
+     * @param value The threshold to set.
+     * @return This builder for chaining.
+     */
+    public Builder setThreshold(float value) {
+
+      threshold_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * The distance below which the face matches a person.
+     * </pre>
+     *
+     * <code>float threshold = 3;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearThreshold() {
+      bitField0_ = (bitField0_ & ~0x00000004);
+      threshold_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private float falsePositiveRate_ ;
+    /**
+     * <pre>
+     * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+     * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+     * </pre>
+     *
+     * <code>optional float false_positive_rate = 4;</code>
+     * @return Whether the falsePositiveRate field is set.
+     */
+    @java.lang.Override
+    public boolean hasFalsePositiveRate() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+     * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+     * </pre>
+     *
+     * <code>optional float false_positive_rate = 4;</code>
+     * @return The falsePositiveRate.
+     */
+    @java.lang.Override
+    public float getFalsePositiveRate() {
+      return falsePositiveRate_;
+    }
+    /**
+     * <pre>
+     * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+     * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+     * </pre>
+     *
+     * <code>optional float false_positive_rate = 4;</code>
+     * @param value The falsePositiveRate to set.
+     * @return This builder for chaining.
+     */
+    public Builder setFalsePositiveRate(float value) {
+
+      falsePositiveRate_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+     * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+     * </pre>
+     *
+     * <code>optional float false_positive_rate = 4;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearFalsePositiveRate() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      falsePositiveRate_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private int population_ = 0;
+    /**
+     * <pre>
+     * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+     * rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 5;</code>
+     * @return The enum numeric value on the wire for population.
+     */
+    @java.lang.Override public int getPopulationValue() {
+      return population_;
+    }
+    /**
+     * <pre>
+     * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+     * rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 5;</code>
+     * @param value The enum numeric value on the wire for population to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPopulationValue(int value) {
+      population_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+     * rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 5;</code>
+     * @return The population.
+     */
+    @java.lang.Override
+    public dev.visage.v1.Population getPopulation() {
+      dev.visage.v1.Population result = dev.visage.v1.Population.forNumber(population_);
+      return result == null ? dev.visage.v1.Population.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+     * rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 5;</code>
+     * @param value The population to set.
+     * @throws IllegalArgumentException if UNRECOGNIZED is provided.
+     * @return This builder for chaining.
+     */
+    public Builder setPopulation(dev.visage.v1.Population value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000010;
+      population_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+     * rate.
+     * </pre>
+     *
+     * <code>.visage.v1.Population population = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPopulation() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      population_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean candidatesOnly_ ;
+    /**
+     * <pre>
+     * Whether the matches are only candidates for human review.
+     * </pre>
+     *
+     * <code>bool candidates_only = 6;</code>
+     * @return The candidatesOnly.
+     */
+    @java.lang.Override
+    public boolean getCandidatesOnly() {
+      return candidatesOnly_;
+    }
+    /**
+     * <pre>
+     * Whether the matches are only candidates for human review.
+     * </pre>
+     *
+     * <code>bool candidates_only = 6;</code>
+     * @param value The candidatesOnly to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesOnly(boolean value) {
+
+      candidatesOnly_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the matches are only candidates for human review.
+     * </pre>
+     *
+     * <code>bool candidates_only = 6;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCandidatesOnly() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      candidatesOnly_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int candidatesReason_ = 0;
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @return The enum numeric value on the wire for candidatesReason.
+     */
+    @java.lang.Override public int getCandidatesReasonValue() {
+      return candidatesReason_;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @param value The enum numeric value on the wire for candidatesReason to set.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesReasonValue(int value) {
+      candidatesReason_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @return The candidatesReason.
+     */
+    @java.lang.Override
+    public dev.visage.v1.CandidatesReason getCandidatesReason() {
+      dev.visage.v1.CandidatesReason result = dev.visage.v1.CandidatesReason.forNumber(candidatesReason_);
+      return result == null ? dev.visage.v1.CandidatesReason.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @param value The candidatesReason to set.
+     * @throws IllegalArgumentException if UNRECOGNIZED is provided.
+     * @return This builder for chaining.
+     */
+    public Builder setCandidatesReason(dev.visage.v1.CandidatesReason value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00000040;
+      candidatesReason_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true.
+     * </pre>
+     *
+     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearCandidatesReason() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      candidatesReason_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:visage.v1.IdentifiedFace)

@@ -80,4 +80,85 @@ public interface IdentifiedFaceOrBuilder extends
    */
   dev.visage.v1.PersonMatchOrBuilder getMatchesOrBuilder(
       int index);
+
+  /**
+   * <pre>
+   * The distance below which the face matches a person.
+   * </pre>
+   *
+   * <code>float threshold = 3;</code>
+   * @return The threshold.
+   */
+  float getThreshold();
+
+  /**
+   * <pre>
+   * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+   * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+   * </pre>
+   *
+   * <code>optional float false_positive_rate = 4;</code>
+   * @return Whether the falsePositiveRate field is set.
+   */
+  boolean hasFalsePositiveRate();
+  /**
+   * <pre>
+   * Expected false positive identification rate (FPIR): the share of strangers of the population who match somebody, if
+   * everybody in the gallery is of the same population, 0 to 1. Missing if the threshold is beyond the measured curve.
+   * </pre>
+   *
+   * <code>optional float false_positive_rate = 4;</code>
+   * @return The falsePositiveRate.
+   */
+  float getFalsePositiveRate();
+
+  /**
+   * <pre>
+   * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+   * rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 5;</code>
+   * @return The enum numeric value on the wire for population.
+   */
+  int getPopulationValue();
+  /**
+   * <pre>
+   * For whom `false_positive_rate` holds: of the populations to which the face may belong, the one with the highest
+   * rate.
+   * </pre>
+   *
+   * <code>.visage.v1.Population population = 5;</code>
+   * @return The population.
+   */
+  dev.visage.v1.Population getPopulation();
+
+  /**
+   * <pre>
+   * Whether the matches are only candidates for human review.
+   * </pre>
+   *
+   * <code>bool candidates_only = 6;</code>
+   * @return The candidatesOnly.
+   */
+  boolean getCandidatesOnly();
+
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * @return The enum numeric value on the wire for candidatesReason.
+   */
+  int getCandidatesReasonValue();
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true.
+   * </pre>
+   *
+   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * @return The candidatesReason.
+   */
+  dev.visage.v1.CandidatesReason getCandidatesReason();
 }

@@ -181,6 +181,21 @@ private static final long serialVersionUID = 0L;
     return maxDistance_;
   }
 
+  public static final int ASSUME_ADULTS_FIELD_NUMBER = 5;
+  private boolean assumeAdults_ = false;
+  /**
+   * <pre>
+   * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+   * </pre>
+   *
+   * <code>bool assume_adults = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
+   * @return The assumeAdults.
+   */
+  @java.lang.Override
+  public boolean getAssumeAdults() {
+    return assumeAdults_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -207,6 +222,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000002) != 0)) {
       output.writeFloat(4, maxDistance_);
     }
+    if (assumeAdults_ != false) {
+      output.writeBool(5, assumeAdults_);
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -225,6 +243,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000002) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeFloatSize(4, maxDistance_);
+    }
+    if (assumeAdults_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(5, assumeAdults_);
     }
     return size;
   }
@@ -265,6 +287,8 @@ private static final long serialVersionUID = 0L;
           != java.lang.Float.floatToIntBits(
               other.getMaxDistance())) return false;
     }
+    if (getAssumeAdults()
+        != other.getAssumeAdults()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -289,6 +313,9 @@ private static final long serialVersionUID = 0L;
       hash = (53 * hash) + java.lang.Float.floatToIntBits(
           getMaxDistance());
     }
+    hash = (37 * hash) + ASSUME_ADULTS_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getAssumeAdults());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -438,6 +465,7 @@ private static final long serialVersionUID = 0L;
       }
       maxResults_ = 0;
       maxDistance_ = 0F;
+      assumeAdults_ = false;
       return this;
     }
 
@@ -488,6 +516,9 @@ private static final long serialVersionUID = 0L;
         result.maxDistance_ = maxDistance_;
         to_bitField0_ |= 0x00000002;
       }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.assumeAdults_ = assumeAdults_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -516,6 +547,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasMaxDistance()) {
         setMaxDistance(other.getMaxDistance());
+      }
+      if (other.getAssumeAdults() != false) {
+        setAssumeAdults(other.getAssumeAdults());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -565,6 +599,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000008;
               break;
             } // case 37
+            case 40: {
+              assumeAdults_ = input.readBool();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 40
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -927,6 +966,50 @@ private static final long serialVersionUID = 0L;
     public Builder clearMaxDistance() {
       bitField0_ = (bitField0_ & ~0x00000008);
       maxDistance_ = 0F;
+      onChanged();
+      return this;
+    }
+
+    private boolean assumeAdults_ ;
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @return The assumeAdults.
+     */
+    @java.lang.Override
+    public boolean getAssumeAdults() {
+      return assumeAdults_;
+    }
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @param value The assumeAdults to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAssumeAdults(boolean value) {
+
+      assumeAdults_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+     * </pre>
+     *
+     * <code>bool assume_adults = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAssumeAdults() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      assumeAdults_ = false;
       onChanged();
       return this;
     }

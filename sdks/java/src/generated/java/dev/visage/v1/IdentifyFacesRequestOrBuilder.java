@@ -85,4 +85,14 @@ public interface IdentifyFacesRequestOrBuilder extends
    * @return The maxDistance.
    */
   float getMaxDistance();
+
+  /**
+   * <pre>
+   * Skips the estimate of age and gender, on which thresholds and rates depend. They then hold for adults only.
+   * </pre>
+   *
+   * <code>bool assume_adults = 5 [(.google.api.field_behavior) = OPTIONAL];</code>
+   * @return The assumeAdults.
+   */
+  boolean getAssumeAdults();
 }

@@ -120,7 +120,7 @@ private static final long serialVersionUID = 0L;
   private float threshold_ = 0F;
   /**
    * <pre>
-   * The distance below which a face matches a person.
+   * The smallest threshold of the faces; for adults if there is no face.
    * </pre>
    *
    * <code>float threshold = 2;</code>
@@ -135,8 +135,7 @@ private static final long serialVersionUID = 0L;
   private float falsePositiveRate_ = 0F;
   /**
    * <pre>
-   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-   * 1. Missing if the threshold is beyond the measured curve.
+   * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -148,8 +147,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-   * 1. Missing if the threshold is beyond the measured curve.
+   * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -164,7 +162,7 @@ private static final long serialVersionUID = 0L;
   private boolean candidatesOnly_ = false;
   /**
    * <pre>
-   * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+   * Whether the matches of a face are only candidates for human review.
    * </pre>
    *
    * <code>bool candidates_only = 4;</code>
@@ -1076,7 +1074,7 @@ private static final long serialVersionUID = 0L;
     private float threshold_ ;
     /**
      * <pre>
-     * The distance below which a face matches a person.
+     * The smallest threshold of the faces; for adults if there is no face.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1088,7 +1086,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The distance below which a face matches a person.
+     * The smallest threshold of the faces; for adults if there is no face.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1104,7 +1102,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * The distance below which a face matches a person.
+     * The smallest threshold of the faces; for adults if there is no face.
      * </pre>
      *
      * <code>float threshold = 2;</code>
@@ -1120,8 +1118,7 @@ private static final long serialVersionUID = 0L;
     private float falsePositiveRate_ ;
     /**
      * <pre>
-     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-     * 1. Missing if the threshold is beyond the measured curve.
+     * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1133,8 +1130,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-     * 1. Missing if the threshold is beyond the measured curve.
+     * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1146,8 +1142,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-     * 1. Missing if the threshold is beyond the measured curve.
+     * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1163,8 +1158,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-     * 1. Missing if the threshold is beyond the measured curve.
+     * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
      * </pre>
      *
      * <code>optional float false_positive_rate = 3;</code>
@@ -1180,7 +1174,7 @@ private static final long serialVersionUID = 0L;
     private boolean candidatesOnly_ ;
     /**
      * <pre>
-     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+     * Whether the matches of a face are only candidates for human review.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>
@@ -1192,7 +1186,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+     * Whether the matches of a face are only candidates for human review.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>
@@ -1208,7 +1202,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+     * Whether the matches of a face are only candidates for human review.
      * </pre>
      *
      * <code>bool candidates_only = 4;</code>

@@ -56,7 +56,7 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * The distance below which a face matches a person.
+   * The smallest threshold of the faces; for adults if there is no face.
    * </pre>
    *
    * <code>float threshold = 2;</code>
@@ -66,8 +66,7 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-   * 1. Missing if the threshold is beyond the measured curve.
+   * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -76,8 +75,7 @@ public interface IdentifyFacesResponseOrBuilder extends
   boolean hasFalsePositiveRate();
   /**
    * <pre>
-   * Expected false positive identification rate (FPIR): the share of strangers who match somebody in this gallery, 0 to
-   * 1. Missing if the threshold is beyond the measured curve.
+   * The highest false positive rate of the faces; for adults if there is no face. Missing if one is not known.
    * </pre>
    *
    * <code>optional float false_positive_rate = 3;</code>
@@ -87,7 +85,7 @@ public interface IdentifyFacesResponseOrBuilder extends
 
   /**
    * <pre>
-   * Whether the matches are only candidates for human review, because the gallery has more than 10,000 faces.
+   * Whether the matches of a face are only candidates for human review.
    * </pre>
    *
    * <code>bool candidates_only = 4;</code>

@@ -1,0 +1,133 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  CandidatesReason,
+  type CompareFacesRequest,
+  type CompareFacesResponseSchema,
+  type FaceSource,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import {
+  type Box,
+  confidenceOf,
+  distanceOf,
+  type FalseMatchRates,
+  type Population,
+  type RatedThreshold,
+  type Vector,
+} from "../core/index.ts";
+import { type FaceCall, optionalBox } from "./face-call.ts";
+import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
+import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
+
+/** A face to compare. */
+interface ComparedFace {
+  /** Missing if the face was given as an embedding. */
+  readonly box?: Box;
+  readonly vector: Vector;
+  /** The populations to which the face may belong; missing if they were not estimated. */
+  readonly populations?: readonly Population[] | undefined;
+}
+
+/** Compares a face with every face of the target, by the threshold of the people whom both may show. */
+export async function compareFaces(
+  { source, target, maxFalseMatchRate, assumeAdults }: CompareFacesRequest,
+  call: FaceCall,
+  model: string,
+  rates: FalseMatchRates,
+): Promise<MessageInitShape<typeof CompareFacesResponseSchema>> {
+  const isKnownRate = maxFalseMatchRate >= rates.minRate && maxFalseMatchRate <= 1;
+  requireValid(
+    "max_false_match_rate",
+    maxFalseMatchRate === 0 || isKnownRate,
+    `must be 0 or ${rates.minRate} to 1`,
+  );
+  // The cheap checks of both come first, so that no image is analysed for a request that fails anyway.
+  const stored = { source: storedFace("source", source, model), target: storedFace("target", target, model) };
+  const attributes = !assumeAdults;
+  const [one, others] = await Promise.allSettled([
+    stored.source ?? embedSource(source!, call, attributes),
+    stored.target ? [stored.target] : embedTarget(target!, call, attributes),
+  ]);
+  if (one.status === "rejected") throw one.reason;
+  if (others.status === "rejected") throw others.reason;
+  const thresholdOf = (...faces: ComparedFace[]) =>
+    chooseThreshold(rates, maxFalseMatchRate, assumeAdults ? ["adults"] : populationsOf(faces));
+  const { box: sourceBox, vector } = one.value;
+  const compared = others.value.map((other) => ({
+    ...other,
+    distance: distanceOf(vector, other.vector),
+    threshold: thresholdOf(one.value, other),
+  }));
+  const thresholds =
+    compared.length > 0 ? compared.map(({ threshold }) => threshold) : [thresholdOf(one.value)];
+  return {
+    matches: compared
+      .toSorted((a, b) => a.distance - b.distance)
+      .map(({ box, distance, threshold: { isHeld, ...rated } }) => ({
+        ...(box && { box: messageFromBox(box) }),
+        distance: Math.fround(distance),
+        confidence: Math.fround(confidenceOf(distance)),
+        matched: isHeld && distance < rated.distance,
+        threshold: Math.fround(rated.distance),
+        falseMatchRate: Math.fround(rated.falseMatchRate),
+        extrapolated: rated.extrapolated,
+        population: POPULATIONS[rated.population],
+        ...(!isHeld && { candidatesOnly: true, candidatesReason: CandidatesReason.POPULATION }),
+      })),
+    threshold: Math.fround(Math.min(...thresholds.map(({ distance }) => distance))),
+    falseMatchRate: Math.fround(Math.max(...thresholds.map(({ falseMatchRate }) => falseMatchRate))),
+    extrapolated: thresholds.some(({ extrapolated }) => extrapolated),
+    ...(sourceBox && { sourceBox: messageFromBox(sourceBox) }),
+    model,
+  };
+}
+
+/** Of two faces one is enough: a face that is mistaken for it is mostly of the same population. */
+function populationsOf(faces: readonly ComparedFace[]): readonly Population[] {
+  const known = faces.flatMap(({ populations = [] }) => populations);
+  return known.length > 0 ? known : ["age10Up"];
+}
+
+/** Chooses the threshold by its rate. If none holds it, returns the smallest one with the rate that it has. */
+function chooseThreshold(
+  rates: FalseMatchRates,
+  rate: number,
+  populations: readonly Population[],
+): RatedThreshold & { readonly isHeld: boolean } {
+  if (rate === 0) return { ...rates.atMatchDistance(populations), isHeld: true };
+  const threshold = rates.thresholdFor(rate, populations);
+  if (threshold) return { ...threshold, isHeld: true };
+  return { ...rates.at(rates.minDistance, populations)!, isHeld: false };
+}
+
+/** Returns the face that was given as an embedding; undefined if an image was given. Throws ServiceError. */
+function storedFace(
+  field: "source" | "target",
+  face: FaceSource | undefined,
+  model: string,
+): ComparedFace | undefined {
+  const source = face?.source;
+  if (source?.case === undefined) throw missingError(field);
+  if (source.case !== "embedding") return undefined;
+  requireValid(`${field}.box`, face?.box === undefined, "needs an image");
+  return { vector: vectorFrom(`${field}.embedding`, source.value, model) };
+}
+
+function embedSource(
+  { source, box }: FaceSource,
+  call: FaceCall,
+  attributes: boolean,
+): Promise<ComparedFace> {
+  const image = source.case === "image" ? source.value : undefined;
+  return call.embed("source", image, { boxes: optionalBox(box), attributes });
+}
+
+async function embedTarget(
+  { source, box }: FaceSource,
+  call: FaceCall,
+  attributes: boolean,
+): Promise<ComparedFace[]> {
+  const image = source.case === "image" ? source.value : undefined;
+  const options = { boxes: optionalBox(box), landmarks: false, attributes, vectors: true };
+  const { faces } = await call.analyze("target", image, options);
+  return faces.map(({ box, vector, populations }) => ({ box, vector: vector!, populations }));
+}

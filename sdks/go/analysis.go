@@ -29,9 +29,11 @@ type Face struct {
 
 // CompareOptions are the options of CompareFaces.
 type CompareOptions struct {
-	// MaxFalseMatchRate chooses the threshold so that at most this share of pairs of different people match. 0 means the
+	// MaxFalseMatchRate chooses the thresholds so that at most this share of pairs of different people match. 0 means the
 	// threshold 0.5.
 	MaxFalseMatchRate float32
+	// AssumeAdults skips the estimate of age and gender: thresholds and rates then hold for adults only.
+	AssumeAdults bool
 }
 
 // AnalyzeImage measures every face of an image, or the faces in the boxes. Options may be nil.
@@ -54,8 +56,9 @@ func (c *Client) CompareFaces(
 			return nil, err
 		}
 		other, err := target.message()
+		given := deref(options)
 		return &visagev1.CompareFacesRequest{
-			Source: one, Target: other, MaxFalseMatchRate: deref(options).MaxFalseMatchRate,
+			Source: one, Target: other, MaxFalseMatchRate: given.MaxFalseMatchRate, AssumeAdults: given.AssumeAdults,
 		}, err
 	})
 }

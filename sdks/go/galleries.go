@@ -53,8 +53,10 @@ type EnrolOptions struct {
 type IdentifyOptions struct {
 	// MaxResults is how many people to return for each face, at most 100. 0 means 1.
 	MaxResults int32
-	// MaxDistance is a threshold for this call. 0 means that of the gallery, or one that fits its size.
+	// MaxDistance is a threshold for this call. 0 means that of the gallery, or one that fits its size and the face.
 	MaxDistance float32
+	// AssumeAdults skips the estimate of age and gender: thresholds and rates then hold for adults only.
+	AssumeAdults bool
 }
 
 // Raw returns the generated client, like Client.Raw.
@@ -169,6 +171,7 @@ func (g *Galleries) Identify(
 		source, err := face.message()
 		return &visagev1.IdentifyFacesRequest{
 			GalleryId: galleryID, Source: source, MaxResults: given.MaxResults, MaxDistance: unlessZero(given.MaxDistance),
+			AssumeAdults: given.AssumeAdults,
 		}, err
 	})
 }

@@ -70,6 +70,10 @@ func TestServiceComparesImagesAndVectors(t *testing.T) {
 	if err != nil || len(one.GetMatches()) != 1 || !one.GetMatches()[0].GetMatched() {
 		t.Fatal(one, err)
 	}
+	adult, err := client.CompareFaces(ctx, face, face, &visage.CompareOptions{AssumeAdults: true})
+	if err != nil || adult.GetMatches()[0].GetPopulation() != visagev1.Population_POPULATION_ADULTS {
+		t.Fatal(adult, err)
+	}
 	template.Model = "another"
 	_, err = client.CompareFaces(ctx, visage.Face{Embedding: template.Embedding()}, group, nil)
 	var failure *visage.Error

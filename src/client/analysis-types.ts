@@ -114,10 +114,12 @@ export interface FaceComparisonOptions {
   readonly sourceBox?: Box | undefined;
   readonly targetBox?: Box | undefined;
   /**
-   * Chooses the threshold so that at most this share of pairs of different people match, by the measured curve of the
-   * model. Default: the threshold 0.5.
+   * Chooses the thresholds so that at most this share of pairs of different people match, for the population of the
+   * faces. Default: the threshold 0.5.
    */
   readonly maxFalseMatchRate?: number | undefined;
+  /** Skips the estimate of age and gender: thresholds and rates then hold for adults only. */
+  readonly assumeAdults?: boolean | undefined;
   /** Cancels the call, which then rejects with a VisageError of the reason `CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -126,11 +128,11 @@ export interface FaceComparisonOptions {
 export interface FaceComparison {
   /** One entry for each face of the target, the nearest first. */
   readonly matches: readonly FaceMatch[];
-  /** The distance below which faces match. */
+  /** The smallest threshold of the matches; of the source alone if there are none. */
   readonly threshold: number;
-  /** The share of pairs of different people that match at this threshold. */
+  /** The highest false match rate of the matches; of the source alone if there are none. */
   readonly falseMatchRate: number;
-  /** Whether `falseMatchRate` lies beyond the measured part of the curve, so that it is an estimate. */
+  /** Whether a rate of the matches, or that of the source alone, is an estimate. */
   readonly extrapolated: boolean;
   /** The face of the source that was compared. Undefined if the source is a template. */
   readonly sourceBox: Box | undefined;
@@ -146,9 +148,33 @@ export interface FaceMatch {
   readonly distance: number;
   /** Probability that both are the same person, 0 to 1. */
   readonly confidence: number;
-  /** Whether the distance is below the threshold. */
+  /** Whether the distance is below the threshold. False if `candidatesOnly` is true. */
   readonly isMatch: boolean;
+  /** The distance below which these faces match. */
+  readonly threshold: number;
+  /** How often two different people of the population are nearer than the threshold. */
+  readonly falseMatchRate: number;
+  /** Whether `falseMatchRate` is an estimate, because too few pairs were so near when it was measured. */
+  readonly extrapolated: boolean;
+  /** For whom `falseMatchRate` holds. */
+  readonly population: Population;
+  /** Whether no threshold holds the rate that was asked for. The distance is for a person to judge. */
+  readonly candidatesOnly: boolean;
 }
+
+/** The people for whom a rate holds. Two of them are mistaken for each other more or less often. */
+export type Population =
+  | "age_0_to_2"
+  | "age_3_to_9"
+  | "age_10_to_19"
+  | "women_20_to_59"
+  | "men_20_to_59"
+  | "women_60_and_older"
+  | "men_60_and_older"
+  /** Of 20 to 59 years, because the request assumes it. */
+  | "adults"
+  /** The worst of those above, because only embeddings are known. */
+  | "age_10_and_older";
 
 /** An image of a stream. */
 export interface StreamImage<Key> {

@@ -8,6 +8,7 @@ import {
   type FaceSourceSchema,
   Feature as FeatureNumber,
   Gender,
+  Population as PopulationNumber,
   QualityIssue as QualityIssueNumber,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { ImageFields } from "./image-input.ts";
@@ -19,6 +20,7 @@ import type {
   FaceComparison,
   FaceInput,
   ImageAnalysis,
+  Population,
   QualityIssue,
   Template,
 } from "./types.ts";
@@ -72,11 +74,16 @@ export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeIma
 export function comparisonFromMessage(message: CompareFacesResponse): FaceComparison {
   const { matches, threshold, falseMatchRate, extrapolated, sourceBox, model } = message;
   return {
-    matches: matches.map(({ box, distance, confidence, matched }) => ({
-      box: box && boxFromMessage(box),
-      distance,
-      confidence,
-      isMatch: matched,
+    matches: matches.map((match) => ({
+      box: match.box && boxFromMessage(match.box),
+      distance: match.distance,
+      confidence: match.confidence,
+      isMatch: match.matched,
+      threshold: match.threshold,
+      falseMatchRate: match.falseMatchRate,
+      extrapolated: match.extrapolated,
+      population: populationFromMessage(match.population),
+      candidatesOnly: match.candidatesOnly,
     })),
     threshold,
     falseMatchRate,
@@ -113,6 +120,10 @@ function faceFromMessage(face: Face): AnalyzedFace {
     },
     embedding: embedding && { vector: Float32Array.from(embedding.values), model: embedding.model },
   };
+}
+
+export function populationFromMessage(population: PopulationNumber): Population {
+  return textOf(PopulationNumber, population) as Population;
 }
 
 export function boxFromMessage({ x1, y1, x2, y2 }: BoundingBox): Box {

@@ -129,11 +129,11 @@ export function createGalleries(options: GalleriesOptions): {
       await run(options, { galleryId, personId, faceId }, deletion(raw.deleteFace));
     },
 
-    async identify(galleryId, face, { box, maxResults, maxDistance, signal } = {}) {
+    async identify(galleryId, face, { box, maxResults, maxDistance, assumeAdults, signal } = {}) {
       const response = await runner.run(signal, {
         prepare: async (signal) => {
           const source = await readFace(face, box, signal);
-          return { galleryId, source, ...definedOf({ maxResults, maxDistance }) };
+          return { galleryId, source, ...definedOf({ maxResults, maxDistance, assumeAdults }) };
         },
         send: raw.identifyFaces,
       });

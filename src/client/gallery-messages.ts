@@ -9,7 +9,7 @@ import type {
   ImportFacesRequestSchema,
   Person as PersonMessage,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { boxFromMessage } from "./analysis.ts";
+import { boxFromMessage, populationFromMessage } from "./analysis.ts";
 import type {
   Enrolment,
   Gallery,
@@ -50,14 +50,18 @@ export function enrolmentFromMessage({ faceId, box, revision }: EnrolFaceRespons
 export function identificationFromMessage(message: IdentifyFacesResponse): Identification {
   const { faces, threshold, falsePositiveRate, candidatesOnly, model, revision, stale } = message;
   return {
-    faces: faces.map(({ box, matches }) => ({
-      box: box && boxFromMessage(box),
-      matches: matches.map(({ personId, displayName, faceId, distance }) => ({
+    faces: faces.map((face) => ({
+      box: face.box && boxFromMessage(face.box),
+      matches: face.matches.map(({ personId, displayName, faceId, distance }) => ({
         personId,
         displayName,
         faceId,
         distance,
       })),
+      threshold: face.threshold,
+      falsePositiveRate: face.falsePositiveRate,
+      population: populationFromMessage(face.population),
+      candidatesOnly: face.candidatesOnly,
     })),
     threshold,
     falsePositiveRate,

@@ -1,4 +1,4 @@
-import type { Box, FaceInput, Template } from "./types.ts";
+import type { Box, FaceInput, Population, Template } from "./types.ts";
 
 /** A collection of people who can be identified. */
 export interface Gallery {
@@ -97,17 +97,19 @@ export interface IdentifyOptions extends GalleryCallOptions {
   readonly maxResults?: number | undefined;
   /** A threshold, above 0 to 0.9. Default: that of the gallery. */
   readonly maxDistance?: number | undefined;
+  /** Skips the estimate of age and gender: thresholds and rates then hold for adults only. */
+  readonly assumeAdults?: boolean | undefined;
 }
 
 /** Who the faces of an image may be. */
 export interface Identification {
   /** One entry for each face, the most prominent first. */
   readonly faces: readonly IdentifiedFace[];
-  /** The distance below which a face matches a person. */
+  /** The smallest threshold of the faces; for adults if there is no face. */
   readonly threshold: number;
-  /** Expected share of strangers who match somebody (FPIR), 0 to 1. Undefined beyond the measured curve. */
+  /** The highest false positive rate of the faces; for adults if there is no face. */
   readonly falsePositiveRate: number | undefined;
-  /** Whether the gallery is too large for a verdict, so that the matches are candidates for a person to judge. */
+  /** Whether the matches of a face are candidates for a person to judge. */
   readonly candidatesOnly: boolean;
   readonly model: string;
   /** The revision of the gallery that was searched. */
@@ -122,6 +124,14 @@ export interface IdentifiedFace {
   readonly box: Box | undefined;
   /** The people within the threshold, the nearest first. Empty for a stranger. */
   readonly matches: readonly PersonMatch[];
+  /** The distance below which the face matches a person. */
+  readonly threshold: number;
+  /** Expected share of strangers of the population who match somebody (FPIR). Undefined beyond the measured curve. */
+  readonly falsePositiveRate: number | undefined;
+  /** For whom `falsePositiveRate` holds, if everybody in the gallery is of this population, too. */
+  readonly population: Population;
+  /** Whether the gallery is too large, or the population too similar, for a verdict. */
+  readonly candidatesOnly: boolean;
 }
 
 /** A person whom a face resembles. */

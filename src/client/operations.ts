@@ -112,12 +112,13 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
       return analyzeStream(images, options, platform.stream);
     },
 
-    async compareFaces(source, target, { sourceBox, targetBox, maxFalseMatchRate = 0, signal } = {}) {
+    async compareFaces(source, target, options = {}) {
+      const { sourceBox, targetBox, maxFalseMatchRate = 0, assumeAdults = false, signal } = options;
       const response = await runner.run(signal, {
         prepare: async (signal) => {
           const faces = [readFace(source, sourceBox, signal), readFace(target, targetBox, signal)] as const;
           const [sourceFace, targetFace] = await Promise.all(faces);
-          return { source: sourceFace, target: targetFace, maxFalseMatchRate };
+          return { source: sourceFace, target: targetFace, maxFalseMatchRate, assumeAdults };
         },
         send: rawAnalysis.compareFaces,
       });

@@ -165,7 +165,15 @@ test("compareFaces compares images and templates", async () => {
   expect(one.falseMatchRate).toBeLessThanOrEqual(Math.fround(0.001));
   expect(one).toMatchObject({ sourceBox: undefined, model: template.model });
   const { matches } = await client.compareFaces(template, template);
-  expect(matches).toEqual([{ box: undefined, distance: 0, confidence: 1, isMatch: true }]);
+  expect(matches).toMatchObject([{ box: undefined, distance: 0, confidence: 1, isMatch: true }]);
+  expect(matches[0]).toMatchObject({ population: "age_10_and_older", threshold: 0.5, candidatesOnly: false });
+  const adults = await client.compareFaces(template, template, {
+    maxFalseMatchRate: 1e-6,
+    assumeAdults: true,
+  });
+  expect(adults.matches).toMatchObject([{ isMatch: true, population: "adults" }]);
+  const candidates = await client.compareFaces(template, template, { maxFalseMatchRate: 1e-6 });
+  expect(candidates.matches).toMatchObject([{ isMatch: false, candidatesOnly: true }]);
   const foreign = { ...template, model: "another" };
   expect(await rejectionOf(client.compareFaces(foreign, PHOTO))).toMatchObject({ reason: "MODEL_MISMATCH" });
 });

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Callable
 
 from visage import GalleryFace, Template, Url, VisageClient, VisageError
+from visage.v1 import face_analysis_pb2
 
 ADDRESS = os.environ.get("VISAGE_ADDRESS", "")
 KEY = os.environ.get("VISAGE_API_KEY", "")
@@ -88,6 +89,8 @@ class GalleriesTest(unittest.TestCase):
         self.assertEqual([[match.display_name for match in face.matches] for face in result.faces], [["Ann"], [], []])
         template = self.client.get_face_vec(self.photo(3))
         (face,) = self.galleries.identify(self.gallery, template, max_distance=0.3).faces
+        (adult,) = self.galleries.identify(self.gallery, template, assume_adults=True).faces
+        self.assertEqual(adult.population, face_analysis_pb2.POPULATION_ADULTS)
         self.assertEqual([match.person_id for match in face.matches], ["ann"])
         (stranger,) = self.galleries.identify(self.gallery, self.photo(3), box=result.faces[1].box).faces
         self.assertEqual(len(stranger.matches), 0)

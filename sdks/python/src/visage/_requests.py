@@ -63,11 +63,13 @@ def comparison_request(
     source_box: Optional[BoxInput],
     target_box: Optional[BoxInput],
     max_false_match_rate: float,
+    assume_adults: bool,
 ) -> typed.CompareFacesRequest:
     return typed.CompareFacesRequest(
         source=face_source(source, source_box),
         target=face_source(target, target_box),
         max_false_match_rate=max_false_match_rate,
+        assume_adults=assume_adults,
     )
 
 

@@ -150,16 +150,20 @@ class VisageClient:
         source_box: Optional[BoxInput] = None,
         target_box: Optional[BoxInput] = None,
         max_false_match_rate: float = 0.0,
+        assume_adults: bool = False,
     ) -> face_analysis_pb2.CompareFacesResponse:
         """Compares a face with every face of an image, or with a stored vector. A box selects the face of its image.
 
         Args:
-            max_false_match_rate: Chooses the threshold so that at most this share of pairs of different people match.
+            max_false_match_rate: Chooses the thresholds so that at most this share of pairs of different people match.
                 0 means the threshold 0.5.
+            assume_adults: Skips the estimate of age and gender: thresholds and rates then hold for adults only.
         """
         return self._calls.run(
             self.raw_analysis.CompareFaces.with_call,
-            lambda: _requests.comparison_request(source, target, source_box, target_box, max_false_match_rate),
+            lambda: _requests.comparison_request(
+                source, target, source_box, target_box, max_false_match_rate, assume_adults
+            ),
         )
 
     def match_faces(

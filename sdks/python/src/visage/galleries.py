@@ -158,13 +158,16 @@ class Galleries:
         box: Optional[BoxInput] = None,
         max_results: int = 1,
         max_distance: Optional[float] = None,
+        assume_adults: bool = False,
     ) -> messages.IdentifyFacesResponse:
         """Finds the people to whom a face may belong: every face of an image, the one in `box`, or a vector. A stranger
         has no matches, and an image without a face gives no faces.
 
         Args:
             max_results: How many people to return for each face, 1 to 100.
-            max_distance: A threshold for this call. By default it is that of the gallery, or fits its size.
+            max_distance: A threshold for this call. By default it is that of the gallery, or fits its size and the
+                face.
+            assume_adults: Skips the estimate of age and gender: thresholds and rates then hold for adults only.
         """
 
         def create_request() -> messages.IdentifyFacesRequest:
@@ -173,6 +176,7 @@ class Galleries:
                 source=face_source(face, box),
                 max_results=max_results,
                 max_distance=max_distance,
+                assume_adults=assume_adults,
             )
 
         return self._calls.run(self.raw.IdentifyFaces.with_call, create_request)

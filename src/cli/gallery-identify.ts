@@ -1,5 +1,10 @@
 import { pipeline } from "node:stream/promises";
-import { type Galleries, type Identification, VisageError } from "../client/visage-client.ts";
+import {
+  type Galleries,
+  type Identification,
+  type IdentifyOptions,
+  VisageError,
+} from "../client/visage-client.ts";
 import { type Config, readConfig } from "../config.ts";
 import { roundBox } from "./analysis-report.ts";
 import { parseCount, parseOptions, parseRate } from "./arguments.ts";
@@ -12,7 +17,8 @@ import { fileErrorReason, readPhoto } from "./photo-file.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 
 /** Output of `visage galleries identify --help`. */
-export const IDENTIFY_HELP = `Usage: visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
+export const IDENTIFY_HELP = `Usage: visage galleries identify ID PHOTO... [--max-results N] [--max-distance D]
+       [--assume-adults] [--json|--jsonl]
 
 Identifies the faces in photos: prints the nearest people of the gallery ID with their distance. A
 face without a match is "unknown".
@@ -23,6 +29,8 @@ PHOTO is a file, a folder or a pattern in quotes, as for "visage analyze".
                  people to print for each face, the nearest first, 1 to 100; default: 1
   --max-distance D
                  threshold, above 0 to 0.9; default: that of the gallery
+  --assume-adults
+                 skip the estimate of age and gender; thresholds then hold for adults only
   --json         print a JSON array with an entry for each photo
   --jsonl        print such an entry on each line
 ${SERVER_HELP}
@@ -34,13 +42,14 @@ const OPTIONS = {
   ...SERVER_OPTIONS,
   "max-results": { type: "string" },
   "max-distance": { type: "string" },
+  "assume-adults": { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   jsonl: { type: "boolean", default: false },
 } as const;
 
 const LIMITS = { concurrency: MAX_IN_FLIGHT, maxPending: 8 * MAX_IN_FLIGHT };
-const COLUMNS = ["#", "rectangle", "person", "name", "distance"];
-const TEXT_COLUMNS = ["rectangle", "person", "name"];
+const COLUMNS = ["#", "rectangle", "person", "name", "distance", "threshold", "population"];
+const TEXT_COLUMNS = ["rectangle", "person", "name", "population"];
 const DECIMALS = 4;
 
 /** The faces of a photo, or why there are none. */
@@ -59,6 +68,7 @@ export async function identify(args: readonly string[], context: CommandContext)
   const limits = {
     maxResults: results === undefined ? undefined : parseCount(results, "max-results"),
     maxDistance: distance === undefined ? undefined : parseRate(distance, "max-distance"),
+    assumeAdults: values["assume-adults"],
   };
   const config = readConfig(context.env);
   const signal = context.interruptSignal();
@@ -81,7 +91,7 @@ export async function identify(args: readonly string[], context: CommandContext)
 
 interface IdentifierOptions {
   readonly galleryId: string;
-  readonly limits: { readonly maxResults: number | undefined; readonly maxDistance: number | undefined };
+  readonly limits: Pick<IdentifyOptions, "maxResults" | "maxDistance" | "assumeAdults">;
   readonly config: Config;
   readonly signal: AbortSignal;
 }
@@ -133,19 +143,21 @@ async function* formatPhotos(
 }
 
 /** Formats a photo as a heading and a table with a row for each person whom a face resembles. */
-function formatPhoto(file: string, { faces, threshold, candidatesOnly, stale }: Identification): string {
+function formatPhoto(file: string, { faces, candidatesOnly, stale }: Identification): string {
   const count = formatCount(faces.length, "face", "faces");
   const notes = [candidatesOnly && "candidates only", stale && "stale"].filter(Boolean);
-  const heading = [replaceControlCharacters(file), count, `threshold ${threshold.toFixed(3)}`, ...notes];
-  const rows = faces.flatMap(({ box, matches }, i) => {
+  const heading = [replaceControlCharacters(file), count, ...notes];
+  const rows = faces.flatMap(({ box, matches, threshold, population }, i) => {
     const { x1, y1, x2, y2 } = roundBox(box!);
     const face = [`${i + 1}`, `${x1},${y1},${x2},${y2}`];
-    if (matches.length === 0) return [[...face, "unknown", "", ""]];
+    const rule = [threshold.toFixed(3), population.replaceAll("_", " ")];
+    if (matches.length === 0) return [[...face, "unknown", "", "", ...rule]];
     return matches.map(({ personId, displayName, distance }) => [
       ...face,
       personId,
       replaceControlCharacters(displayName),
       distance.toFixed(DECIMALS),
+      ...rule,
     ]);
   });
   const table = rows.length > 0 ? formatTable(COLUMNS, rows, TEXT_COLUMNS) : [];
@@ -157,14 +169,21 @@ function createReport(photo: IdentifiedPhoto) {
   const { faces, threshold, falsePositiveRate, ...rest } = photo.found;
   return {
     file: photo.file,
-    faces: faces.map(({ box, matches }) => ({
-      box: roundBox(box!),
-      matches: matches.map((match) => ({ ...match, distance: round(match.distance) })),
+    faces: faces.map((face) => ({
+      ...face,
+      box: roundBox(face.box!),
+      matches: face.matches.map((match) => ({ ...match, distance: round(match.distance) })),
+      threshold: round(face.threshold),
+      falsePositiveRate: roundRate(face.falsePositiveRate),
     })),
     threshold: round(threshold),
-    falsePositiveRate: falsePositiveRate === undefined ? null : Number(falsePositiveRate.toPrecision(3)),
+    falsePositiveRate: roundRate(falsePositiveRate),
     ...rest,
   };
+}
+
+function roundRate(rate: number | undefined): number | null {
+  return rate === undefined ? null : Number(rate.toPrecision(3));
 }
 
 function round(value: number): number {

@@ -305,14 +305,14 @@ describe("visage galleries identify", () => {
     const { code, stdout, stderr } = await run(["identify", galleryId, "three.jpg", "people/p10/one.jpg"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout.split("\n").map((line) => line.replaceAll(/\d+,\d+,\d+,\d+/g, "BOX"))).toEqual([
-      "three.jpg  3 faces  threshold 0.472",
-      expect.stringMatching(/^ {2}# +rectangle +person +name +distance$/),
-      expect.stringMatching(/^ {2}1 +BOX +unknown$/),
-      expect.stringMatching(/^ {2}2 +BOX +(unknown|left +Le\?ft +0\.\d{4})$/),
-      expect.stringMatching(/^ {2}3 +BOX +(unknown|left +Le\?ft +0\.\d{4})$/),
-      "people/p10/one.jpg  1 face  threshold 0.472",
+      "three.jpg  3 faces",
+      expect.stringMatching(/^ {2}# +rectangle +person +name +distance +threshold +population$/),
+      expect.stringMatching(/^ {2}1 +BOX +unknown +0\.\d{3} +(wo)?men 20 to 59$/),
+      expect.stringMatching(/^ {2}2 +BOX +(unknown|left +Le\?ft +0\.\d{4}) +0\.\d{3} +women 20 to 59$/),
+      expect.stringMatching(/^ {2}3 +BOX +(unknown|left +Le\?ft +0\.\d{4}) +0\.\d{3} +women 20 to 59$/),
+      "people/p10/one.jpg  1 face",
       expect.stringMatching(/^ {2}#/),
-      expect.stringMatching(/^ {2}1 +BOX +unknown$/),
+      expect.stringMatching(/^ {2}1 +BOX +unknown +0\.\d{3} +(wo)?men 20 to 59$/),
       "",
     ]);
     expect(stdout.match(/Le\?ft/g)).toHaveLength(1);

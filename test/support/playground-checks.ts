@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readFalseMatchRates } from "../../src/model-manifest.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 import { shareText } from "../../src/web/site/rates.ts";
 import { expectOnScreen, expectReachable, overflowOf } from "./page-checks.ts";
@@ -76,6 +76,6 @@ const LINES_OF_CODE = `(({ clientHeight }, { paddingTop, lineHeight }) =>
 
 /** What the playground says about the rate of false matches at a distance. */
 export function falseMatchText(distance: number): string {
-  const point = readFalseMatchCurve().pointAtDistance(distance)!;
-  return shareText(point.falseMatchRate, "pairs of different people");
+  const point = readFalseMatchRates().at(distance, ["adults"])!;
+  return shareText(point.falseMatchRate, "pairs of different adults");
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MATCH_DISTANCE as CORE_MATCH_DISTANCE, confidenceOf } from "../../src/core/steps/compare.ts";
-import { readFalseMatchCurve } from "../../src/model-manifest.ts";
+import { readFalseMatchRates } from "../../src/model-manifest.ts";
 import {
   CURVE_MODEL,
   confidenceAt,
@@ -13,14 +13,14 @@ import {
 
 describe("what the playground knows about distances", () => {
   test("is the measured curve of the service's model", () => {
-    const curve = readFalseMatchCurve();
-    expect(CURVE_MODEL).toBe(curve.model);
+    const rates = readFalseMatchRates();
+    expect(CURVE_MODEL).toBe(rates.model);
     expect(MATCH_DISTANCE).toBe(CORE_MATCH_DISTANCE);
-    expect(curve.pointAtDistance(MIN_THRESHOLD - 0.001)).toBeUndefined();
-    expect(curve.pointAtDistance(MAX_THRESHOLD + 0.001)).toBeUndefined();
+    expect(rates.at(MIN_THRESHOLD - 0.001, ["adults"])).toBeUndefined();
+    expect(rates.at(MAX_THRESHOLD + 0.001, ["adults"])).toBeUndefined();
     for (let step = 0; step <= 200; step++) {
       const distance = Number((MIN_THRESHOLD + step / 1000).toFixed(3));
-      const { falseMatchRate, extrapolated } = curve.pointAtDistance(distance)!;
+      const { falseMatchRate, extrapolated } = rates.at(distance, ["adults"])!;
       const { rate, isEstimated } = falseMatchRateAt(distance);
       expect(rate / falseMatchRate, `${distance}`).toBeCloseTo(1, 9);
       expect(isEstimated, `${distance}`).toBe(extrapolated);

@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)("a match in the playground", () => {
     expect(headline).toContain(`confidence ${Math.round(100 * expected.confidence) || "below 0.1"}`);
     const explanation = result.locator("#threshold-explanation");
     expect(await explanation.textContent()).toBe(
-      `At this threshold, ${falseMatchText(0.5)} match by mistake (measured on photos of LFW).`,
+      `At this threshold, ${falseMatchText(0.5)} match by mistake (measured); children and older people more often.`,
     );
     const slider = result.getByLabel("Threshold");
     await slider.focus();

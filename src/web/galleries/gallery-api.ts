@@ -47,6 +47,14 @@ export interface Identification {
 export interface IdentifiedFace {
   readonly box: Box;
   readonly matches: readonly PersonMatch[];
+  readonly threshold: number;
+  /** Missing if the threshold is beyond the measured curve. */
+  readonly falsePositiveRate?: number;
+  /** For whom the rate holds, such as `POPULATION_ADULTS`. */
+  readonly population: string;
+  readonly candidatesOnly: boolean;
+  /** Such as `CANDIDATES_REASON_POPULATION`. */
+  readonly candidatesReason: string;
 }
 
 /** A person whom a face resembles. */

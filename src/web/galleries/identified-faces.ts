@@ -46,50 +46,65 @@ export function drawIdentification({
   nearest,
   onShowNearest,
 }: IdentificationView): HTMLElement[] {
-  const { faces, candidatesOnly, stale } = found;
+  const { faces, stale } = found;
   if (faces.length === 0) return [make("p", {}, "No face was found in this photo.")];
   const rows = faces.map((face, i) =>
     make(
       "li",
       { class: "identified" },
       cropFace(image, face.box, `Face ${i + 1}`),
-      make("div", {}, ...drawVerdict(face, found, candidatesFor(face, nearest), i + 1)),
+      make("div", {}, ...drawVerdict(face, candidatesFor(face, nearest), i + 1)),
     ),
   );
   return [
     ...(stale ? [drawNotice(STALE)] : []),
-    ...(candidatesOnly ? [drawNotice(CANDIDATES_ONLY)] : []),
     make("ol", { class: "identified-list" }, ...rows),
-    make("p", { class: "hint" }, thresholdText(found)),
     ...(faces.some(({ matches }) => matches.length === 0) && !nearest ? [drawMore(onShowNearest)] : []),
   ];
 }
 
 const STALE =
   "The database cannot be reached. Names are missing, recent changes may be missing, and somebody who was deleted may still appear.";
-const CANDIDATES_ONLY =
-  "This gallery has more than 10,000 faces. These are candidates that a person must check, not a verdict.";
+const CANDIDATES_NOTICES: Readonly<Record<string, string>> = {
+  CANDIDATES_REASON_GALLERY_SIZE:
+    "This gallery has more than 10,000 faces. These are candidates that a person must check, not a verdict.",
+  CANDIDATES_REASON_POPULATION:
+    "In a gallery of this size, people like this one are mistaken for each other too often for a verdict. These are candidates that a person must check.",
+};
+
+const POPULATION_NAMES: Readonly<Record<string, string>> = {
+  POPULATION_AGE_0_TO_2: "children of up to 2 years",
+  POPULATION_AGE_3_TO_9: "children of 3 to 9",
+  POPULATION_AGE_10_TO_19: "people of 10 to 19",
+  POPULATION_WOMEN_20_TO_59: "women of 20 to 59",
+  POPULATION_MEN_20_TO_59: "men of 20 to 59",
+  POPULATION_WOMEN_60_AND_OLDER: "women of 60 and older",
+  POPULATION_MEN_60_AND_OLDER: "men of 60 and older",
+};
 
 function drawVerdict(
-  { matches }: IdentifiedFace,
-  { threshold, candidatesOnly }: Identification,
+  identified: IdentifiedFace,
   candidates: readonly PersonMatch[],
   number: number,
 ): HTMLElement[] {
+  const { matches, threshold, candidatesOnly, candidatesReason } = identified;
   const [best] = matches;
+  const rule = make("p", { class: "hint" }, thresholdText(identified));
   const face = visuallyHidden(`Face ${number}: `);
   const numeral = make("span", { class: "numeral", "aria-hidden": "true" }, String(number));
   if (best) {
     const sign = candidatesOnly ? "Candidate: " : "";
     return [
       make("p", { class: "who known" }, numeral, face, sign, nameOf(best)),
+      ...(candidatesOnly ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? "")] : []),
       drawPeople(matches, threshold),
+      rule,
     ];
   }
   const unknown = make("p", { class: "who unknown" }, numeral, face, "Unknown");
-  if (candidates.length === 0) return [unknown];
+  if (candidates.length === 0) return [unknown, rule];
   const note = make("p", { class: "hint" }, "Nearest people, all above the threshold:");
-  return [unknown, note, drawPeople(candidates, threshold)];
+  return [unknown, note, drawPeople(candidates, threshold), rule];
 }
 
 /** Draws people with their distances, each with a bar that ends at the largest distance. */
@@ -121,11 +136,12 @@ function drawMore(onClick: () => void): HTMLElement {
   return make("div", { class: "actions" }, button);
 }
 
-function thresholdText({ threshold, falsePositiveRate }: Identification): string {
+function thresholdText({ threshold, falsePositiveRate, population }: IdentifiedFace): string {
+  const people = POPULATION_NAMES[population] ?? "people";
   const rate =
     falsePositiveRate === undefined
       ? "How often strangers are mistaken for somebody at this threshold was not measured."
-      : `At this threshold, about ${shareText(falsePositiveRate, "strangers")} are mistaken for somebody in this gallery.`;
+      : `Among ${people}, about ${shareText(falsePositiveRate, "strangers")} are mistaken for somebody in a gallery of this size.`;
   return `A match needs a distance below ${threshold.toFixed(3)}. ${rate}`;
 }
 

@@ -1,4 +1,4 @@
-// The measured rate of false matches, as in models/calibration.json, and the confidence of a distance. The page computes
+// The measured rate of false matches of adults, as in models/calibration.json, and the confidence of a distance. The page computes
 // them itself, so that the threshold can be moved without a request. A test compares both with the service.
 
 /** Distances below this are a match, unless a request asks for another threshold (spec, 2.2). */
@@ -14,30 +14,30 @@ const STEEPNESS = { match: 45, mismatch: 49 };
 /** The identity of the networks with which the curve was measured. */
 export const CURVE_MODEL = "sface-7398993872d1";
 
-/** The share of pairs of different people that are closer than a distance, by increasing distance. */
+/** The share of pairs of different adults that are closer than a distance, by increasing distance. */
 // biome-ignore format: a table
 const CURVE: readonly (readonly [distance: number, falseMatchRate: number])[] = [
-  [0.4, 2.85e-08],
-  [0.41, 7.505e-08],
-  [0.42, 1.977e-07],
-  [0.43, 5.206e-07],
-  [0.44, 1.371e-06],
-  [0.45, 3.611e-06],
-  [0.46, 9.509e-06],
-  [0.47, 2.504e-05],
-  [0.48, 6.01e-05],
-  [0.49, 0.0001703],
-  [0.5, 0.0004575],
-  [0.51, 0.001288],
-  [0.52, 0.003056],
-  [0.53, 0.007189],
-  [0.54, 0.0158],
-  [0.55, 0.03254],
-  [0.56, 0.06249],
-  [0.57, 0.1121],
-  [0.58, 0.1864],
-  [0.59, 0.2867],
-  [0.6, 0.4094],
+  [0.4, 1.519e-07],
+  [0.41, 3.769e-07],
+  [0.42, 9.274e-07],
+  [0.43, 2.259e-06],
+  [0.44, 5.436e-06],
+  [0.45, 1.289e-05],
+  [0.46, 3.006e-05],
+  [0.47, 8.314e-05],
+  [0.48, 0.0001635],
+  [0.49, 0.0003492],
+  [0.5, 0.0006956],
+  [0.51, 0.001325],
+  [0.52, 0.002633],
+  [0.53, 0.005313],
+  [0.54, 0.01028],
+  [0.55, 0.01968],
+  [0.56, 0.03601],
+  [0.57, 0.06301],
+  [0.58, 0.1041],
+  [0.59, 0.165],
+  [0.6, 0.2478],
 ];
 /** Rates below this distance are estimated, because too few pairs were that close. */
 const MIN_MEASURED_DISTANCE = 0.47;

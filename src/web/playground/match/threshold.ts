@@ -85,6 +85,6 @@ export function createThreshold(onChange: () => void): Threshold {
 function explain(threshold: number, model: string): string {
   if (model !== CURVE_MODEL) return "The rate of false matches was not measured for this model.";
   const { rate, isEstimated } = falseMatchRateAt(threshold);
-  const source = isEstimated ? "estimated beyond the measured pairs" : "measured on photos of LFW";
-  return `At this threshold, ${shareText(rate, "pairs of different people")} match by mistake (${source}).`;
+  const source = isEstimated ? "estimated" : "measured";
+  return `At this threshold, ${shareText(rate, "pairs of different adults")} match by mistake (${source}); children and older people more often.`;
 }

@@ -3,17 +3,23 @@ import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { FaceAnalysisService, FeatureSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { FaceAnalysisService, FeatureSchema, Population } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { fileVariableNames, readConfig, variableNames } from "../../src/config.ts";
-import type { CurvePoint } from "../../src/core/index.ts";
+import { POPULATIONS } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
-import { PACKAGE_ROOT, readFalseMatchCurve, readManifest } from "../../src/model-manifest.ts";
+import {
+  PACKAGE_ROOT,
+  readCalibration,
+  readFalseMatchRates,
+  readManifest,
+} from "../../src/model-manifest.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { FIRST_GENERATION_TEXTS } from "../../src/service/first-generation.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
+import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-messages.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
 import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
@@ -158,13 +164,27 @@ test("docs/typed-api.md lists the operations with their paths", () => {
   expect(listed.toSorted()).toEqual(expected.toSorted());
 });
 
-test("docs/galleries.md has the thresholds by the size of a gallery", () => {
+test("docs/galleries.md has the thresholds by the size of a gallery and the population", () => {
   const section = sectionUnder(readMarkdown("docs/galleries.md"), "Thresholds");
-  const curve = readFalseMatchCurve();
-  for (const [faces, threshold] of tableRows(section).slice(0, 4)) {
-    const size = Number(faces!.replaceAll(/\D/g, ""));
-    expect(threshold, faces).toBe(thresholdForSize(size, curve).distance.toFixed(3));
-  }
+  const populations = [
+    "men20To59",
+    "men60Up",
+    "adults",
+    "women20To59",
+    "women60Up",
+    "age10To19",
+    "age3To9",
+  ] as const;
+  const sizes = [100, 1_000, 4_000, 10_000];
+  const expected = sizes.map((size) =>
+    populations.map((population) => {
+      const { distance, candidatesReason } = thresholdForSize(size, readFalseMatchRates(), [population]);
+      return candidatesReason ? "candidates" : distance.toFixed(3);
+    }),
+  );
+  const rows = tableRows(section).slice(0, sizes.length);
+  expect(rows.map(([faces]) => Number(faces!.replaceAll(/\D/g, "")))).toEqual(sizes);
+  expect(rows.map(([, ...thresholds]) => thresholds)).toEqual(expected);
 });
 
 test("docs/typed-api.md lists every feature", () => {
@@ -173,31 +193,19 @@ test("docs/typed-api.md lists every feature", () => {
   expect(rows.map(([feature]) => feature)).toEqual(features);
 });
 
-test("docs/typed-api.md has the measured false match rates", () => {
-  const calibration = JSON.parse(readMarkdown("models/calibration.json")) as Calibration;
-  const section = sectionUnder(readMarkdown("docs/typed-api.md"), "Thresholds");
-  // Every other point, with two digits.
-  const rows = calibration.points
-    .filter((_, i) => i % 2 === 0)
-    .map(({ distance, falseMatchRate, extrapolated }) => [
-      distance.toFixed(2),
-      falseMatchRate.toExponential(1),
-      `${Number((1 / falseMatchRate).toPrecision(2)).toLocaleString("en")} pairs`,
-      extrapolated ? "extrapolated" : "yes",
-    ]);
-  expect(tableRows(section)).toEqual(rows);
-  expect(calibration.set).toBe("LFW, development photos");
-  expect(section).toContain(`${calibration.pairs.toLocaleString("en")} pairs`);
-  expect(section).toContain(`${calibration.people} people`);
+test("docs/typed-api.md has the false match rates and thresholds of every population", () => {
+  const [rates, calibration] = [readFalseMatchRates(), readCalibration()];
+  const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Thresholds"));
+  const expected = POPULATIONS.map((population) => [
+    `POPULATION_${Population[MESSAGE_POPULATIONS[population]]}`,
+    String(calibration.populations[population].people),
+    rates.atMatchDistance([population]).falseMatchRate.toExponential(1),
+    ...[1e-2, 1e-3, 1e-4, 1e-5].map(
+      (rate) => rates.thresholdFor(rate, [population])?.distance.toFixed(3) ?? "none",
+    ),
+  ]);
+  expect(rows.map(([name, , ...figures]) => [name, ...figures])).toEqual(expected);
 });
-
-/** The file models/calibration.json. */
-interface Calibration {
-  readonly set: string;
-  readonly people: number;
-  readonly pairs: number;
-  readonly points: readonly CurvePoint[];
-}
 
 test("docs/typed-api.md shows an error as the service writes it", () => {
   const [example] = codeBlocks(sectionUnder(readMarkdown("docs/typed-api.md"), "Errors"), "json");

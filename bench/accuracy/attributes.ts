@@ -1,13 +1,33 @@
 import { readFileSync } from "node:fs";
-import { AGE_RANGES, type AgeRange, type Analyzer, attributesOf } from "../../src/core/index.ts";
+import {
+  AGE_RANGES,
+  type AgeRange,
+  type Analyzer,
+  type Attributes,
+  attributesOf,
+} from "../../src/core/index.ts";
 import type { Portrait } from "../../tools/support/datasets.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
+import { mean } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
+import {
+  type Answer,
+  chanceCalibrationError,
+  expectedCalibrationError,
+  formatBins,
+} from "./confidence-bins.ts";
+
+/** Edges of the bins by confidence. */
+const AGE_EDGES = [0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
+const GENDER_EDGES = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1];
+
+/** The range that is described by itself, because it has had the lowest recall since the first network. */
+const YOUTH: AgeRange = "10-20";
 
 /** A portrait with its prediction. The prediction is missing if no face was found. */
 export interface MeasuredPortrait extends Portrait {
-  readonly predicted?: { readonly age: AgeRange; readonly gender: "male" | "female" };
+  readonly predicted?: Attributes;
 }
 
 /** Predicts age range and gender of each portrait's most prominent face. */
@@ -64,14 +84,58 @@ export function attributesChapter(portraits: readonly MeasuredPortrait[]): Chapt
           return [name, n, formatPercent(exact, n), formatPercent(adjacent, n), formatPercent(gender, n)];
         }),
       ),
+      ...describeConfidence(portraits),
+      ...describeConfusion(portraits),
     ].join("\n\n"),
   };
 }
 
+/** The calibration of both confidences, of the faces that were found. */
+function describeConfidence(portraits: readonly MeasuredPortrait[]): string[] {
+  const describe = (name: string, answers: readonly Answer[], edges: readonly number[]) => [
+    `Calibration of the confidence of ${name}. The expected calibration error (ECE) is ${expectedCalibrationError(answers, edges).toFixed(3)}; if every confidence were exact, chance would give ${chanceCalibrationError(answers, edges).toFixed(3)} with this many faces. The mean confidence is ${mean(answers.map(({ confidence }) => confidence)).toFixed(3)}.`,
+    formatBins(["confidence", "faces", "mean confidence", "correct"], answers, edges),
+  ];
+  return [
+    ...describe("the age range", answersOf(portraits, "age"), AGE_EDGES),
+    ...describe("gender", answersOf(portraits, "gender"), GENDER_EDGES),
+  ];
+}
+
+function answersOf(portraits: readonly MeasuredPortrait[], attribute: "age" | "gender"): Answer[] {
+  return portraits.flatMap(({ predicted, ...label }) =>
+    predicted
+      ? {
+          confidence: predicted[`${attribute}Confidence`],
+          isCorrect: predicted[attribute] === label[attribute],
+        }
+      : [],
+  );
+}
+
+/** Which ranges the age is mistaken for. */
+function describeConfusion(portraits: readonly MeasuredPortrait[]): string[] {
+  const found = portraits.filter(({ predicted }) => predicted);
+  const count = (labelled: AgeRange, predicted: AgeRange) =>
+    found.filter((portrait) => portrait.age === labelled && portrait.predicted!.age === predicted).length;
+  const answers = answersOf(
+    found.filter(({ predicted }) => predicted!.age === YOUTH),
+    "age",
+  );
+  const labelled = portraits.filter(({ age }) => age === YOUTH).length;
+  const confidence = mean(answers.map((answer) => answer.confidence)).toFixed(3);
+  return [
+    `Labelled ranges (rows) and predicted ranges (columns). Of ${labelled} faces labelled ${YOUTH}, ${count(YOUTH, YOUTH)} get this range. Of ${answers.length} faces that get it, ${count(YOUTH, YOUTH)} are labelled so; the mean confidence of these answers is ${confidence}.`,
+    formatTable(
+      ["labelled", ...AGE_RANGES],
+      AGE_RANGES.map((label) => [label, ...AGE_RANGES.map((predicted) => count(label, predicted))]),
+    ),
+  ];
+}
+
 function countCorrect(portraits: readonly MeasuredPortrait[]) {
-  const count = (
-    isCorrect: (predicted: NonNullable<MeasuredPortrait["predicted"]>, label: Portrait) => boolean,
-  ) => portraits.filter((portrait) => portrait.predicted && isCorrect(portrait.predicted, portrait)).length;
+  const count = (isCorrect: (predicted: Attributes, label: Portrait) => boolean) =>
+    portraits.filter((portrait) => portrait.predicted && isCorrect(portrait.predicted, portrait)).length;
   return {
     n: portraits.length,
     exact: count((predicted, label) => predicted.age === label.age),

@@ -4,9 +4,13 @@ import type { MeasuredPair } from "../../tools/support/evaluation.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mean, sum, wilsonInterval } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
+import { formatBins } from "./confidence-bins.ts";
 import { type FalseMatchCurve, formatCurve } from "./false-match-curve.ts";
 
 const THRESHOLDS = [0.4, 0.44, 0.46, 0.48, MATCH_DISTANCE, 0.52, 0.54, 0.56, 0.6];
+
+/** Edges of the bins by confidence. */
+const CONFIDENCE_EDGES = [0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1];
 
 const FOLDS = 10;
 /** Candidates for the best threshold: 0.400 to 0.600. */
@@ -78,7 +82,11 @@ export function verificationChapter(pairs: readonly MeasuredPair[], curve: False
       "![False non-match rate against false match rate](accuracy-tradeoff.svg)",
       formatCurve(curve),
       "Calibration of the confidence of compare_faces, on the held-out pairs:",
-      formatTable(["confidence", "pairs", "mean confidence", "same person"], calibrationRows(heldOut)),
+      formatBins(
+        ["confidence", "pairs", "mean confidence", "same person"],
+        heldOut.map(({ distance, same }) => ({ confidence: confidenceOf(distance!), isCorrect: same })),
+        CONFIDENCE_EDGES,
+      ),
     ].join("\n\n"),
   };
 }
@@ -94,21 +102,5 @@ function measureFolds(pairs: readonly MeasuredPair[]): number[] {
       best.threshold,
       pairs.filter((_, i) => i % FOLDS === fold),
     ).accuracy;
-  });
-}
-
-function calibrationRows(pairs: readonly MeasuredPair[]): (string | number)[][] {
-  const edges = [0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.000001];
-  return edges.slice(0, -1).map((from, i) => {
-    const to = edges[i + 1]!;
-    const bin = pairs
-      .map(({ distance, same }) => ({ confidence: confidenceOf(distance!), same }))
-      .filter(({ confidence }) => confidence >= from && confidence < to);
-    return [
-      `${from} to ${Math.min(1, to)}`,
-      bin.length,
-      bin.length === 0 ? "-" : mean(bin.map(({ confidence }) => confidence)).toFixed(3),
-      formatPercent(bin.filter(({ same }) => same).length, bin.length),
-    ];
   });
 }

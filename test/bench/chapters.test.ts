@@ -1,8 +1,15 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anglesChapter } from "../../bench/accuracy/angles.ts";
+import { attributesChapter } from "../../bench/accuracy/attributes.ts";
+import {
+  chanceCalibrationError,
+  expectedCalibrationError,
+  formatBins,
+} from "../../bench/accuracy/confidence-bins.ts";
 import { crowdsChapter } from "../../bench/accuracy/crowds.ts";
 import { everyNth } from "../../bench/accuracy/subjects.ts";
 import { opencvChapter } from "../../bench/speed/opencv.ts";
+import type { AgeRange } from "../../src/core/index.ts";
 
 test("the worst angle counts, and faces that are not found have no distance", () => {
   const { figures } = anglesChapter([
@@ -38,4 +45,47 @@ test("the core is compared with OpenCV, or the chapter says that there is no Pyt
     figures: [],
     body: expect.stringContaining("Not measured"),
   });
+});
+
+describe("the calibration of confidences", () => {
+  const answers = [
+    ...Array.from({ length: 10 }, (_, i) => ({ confidence: 0.7, isCorrect: i < 5 })),
+    ...Array.from({ length: 30 }, () => ({ confidence: 1, isCorrect: true })),
+  ];
+  const edges = [0.5, 0.75, 1];
+
+  test("is the share correct in bins of the stated confidence, the last one with 1", () => {
+    const table = formatBins(["confidence", "n", "mean", "correct"], answers, edges);
+    expect(table).toContain("| 0.5 to 0.75 | 10 | 0.700 | 50.0 % |\n| 0.75 to 1 | 30 | 1.000 | 100.0 % |");
+  });
+
+  test("has an error that weighs bins by their answers", () => {
+    expect(expectedCalibrationError(answers, edges)).toBeCloseTo((10 * 0.2 + 30 * 0) / 40, 12);
+  });
+
+  test("has an error by chance, which falls with the number of answers", () => {
+    const fair = (count: number) =>
+      Array.from({ length: count }, () => ({ confidence: 0.6, isCorrect: true }));
+    expect(chanceCalibrationError(fair(20), edges)).toBeCloseTo(0.087, 2);
+    expect(chanceCalibrationError(fair(2000), edges)).toBeCloseTo(0.0087, 3);
+  });
+});
+
+test("the confusion of ages counts faces by label and answer, without those that were not found", () => {
+  const portrait = (age: AgeRange, answer?: AgeRange) => ({
+    ...{ file: "", age, gender: "male" as const },
+    ...(answer && {
+      predicted: { age: answer, ageConfidence: 0.6, gender: "male" as const, genderConfidence: 0.9 },
+    }),
+  });
+  const { body } = attributesChapter([
+    portrait("10-20", "10-20"),
+    portrait("10-20", "20-40"),
+    portrait("20-40", "10-20"),
+    portrait("10-20"),
+  ]);
+  expect(body).toContain(
+    "Of 3 faces labelled 10-20, 1 get this range. Of 2 faces that get it, 1 are labelled so",
+  );
+  expect(body).toContain("| 10-20 | 0 | 1 | 1 | 0 | 0 |\n| 20-40 | 0 | 1 | 0 | 0 | 0 |");
 });

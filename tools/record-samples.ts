@@ -1,6 +1,10 @@
 // Records what the service answers for the sample photos of the playground, which the page shows to visitors without
-// a user id. `npm run generate:samples` runs it, needed after a change of the networks.
+// a user id, and what the core measures in the photos of the accuracy gate. `npm run generate:samples` runs it, needed
+// after a change of the networks.
 import { readFileSync, writeFileSync } from "node:fs";
+import { openNetworks } from "../src/core/networks.ts";
+import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
+import { measureGoldenFaces, writeGoldenFaces } from "./support/golden-faces.ts";
 import { startServiceProcess, USER } from "./support/service-process.ts";
 
 const FOLDER = "src/web/playground/samples";
@@ -27,6 +31,10 @@ try {
 } finally {
   await service.stop();
 }
+
+const networks = await openNetworks(DEFAULT_MODELS_DIR);
+writeGoldenFaces(await measureGoldenFaces(networks));
+await networks.close();
 
 async function call(
   operation: string,

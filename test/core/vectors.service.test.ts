@@ -1,4 +1,3 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type Analyzer,
@@ -8,12 +7,10 @@ import {
   MATCH_CONFIDENCE,
   MATCH_DISTANCE,
   VECTOR_NORM,
-  type Vector,
 } from "../../src/core/index.ts";
 import { embeddingIdentity } from "../../src/core/steps/embed.ts";
 import { FACES, faceAt, openRealAnalyzer, SAMPLES, type Sample } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
-import { randomFloats } from "../support/numbers.ts";
 
 let analyzer: Analyzer;
 const found = new Map<Sample, readonly Face[]>();
@@ -137,54 +134,5 @@ describe("the identity", () => {
 
   test.each(["mesh", "attributes"] as const)("does not depend on the network %s", (name) => {
     expect(embeddingIdentity({ ...digests, [name]: "other" })).toBe(embeddingIdentity(digests));
-  });
-});
-
-describe("the golden vectors", () => {
-  // Committed. To regenerate them:
-  // rm test/core/golden-vectors.json && npx vitest run --config test/vitest.config.ts test/core/vectors.service.test.ts
-  const file = new URL("golden-vectors.json", import.meta.url);
-
-  interface Golden {
-    readonly identity: string;
-    /** The first face of each photograph: 128 numbers with six decimals. */
-    readonly vectors: Readonly<Record<Sample, string>>;
-  }
-
-  const firstVectors = () => SAMPLES.map((sample) => [sample, vectorsOf(sample)[0]!] as const);
-
-  function readOrWrite(): Golden {
-    // In CI a missing file is a mistake.
-    if (!existsSync(file) && !process.env.CI) {
-      const lines = firstVectors().map(([sample, vector]) => [sample, written(vector)]);
-      const golden = { identity: analyzer.identity, vectors: Object.fromEntries(lines) };
-      writeFileSync(file, `${JSON.stringify(golden, null, 2)}\n`);
-    }
-    return JSON.parse(readFileSync(file, "utf8")) as Golden;
-  }
-
-  const written = (vector: Vector) => Array.from(vector, (value) => value.toFixed(6)).join(" ");
-  const read = (line: string): Vector => Float32Array.from(line.split(" "), Number);
-
-  test("have not moved", () => {
-    const golden = readOrWrite();
-    const isSameIdentity = golden.identity === analyzer.identity;
-    const advice = isSameIdentity
-      ? "Vectors have moved but the identity has not: stored templates would silently become invalid. Undo the " +
-        "change, or increase PREPROCESSING in src/core/steps/embed.ts, name it in CHANGELOG.md and regenerate the file."
-      : "The identity has changed, as it must when vectors move: delete test/core/golden-vectors.json, run this " +
-        "test again and commit the file that it writes.";
-    expect(golden.identity, advice).toBe(analyzer.identity);
-    // Processors differ in rounding. A change of preprocessing moves vectors much further.
-    for (const [sample, vector] of firstVectors())
-      expect(
-        distanceOf(vector, read(golden.vectors[sample])),
-        `photograph ${sample}: ${advice}`,
-      ).toBeLessThan(0.01);
-  });
-
-  test("are written and read without loss", () => {
-    const vector = randomFloats(128, -0.2, 0.2, 9);
-    expect(distanceOf(read(written(vector)), vector)).toBeLessThan(1e-5);
   });
 });

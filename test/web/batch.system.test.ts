@@ -43,7 +43,7 @@ describe.runIf(hasBrowser)("a batch of photos", () => {
       `3 of 3 photos · ${FACES[4].length + FACES[5].length} faces · 1 failed`,
     );
     const row = (name: string) => batch.getByRole("row", { name });
-    expect(await row("sample4.jpg").textContent()).toMatch(/4 faces: \w+ \d+–\d+/);
+    expect(await row("sample4.jpg").textContent()).toMatch(/4 faces: \w+ \(\d+%\) \d+–\d+ \(\d+%\), /);
     expect(await row("=notes.txt").textContent()).toContain("is not a JPEG or PNG image");
     expect(await row("sample4.jpg").locator("img").count()).toBe(1);
 

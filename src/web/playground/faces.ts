@@ -11,6 +11,10 @@ export interface Face {
   readonly attributes?: FaceAttributes;
 }
 
+/** What to keep in mind about the attributes. */
+export const ATTRIBUTES_CAVEAT =
+  "Age and gender are estimates from appearance and can be wrong. The range 10–20 means 10 to 19 years. It is the least reliable: most faces of this age get 20–40 or 0–10.";
+
 /** The attributes of a face. */
 export interface FaceAttributes {
   readonly age: string;

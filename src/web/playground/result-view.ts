@@ -1,5 +1,6 @@
 import { byId, make } from "../site/elements.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
+import { ATTRIBUTES_CAVEAT } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
 import { createMatchView, type MatchActions, type MatchView } from "./match/match-view.ts";
 import { requestFrom } from "./request.ts";
@@ -9,8 +10,6 @@ import type { Outcome, Success } from "./send.ts";
 import type { State, Store } from "./store.ts";
 import { drawTimings } from "./timings.ts";
 import { drawUserIdButton } from "./user-id.ts";
-
-const CAVEAT = "Age and gender are estimates from appearance and can be wrong.";
 
 /** What the result causes. */
 export interface ResultActions extends MatchActions {
@@ -93,7 +92,7 @@ function drawSuccess(
     ...drawSummary(data),
     ...(isMatch(outcome) ? matchView.draw(outcome) : []),
     ...faces,
-    ...(data.attributes ? [make("p", { class: "hint" }, CAVEAT)] : []),
+    ...(data.attributes ? [make("p", { class: "hint" }, ATTRIBUTES_CAVEAT)] : []),
     ...(outcome.isStored ? [] : [make("h3", {}, "Timing"), drawTimings(milliseconds, outcome.roundTripMs)]),
     make("p", { class: "hint" }, "Model ", make("code", {}, model)),
   ];

@@ -517,7 +517,8 @@ export const AttributesSchema: GenMessage<Attributes> = /*@__PURE__*/
  */
 export type Face = Message<"face.v1.Face"> & {
   /**
-   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+   * least reliable: most faces that annotators put there get another range.
    *
    * @generated from field: string age = 1;
    */

@@ -507,7 +507,7 @@ export type Age = Message<"visage.v1.Age"> & {
   maxYears: number;
 
   /**
-   * Probability of the range, 0.2 to 1.
+   * Probability of the range, 0.2 to 1. It is calibrated: of faces with 0.8, about 80 % are labelled with this range.
    *
    * @generated from field: float confidence = 4;
    */
@@ -873,7 +873,7 @@ export enum AgeRange {
   FROM_0_TO_10 = 1,
 
   /**
-   * 10 to 19 years.
+   * 10 to 19 years. The least reliable range: most faces that annotators put here get the next older or younger one.
    *
    * @generated from enum value: AGE_RANGE_FROM_10_TO_20 = 2;
    */

@@ -923,7 +923,8 @@ func (x *Attributes) GetImageSize() []int32 {
 // person's documented age or identity.
 type Face struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+	// Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+	// least reliable: most faces that annotators put there get another range.
 	Age string `protobuf:"bytes,1,opt,name=age,proto3" json:"age,omitempty"`
 	// Bounding box from forehead to chin: x1, y1, x2, y2. It can be passed as `bboxes` to the other operations.
 	FaceRectangle []int32 `protobuf:"varint,2,rep,packed,name=face_rectangle,proto3" json:"face_rectangle,omitempty"`

@@ -56,7 +56,9 @@ function describeFaces(faces: readonly AnalyzedFace[]): (Node | string)[] {
   if (vector) return [`, ${vector.values.length} numbers each`];
   const described = faces.slice(0, MAX_DESCRIBED_FACES).map((face) => {
     const age = ageText(face)?.replace("-", "–");
-    return [genderText(face), age].filter(Boolean).join(" ");
+    return [withConfidence(genderText(face), face.gender), withConfidence(age, face.age)]
+      .filter(Boolean)
+      .join(" ");
   });
   const texts = described.filter(Boolean);
   const more = faces.length > MAX_DESCRIBED_FACES && texts.length > 0 ? [", …"] : [];
@@ -66,4 +68,12 @@ function describeFaces(faces: readonly AnalyzedFace[]): (Node | string)[] {
     make("span", { class: "face-words" }, text),
   ]);
   return [...parts, ...more];
+}
+
+/** Adds the confidence of a value in whole percent: `female (97%)`. */
+function withConfidence(
+  value: string | undefined,
+  estimate: { readonly confidence?: number } | undefined,
+): string | undefined {
+  return value && `${value} (${Math.floor(100 * (estimate?.confidence ?? 0))}%)`;
 }

@@ -1,4 +1,5 @@
 import { byId } from "../../site/elements.ts";
+import { ATTRIBUTES_CAVEAT } from "../faces.ts";
 import type { OperationName } from "../operations.ts";
 import type { Store } from "../store.ts";
 import { askForUserId } from "../user-id.ts";
@@ -12,7 +13,7 @@ interface BatchContent {
 }
 
 const ATTRIBUTES: BatchContent = {
-  description: "Landmarks, age range and gender of every face.",
+  description: `Landmarks, age range and gender of every face. ${ATTRIBUTES_CAVEAT}`,
   features: [],
 };
 const VECTORS: BatchContent = {

@@ -500,7 +500,9 @@ class Face(_message.Message):
     GENDER_CONFIDENCE_FIELD_NUMBER: _builtins.int
     LANDMARKS_FIELD_NUMBER: _builtins.int
     age: _builtins.str
-    """Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`."""
+    """Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+    least reliable: most faces that annotators put there get another range.
+    """
     gender: _builtins.str
     """Apparent gender: `male` or `female`."""
     gender_confidence: _builtins.float

@@ -51,7 +51,7 @@ public interface AgeOrBuilder extends
 
   /**
    * <pre>
-   * Probability of the range, 0.2 to 1.
+   * Probability of the range, 0.2 to 1. It is calibrated: of faces with 0.8, about 80 % are labelled with this range.
    * </pre>
    *
    * <code>float confidence = 4;</code>

@@ -33,7 +33,7 @@ public enum AgeRange
   AGE_RANGE_FROM_0_TO_10(1),
   /**
    * <pre>
-   * 10 to 19 years.
+   * 10 to 19 years. The least reliable range: most faces that annotators put here get the next older or younger one.
    * </pre>
    *
    * <code>AGE_RANGE_FROM_10_TO_20 = 2;</code>
@@ -93,7 +93,7 @@ public enum AgeRange
   public static final int AGE_RANGE_FROM_0_TO_10_VALUE = 1;
   /**
    * <pre>
-   * 10 to 19 years.
+   * 10 to 19 years. The least reliable range: most faces that annotators put here get the next older or younger one.
    * </pre>
    *
    * <code>AGE_RANGE_FROM_10_TO_20 = 2;</code>

@@ -62,7 +62,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object age_ = "";
   /**
    * <pre>
-   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+   * least reliable: most faces that annotators put there get another range.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -83,7 +84,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+   * least reliable: most faces that annotators put there get another range.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -706,7 +708,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object age_ = "";
     /**
      * <pre>
-     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+     * least reliable: most faces that annotators put there get another range.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -726,7 +729,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+     * least reliable: most faces that annotators put there get another range.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -747,7 +751,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+     * least reliable: most faces that annotators put there get another range.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -764,7 +769,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+     * least reliable: most faces that annotators put there get another range.
      * </pre>
      *
      * <code>string age = 1;</code>
@@ -778,7 +784,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+     * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+     * least reliable: most faces that annotators put there get another range.
      * </pre>
      *
      * <code>string age = 1;</code>

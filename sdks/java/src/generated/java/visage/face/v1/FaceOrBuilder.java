@@ -12,7 +12,8 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+   * least reliable: most faces that annotators put there get another range.
    * </pre>
    *
    * <code>string age = 1;</code>
@@ -21,7 +22,8 @@ public interface FaceOrBuilder extends
   java.lang.String getAge();
   /**
    * <pre>
-   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`.
+   * Apparent age range in years: `0-10`, `10-20`, `20-40`, `40-60` or `60-100`. `10-20` means 10 to 19 years and is the
+   * least reliable: most faces that annotators put there get another range.
    * </pre>
    *
    * <code>string age = 1;</code>

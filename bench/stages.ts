@@ -36,7 +36,7 @@ type Operation = (
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   get_face_vec: ({ embed }, { bytes }, onStage) => embed(bytes, { onStage }),
   "get_face_vec with a box": ({ embed }, { bytes, box }, onStage) => embed(bytes, { boxes: [box], onStage }),
-  "face of CompareFaces": ({ embed }, { bytes }, onStage) => embed(bytes, { attributes: true, onStage }),
+  "face of CompareFaces": ({ embed }, { bytes }, onStage) => embed(bytes, { populations: true, onStage }),
   get_image_attr: ({ analyze }, { bytes }, onStage) => analyze(bytes, { onStage }),
 };
 

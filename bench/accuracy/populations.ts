@@ -87,7 +87,7 @@ export async function measureImpostors(
   impostors: readonly Impostor[],
 ): Promise<MeasuredImpostor[]> {
   const embeddings = await mapWithProgress("populations", impostors, ({ file }) =>
-    embedImage(analyzer, readFileSync(file), { attributes: true }),
+    embedImage(analyzer, readFileSync(file), { populations: true }),
   );
   const kept: MeasuredImpostor[] = [];
   for (const [i, impostor] of impostors.entries()) {

@@ -100,13 +100,13 @@ async function embedFirstFace(call: Call<EmbedOptions>): Promise<Embedding> {
   const [face] = faces;
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
   const [mesh] = call.options.pose ? await meshFaces(call, [face]) : [];
-  const [attributes] = call.options.attributes ? await attributesOfFaces(call, [face]) : [];
+  const [attributes] = call.options.populations ? await attributesOfFaces(call, [face]) : [];
   const [vector] = await embedFaces(call, [face]);
   return {
     ...{ width, height, facesFound },
     ...measureBasics(call.photo, face),
     ...(mesh && { pose: measurePose(mesh) }),
-    ...attributes,
+    ...(attributes && { populations: attributes.populations }),
     vector: vector!,
   };
 }

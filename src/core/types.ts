@@ -58,8 +58,8 @@ export interface CallOptions extends Selection {
 export interface EmbedOptions extends CallOptions {
   /** Also measures the pose. */
   readonly pose?: boolean | undefined;
-  /** Also estimates age and gender. */
-  readonly attributes?: boolean | undefined;
+  /** Also estimates the populations to which the face may belong, with the attribute network. */
+  readonly populations?: boolean | undefined;
 }
 
 /** Options of `analyze`. */
@@ -87,8 +87,6 @@ export interface Attributes {
   readonly gender: "male" | "female";
   /** 0.501 to 1 (spec 2.4). */
   readonly genderConfidence: number;
-  /** The populations to which the face may belong, by which false match rates differ. */
-  readonly populations: readonly Population[];
 }
 
 /** The measurements that every operation reports for a face. Coordinates are in pixels of the upright image as sent. */
@@ -106,6 +104,8 @@ export interface FaceBasics {
   readonly prominence?: number;
   /** Missing if the call did not ask for it. */
   readonly pose?: Pose;
+  /** The populations to which the face may belong, by age and gender. Missing if the call did not ask for them. */
+  readonly populations?: readonly Population[];
   /** Mean luma of the face, 0 to 255. */
   readonly light: number;
 }
@@ -118,11 +118,10 @@ export interface Face extends FaceBasics, Partial<Attributes> {
 }
 
 /** Returns the attributes of a face. Throws if it was analysed without. */
-export function attributesOf(face: Partial<Attributes>): Attributes {
-  const { age, ageConfidence, gender, genderConfidence, populations } = face;
-  if (!age || ageConfidence === undefined || !gender || genderConfidence === undefined || !populations)
+export function attributesOf({ age, ageConfidence, gender, genderConfidence }: Face): Attributes {
+  if (age === undefined || ageConfidence === undefined || !gender || genderConfidence === undefined)
     throw new TypeError("The face was analysed without attributes.");
-  return { age, ageConfidence, gender, genderConfidence, populations };
+  return { age, ageConfidence, gender, genderConfidence };
 }
 
 /** Returns the pose of a face. Throws if it was analysed without. */
@@ -141,8 +140,8 @@ export interface Analysis {
   readonly faces: readonly Face[];
 }
 
-/** The embedding of one face of an image. It has attributes if the call asked for them. */
-export interface Embedding extends FaceBasics, Partial<Attributes> {
+/** The embedding of one face of an image. */
+export interface Embedding extends FaceBasics {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;

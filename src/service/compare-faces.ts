@@ -118,7 +118,7 @@ function embedSource(
   attributes: boolean,
 ): Promise<ComparedFace> {
   const image = source.case === "image" ? source.value : undefined;
-  return call.embed("source", image, { boxes: optionalBox(box), attributes });
+  return call.embed("source", image, { boxes: optionalBox(box), populations: attributes });
 }
 
 async function embedTarget(

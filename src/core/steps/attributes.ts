@@ -1,7 +1,7 @@
 import { crop } from "../crop/crop.ts";
 import { cropTransform, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import { plausiblePopulations } from "../populations.ts";
+import { type Population, plausiblePopulations } from "../populations.ts";
 import { AGE_RANGES, type Attributes, type Pixels } from "../types.ts";
 import { alignmentTransform, rollOf, TEMPLATE_SIDE } from "./align.ts";
 import type { FivePoints } from "./detect.ts";
@@ -19,12 +19,17 @@ const RANGE_BY_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
 
 const MIN_GENDER_CONFIDENCE = 0.501;
 
+/** What the attribute network tells of a face. */
+interface EstimatedAttributes extends Attributes {
+  readonly populations: readonly Population[];
+}
+
 /** Estimates age range and gender of each face. */
 export async function estimateAttributes(
   network: Network,
   image: Pixels,
   faces: readonly { readonly points: FivePoints }[],
-): Promise<Attributes[]> {
+): Promise<EstimatedAttributes[]> {
   const crops = faces.map(({ points }) => {
     const aligned = alignmentTransform(points);
     const side = Math.hypot(aligned.a, aligned.b) * TEMPLATE_SIDE * MARGIN;

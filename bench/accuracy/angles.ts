@@ -2,11 +2,12 @@ import sharp from "sharp";
 import { boxCenter } from "../../src/core/geometry.ts";
 import { type Analyzer, distanceOf, MATCH_DISTANCE, type Point } from "../../src/core/index.ts";
 import { embedImage } from "../../tools/support/evaluation.ts";
+import { everyNth } from "../../tools/support/every-nth.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { median } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
-import { everyNth, isAt, type Subject } from "./subjects.ts";
+import { isAt, type Subject } from "./subjects.ts";
 
 const SUBJECTS = 40;
 const DEGREES = Array.from({ length: 23 }, (_, i) => 15 * (i + 1));

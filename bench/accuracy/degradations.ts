@@ -1,38 +1,14 @@
-import sharp from "sharp";
-import { longerSide } from "../../src/core/geometry.ts";
 import { type Analyzer, distanceOf, MATCH_DISTANCE } from "../../src/core/index.ts";
+import { DEGRADATIONS } from "../../tools/support/degradations.ts";
 import { embedImage } from "../../tools/support/evaluation.ts";
+import { everyNth } from "../../tools/support/every-nth.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
-import { createRandom } from "../../tools/support/random.ts";
 import { median, sum } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
-import { everyNth, isSameFace, resize, type Subject } from "./subjects.ts";
+import { isSameFace, type Subject } from "./subjects.ts";
 
 const SUBJECTS = 60;
-
-type Degrade = (subject: Subject) => Promise<Buffer>;
-
-const DEGRADATIONS: Readonly<Record<string, Degrade>> = {
-  none: async ({ photo }) => photo,
-  "blur, sigma 1": blur(1),
-  "blur, sigma 2": blur(2),
-  "blur, sigma 3": blur(3),
-  "blur, sigma 5": blur(5),
-  "JPEG quality 20": compress(20),
-  "JPEG quality 10": compress(10),
-  "JPEG quality 5": compress(5),
-  "noise, sigma 20": addNoise(20),
-  "noise, sigma 40": addNoise(40),
-  "brightness x 0.5": darken(0.5),
-  "brightness x 0.25": darken(0.25),
-  "brightness x 0.1": darken(0.1),
-  "face of 60 pixels": shrinkAndEnlarge(60),
-  "face of 40 pixels": shrinkAndEnlarge(40),
-  "face of 24 pixels": shrinkAndEnlarge(24),
-  "dark bar over the eyes": cover("#101010", 0.28, 0.48),
-  "mask over mouth and nose": cover("#c8d8e8", 0.55, 1),
-};
 
 /** What is found in photos that are degraded in one way. */
 export interface Degraded {
@@ -54,51 +30,6 @@ export function measureDegradations(analyzer: Analyzer, subjects: readonly Subje
     }
     return { name, photos: chosen.length, distances };
   });
-}
-
-function blur(sigma: number): Degrade {
-  return ({ photo }) => sharp(photo).blur(sigma).png().toBuffer();
-}
-
-function compress(quality: number): Degrade {
-  return ({ photo }) => sharp(photo).jpeg({ quality }).toBuffer();
-}
-
-/** Adds the same Gaussian noise to every photo. */
-function addNoise(sigma: number): Degrade {
-  return async ({ photo }) => {
-    const { data, info } = await sharp(photo).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    const random = createRandom(1);
-    const noisy = data.map((value) => Math.max(0, Math.min(255, value + sigma * gaussian(random))));
-    return sharp(noisy, { raw: info }).png().toBuffer();
-  };
-}
-
-/** Box-Muller transform. */
-function gaussian(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
-
-function darken(factor: number): Degrade {
-  return ({ photo }) => sharp(photo).linear(factor, 0).png().toBuffer();
-}
-
-/** Keeps only the detail of a face of this many pixels. */
-function shrinkAndEnlarge(pixels: number): Degrade {
-  return async ({ photo, width, height, box }) => {
-    const scale = pixels / longerSide(box);
-    return resize(await resize(photo, width * scale, height * scale), width, height);
-  };
-}
-
-/** Covers the face between two shares of the height of its box. */
-function cover(background: string, from: number, to: number): Degrade {
-  return ({ photo, box: { x1, y1, x2, y2 } }) => {
-    const [width, height] = [Math.round(x2 - x1), Math.round((to - from) * (y2 - y1))];
-    const input = { create: { width, height, channels: 3, background } } as const;
-    const [left, top] = [Math.round(x1), Math.round(y1 + from * (y2 - y1))];
-    return sharp(photo).composite([{ input, left, top }]).png().toBuffer();
-  };
 }
 
 /** Reports how many degraded faces are found, and how many match the person's other photo. */

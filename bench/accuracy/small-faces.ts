@@ -1,11 +1,13 @@
 import sharp from "sharp";
 import { boxCenter, longerSide } from "../../src/core/geometry.ts";
 import { type Analyzer, distanceOf, MATCH_DISTANCE } from "../../src/core/index.ts";
+import { resize } from "../../tools/support/degradations.ts";
+import { everyNth } from "../../tools/support/every-nth.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { median } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
-import { everyNth, isAt, resize, type Subject } from "./subjects.ts";
+import { isAt, type Subject } from "./subjects.ts";
 
 const SUBJECTS = 60;
 /** Height of the faces in pixels. */

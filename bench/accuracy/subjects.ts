@@ -1,9 +1,10 @@
 // Photos of the verification set that chapters change: turned, shrunk, degraded or tiled.
 import { readFileSync } from "node:fs";
-import sharp from "sharp";
 import { boxCenter, iou, longerSide, scaleBox } from "../../src/core/geometry.ts";
 import type { Analyzer, Box, Point, Vector } from "../../src/core/index.ts";
 import type { Pair } from "../../tools/support/datasets.ts";
+import { resize } from "../../tools/support/degradations.ts";
+import { everyNth } from "../../tools/support/every-nth.ts";
 import { mapWithProgress } from "../../tools/support/progress.ts";
 import { personOf } from "./false-match-curve.ts";
 
@@ -55,12 +56,6 @@ export async function readSubjects(
   });
 }
 
-/** Takes `count` items at equal distances, or all if there are fewer. */
-export function everyNth<T>(items: readonly T[], count: number): T[] {
-  const step = Math.max(1, items.length / count);
-  return Array.from({ length: Math.min(count, items.length) }, (_, i) => items[Math.floor(i * step)]!);
-}
-
 export function isSameFace(one: Box, other: Box): boolean {
   return iou(one, other) >= 0.3;
 }
@@ -69,9 +64,4 @@ export function isSameFace(one: Box, other: Box): boolean {
 export function isAt({ x, y }: Point, box: Box): boolean {
   const center = boxCenter(box);
   return Math.hypot(center.x - x, center.y - y) < longerSide(box) / 2;
-}
-
-/** Resizes an image and encodes it without loss. */
-export function resize(image: Buffer, width: number, height: number): Promise<Buffer> {
-  return sharp(image).resize(Math.round(width), Math.round(height), { fit: "fill" }).png().toBuffer();
 }

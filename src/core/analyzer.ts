@@ -10,8 +10,10 @@ import { chooseTargets, type SettledFace, settleFaces, type Target } from "./ste
 import { embed, embeddingIdentity } from "./steps/embed.ts";
 import { landmarks68 } from "./steps/landmarks68.ts";
 import { measureLight } from "./steps/light.ts";
-import { fitMeshes } from "./steps/mesh.ts";
+import { fitMeshes, type Mesh } from "./steps/mesh.ts";
 import { measurePose } from "./steps/pose.ts";
+import { type Quality, qualityOf } from "./steps/quality.ts";
+import { measureComponents } from "./steps/quality-measures.ts";
 import { checkBoxCount } from "./steps/selection.ts";
 import type {
   AnalyzeOptions,
@@ -99,14 +101,16 @@ async function embedFirstFace(call: Call<EmbedOptions>): Promise<Embedding> {
   const { width, height, facesFound, faces } = await selectFaces(call, "first");
   const [face] = faces;
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
-  const [mesh] = call.options.pose ? await meshFaces(call, [face]) : [];
-  const [attributes] = call.options.populations ? await attributesOfFaces(call, [face]) : [];
+  const { pose, quality, populations } = call.options;
+  const [mesh] = pose || quality ? await meshFaces(call, [face]) : [];
+  const [attributes] = populations ? await attributesOfFaces(call, [face]) : [];
   const [vector] = await embedFaces(call, [face]);
   return {
     ...{ width, height, facesFound },
     ...measureBasics(call.photo, face),
     ...(mesh && { pose: measurePose(mesh) }),
     ...(attributes && { populations: attributes.populations }),
+    ...(mesh && quality && { quality: await measureQuality(call.photo, face, mesh) }),
     vector: vector!,
   };
 }
@@ -116,6 +120,9 @@ async function measureFaces(call: Call<AnalyzeOptions>, faces: readonly SettledF
   const meshes = options.landmarks === false ? [] : await meshFaces(call, faces);
   const attributes = options.attributes === false ? [] : await attributesOfFaces(call, faces);
   const vectors = options.vectors ? await embedFaces(call, faces) : [];
+  const qualities: Quality[] = [];
+  if (options.quality)
+    for (const [i, mesh] of meshes.entries()) qualities.push(await measureQuality(photo, faces[i]!, mesh));
   return faces.map((face, i) => {
     const mesh = meshes[i];
     const pose = mesh && measurePose(mesh);
@@ -123,6 +130,7 @@ async function measureFaces(call: Call<AnalyzeOptions>, faces: readonly SettledF
     return {
       ...measureBasics(photo, face),
       ...(pose && { pose }),
+      ...(qualities[i] && { quality: qualities[i] }),
       landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
       ...attributes[i],
       ...(vectors[i] && { vector: vectors[i] }),
@@ -161,6 +169,15 @@ function measureBasics(photo: Photo, { box, presence, found }: SettledFace): Fac
     presence,
     light: measureLight(pixels, box),
   };
+}
+
+/** Measures the quality of a face in pixels of the decoded photo, which are what the embedding is made of. */
+async function measureQuality({ pixels }: Photo, face: SettledFace, mesh: Mesh): Promise<Quality> {
+  const { box, points, presence } = face;
+  const light = measureLight(pixels, box);
+  return qualityOf(
+    await measureComponents(pixels, { points, presence, light, mesh, pose: measurePose(mesh) }),
+  );
 }
 
 function fullSizePoint({ pixels, width, height }: Photo, { x, y }: Point): Point {

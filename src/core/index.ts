@@ -12,9 +12,18 @@ export { POPULATIONS, type Population } from "./populations.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
 export { VECTOR_NORM, VECTOR_SIZE, type Vector } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";
+export {
+  type ComponentQuality,
+  failingComponents,
+  isUsable,
+  MIN_USABLE_VALUE,
+  QUALITY_COMPONENTS,
+  type Quality,
+  type QualityComponent,
+} from "./steps/quality.ts";
 export { MAX_FACES, type Selection } from "./steps/selection.ts";
 export type * from "./types.ts";
-export { AGE_RANGES, attributesOf, poseOf } from "./types.ts";
+export { AGE_RANGES, attributesOf, poseOf, qualityFrom } from "./types.ts";
 
 /** Loads the networks. Open one analyzer and keep it: loading takes a second, and onnxruntime leaks each time. */
 export async function openAnalyzer({ modelsDir, digests, limits }: AnalyzerOptions): Promise<Analyzer> {

@@ -2,6 +2,7 @@ import type { ImageLimits } from "./image/limits.ts";
 import type { Population } from "./populations.ts";
 import type { Vector } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
+import type { Quality } from "./steps/quality.ts";
 import type { Selection } from "./steps/selection.ts";
 
 /** A point of an image in pixels, from the image's top left corner. Pixel centres lie at half-integers. */
@@ -60,6 +61,8 @@ export interface EmbedOptions extends CallOptions {
   readonly pose?: boolean | undefined;
   /** Also estimates the populations to which the face may belong, with the attribute network. */
   readonly populations?: boolean | undefined;
+  /** Also measures the quality and the pose. */
+  readonly quality?: boolean | undefined;
 }
 
 /** Options of `analyze`. */
@@ -68,6 +71,8 @@ export interface AnalyzeOptions extends CallOptions {
   readonly vectors?: boolean | undefined;
   /** `false` skips the mesh network; the faces then have no landmarks and no pose. */
   readonly landmarks?: boolean | undefined;
+  /** Also measures each face's quality. It needs the mesh, so `landmarks` must not be false. */
+  readonly quality?: boolean | undefined;
   /** `false` skips the attribute network; the faces then have no age and gender. */
   readonly attributes?: boolean | undefined;
   /** Measures only this many of the detected faces, the most prominent ones. Faces in boxes are all measured. */
@@ -108,6 +113,8 @@ export interface FaceBasics {
   readonly populations?: readonly Population[];
   /** Mean luma of the face, 0 to 255. */
   readonly light: number;
+  /** Missing if the call did not ask for it. */
+  readonly quality?: Quality;
 }
 
 /** One face of an analysed image. It has landmarks, pose and attributes unless the call turned them off. */
@@ -128,6 +135,12 @@ export function attributesOf({ age, ageConfidence, gender, genderConfidence }: F
 export function poseOf({ pose }: FaceBasics): Pose {
   if (!pose) throw new TypeError("The face was analysed without its pose.");
   return pose;
+}
+
+/** Returns the quality of a face. Throws if it was analysed without. */
+export function qualityFrom({ quality }: FaceBasics): Quality {
+  if (!quality) throw new TypeError("The face was analysed without its quality.");
+  return quality;
 }
 
 /** The faces of an image, the most prominent first. */

@@ -9,7 +9,7 @@ export const TEMPLATE_SIDE = 112;
 const SIZE = { width: TEMPLATE_SIDE, height: TEMPLATE_SIDE };
 
 /** Where the embedding network expects the five points. */
-const TEMPLATE: readonly Point[] = [
+export const TEMPLATE: readonly Point[] = [
   { x: 38.2946, y: 51.6963 },
   { x: 73.5318, y: 51.5014 },
   { x: 56.0252, y: 71.7366 },

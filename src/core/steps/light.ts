@@ -2,7 +2,7 @@ import { boxCenter, longerSide } from "../geometry.ts";
 import type { Box, Pixels } from "../types.ts";
 
 /** Luma coefficients (ITU-R BT.601). */
-const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };
+export const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };
 
 /** Large faces are sampled at 64 to 127 rows and columns, which is enough for a mean. */
 const MIN_SAMPLES_PER_SIDE = 64;

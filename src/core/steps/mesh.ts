@@ -31,7 +31,7 @@ const BOX_MARGIN = 1.45;
 const MESH_MARGIN = 1.4;
 
 /** Corners of the eyes: first of the eye on the left of an upright image, then of the other. */
-const EYE_CORNERS = [
+export const EYE_CORNERS = [
   [33, 133],
   [362, 263],
 ];

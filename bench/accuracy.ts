@@ -17,6 +17,7 @@ import { identificationChapter, measureIdentification } from "./accuracy/identif
 import { landmarksChapter, measureLandmarks } from "./accuracy/landmarks.ts";
 import { measureNonFaces, nonFacesChapter } from "./accuracy/non-faces.ts";
 import { calibrate, measureImpostors, populationsChapter } from "./accuracy/populations.ts";
+import { measureQuality, qualityChapter } from "./accuracy/quality.ts";
 import { measureSmallFaces, smallFacesChapter } from "./accuracy/small-faces.ts";
 import { readSubjects } from "./accuracy/subjects.ts";
 import { tradeoffPlot } from "./accuracy/tradeoff-plot.ts";
@@ -46,6 +47,7 @@ if (datasets.lfw.length > 0) {
     anglesChapter(await measureAngles(analyzer, subjects)),
     smallFacesChapter(await measureSmallFaces(analyzer, subjects)),
     degradationsChapter(await measureDegradations(analyzer, subjects)),
+    qualityChapter(await measureQuality(analyzer, datasets.lfw)),
   );
 }
 if (datasets.landmarks68.length > 0)

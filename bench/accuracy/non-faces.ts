@@ -45,12 +45,23 @@ export interface NonFaces {
   readonly falsePositives: number;
 }
 
-/** Looks for faces in textures, drawings and icons. */
-export function measureNonFaces(analyzer: Analyzer): Promise<NonFaces[]> {
+/** Images of one kind. */
+export interface NonFaceImages {
+  readonly kind: string;
+  readonly images: readonly CreateImage[];
+}
+
+/** Textures, drawings and icons. */
+export function nonFaceImages(): NonFaceImages[] {
   // The core blocks the loaders of formats that it does not accept, in the whole process.
   sharp.unblock({ operation: ["VipsForeignLoadSvg"] });
-  const kinds = Object.entries({ ...drawings(), "noise of several scales": noises(), icons: icons() });
-  return mapWithProgress("non-faces", kinds, async ([kind, images]) => {
+  const kinds = { ...drawings(), "noise of several scales": noises(), icons: icons() };
+  return Object.entries(kinds).map(([kind, images]) => ({ kind, images }));
+}
+
+/** Looks for faces in them. */
+export function measureNonFaces(analyzer: Analyzer): Promise<NonFaces[]> {
+  return mapWithProgress("non-faces", nonFaceImages(), async ({ kind, images }) => {
     const found = [];
     for (const image of images) {
       const { facesFound } = await analyzer.analyze(await image());

@@ -7,9 +7,10 @@ import {
   formatBins,
 } from "../../bench/accuracy/confidence-bins.ts";
 import { crowdsChapter } from "../../bench/accuracy/crowds.ts";
-import { everyNth } from "../../bench/accuracy/subjects.ts";
+import { missesAfterDiscarding } from "../../bench/accuracy/quality.ts";
 import { opencvChapter } from "../../bench/speed/opencv.ts";
 import type { AgeRange } from "../../src/core/index.ts";
+import { everyNth } from "../../tools/support/every-nth.ts";
 
 test("the worst angle counts, and faces that are not found have no distance", () => {
   const { figures } = anglesChapter([
@@ -31,6 +32,14 @@ test("the largest crowd counts", () => {
     { measured: "196 of 196", isMet: true },
     { measured: "2", isMet: true },
   ]);
+});
+
+test("the photos of the lowest quality are discarded first", () => {
+  const sample = (value: number, isMiss: boolean) => ({
+    ...{ degradation: "any", quality: { value, components: [] }, isMiss },
+  });
+  const samples = [sample(90, false), sample(20, true), sample(60, true), sample(80, false)];
+  expect([0, 0.25, 0.5, 1].map((share) => missesAfterDiscarding(samples, share))).toEqual([2, 1, 0, 0]);
 });
 
 test("subjects are taken at equal distances, and all if there are few", () => {

@@ -22,7 +22,7 @@ The id of a face is derived from the digest of its file. So the command can be r
 it was killed: it sends only the photos that are not enrolled yet.
 
   --skip-quality-check
-                 enrol also faces that are too small, too dark or turned away
+                 enrol also faces that are unsuited for recognition
 ${SERVER_HELP}  VISAGE_MAX_IMAGE_BYTES, VISAGE_IMAGE_FORMATS
                  size limit and formats of photos, as the service has them
 

@@ -70,14 +70,52 @@ export interface FaceQuality {
   readonly size: number;
   /** Mean luma of the face, 0 to 255. */
   readonly brightness: number;
-  /** What is wrong with the face. */
+  /** What makes the face unusable, the worst first. */
   readonly issues: readonly QualityIssue[];
-  /** Whether there are no issues. */
+  /** Whether the value is at least 82. */
   readonly usable: boolean;
+  /** How likely the face matches a good photo of the same person, 0 to 100 percent. */
+  readonly value: number;
+  /** What the value is the product of. */
+  readonly components: readonly ComponentQuality[];
 }
 
 /** A reason why a face is unsuited for recognition. */
-export type QualityIssue = "too_small" | "low_illumination" | "incorrect_pose";
+export type QualityIssue =
+  | "too_small"
+  | "low_illumination"
+  | "incorrect_pose"
+  | "overexposed"
+  | "blurred"
+  | "noisy"
+  | "eyes_covered"
+  | "face_covered"
+  | "doubtful_face"
+  | "cut_off";
+
+/** One component of the quality of a face. */
+export interface ComponentQuality {
+  readonly component: QualityComponent;
+  /** How likely the face matches if only this component harms it, 0 to 100 percent. */
+  readonly value: number;
+  /** What was measured; `QualityComponent` in the proto has the unit and range. */
+  readonly measure: number;
+}
+
+/** What is measured of a face to judge its quality. */
+export type QualityComponent =
+  | "inter_eye_distance"
+  | "illumination"
+  | "over_exposure"
+  | "sharpness"
+  | "noise"
+  | "yaw"
+  | "pitch"
+  | "roll"
+  | "eyes_visible"
+  | "face_occlusion"
+  | "detection_confidence"
+  | "crop";
 
 /** An apparent age. */
 export interface ApparentAge {

@@ -9,6 +9,7 @@ import {
   Feature as FeatureNumber,
   Gender,
   Population as PopulationNumber,
+  QualityComponent as QualityComponentNumber,
   QualityIssue as QualityIssueNumber,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { ImageFields } from "./image-input.ts";
@@ -21,6 +22,7 @@ import type {
   FaceInput,
   ImageAnalysis,
   Population,
+  QualityComponent,
   QualityIssue,
   Template,
 } from "./types.ts";
@@ -107,6 +109,12 @@ function faceFromMessage(face: Face): AnalyzedFace {
       brightness: quality.brightness,
       issues: quality.issues.map((issue) => textOf(QualityIssueNumber, issue) as QualityIssue),
       usable: quality.usable,
+      value: quality.value,
+      components: quality.components.map(({ component, value, measure }) => ({
+        component: textOf(QualityComponentNumber, component) as QualityComponent,
+        value,
+        measure,
+      })),
     },
     age: age && {
       range: `${age.minYears}-${age.maxYears}`,

@@ -67,6 +67,9 @@ export const ERRORS = {
   faceTooSmall: row("3101", Code.FailedPrecondition, 422, "Face too Small", { stage: "quality" }),
   lowIllumination: row("3102", Code.FailedPrecondition, 422, "Low Illumination", { stage: "quality" }),
   incorrectPose: row("3103", Code.FailedPrecondition, 422, "Incorrect Pose", { stage: "quality" }),
+  lowQuality: row("3104", Code.FailedPrecondition, 422, "The face is unsuited for recognition.", {
+    stage: "quality",
+  }),
   noUserId: row(
     "4001",
     Code.Unauthenticated,

@@ -111,6 +111,7 @@ async function analyzeImage(
   const analysis = await call.analyze("image", image, {
     boxes,
     landmarks: features.has(Feature.LANDMARKS) || features.has(Feature.QUALITY),
+    quality: features.has(Feature.QUALITY),
     attributes: features.has(Feature.ATTRIBUTES),
     vectors: features.has(Feature.EMBEDDING),
     maxFaces: maxFaces || undefined,

@@ -41,6 +41,8 @@ export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
   faceTooSmall: ERRORS.faceTooSmall.text,
   lowIllumination: ERRORS.lowIllumination.text,
   incorrectPose: ERRORS.incorrectPose.text,
+  // Only enrolment in galleries has this error.
+  lowQuality: TEXTS.process,
   noUserId: TEXTS.details,
   unknownUser: TEXTS.details,
   noSubscription: TEXTS.plan,

@@ -22,7 +22,7 @@ import {
 } from "./gallery-messages.ts";
 import { identifyFaces } from "./identify-faces.ts";
 import { importFaces } from "./import-faces.ts";
-import { requireQuality } from "./quality.ts";
+import { requireUsable } from "./quality.ts";
 import { vectorFrom } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { messageFromBox } from "./typed-messages.ts";
@@ -169,8 +169,8 @@ async function faceToEnrol(
   if (source.case === "embedding") return { vector: vectorFrom("source.embedding", source.value, model) };
   const face = await call.embed("source", source.value, {
     boxes: optionalBox(box),
-    pose: !skipQualityCheck,
+    quality: !skipQualityCheck,
   });
-  if (!skipQualityCheck) requireQuality(face, "source");
+  if (!skipQualityCheck) requireUsable(face, "source");
   return face;
 }

@@ -13,6 +13,7 @@ import {
   type Point as PointMessage,
   PointSchema,
   Population,
+  QualityComponent,
   QualityIssue,
   type QualitySchema,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -22,12 +23,16 @@ import {
   attributesOf,
   type Box,
   type AgeRange as CoreAgeRange,
+  type QualityComponent as CoreComponent,
   type Population as CorePopulation,
   type Face,
+  failingComponents,
+  isUsable,
   type Point,
+  qualityFrom,
 } from "../core/index.ts";
 import { sizeFromBox } from "./face-messages.ts";
-import { type QualityIssueKind, qualityIssues } from "./quality.ts";
+import { wholeValue } from "./quality.ts";
 
 const AGE_RANGES: Readonly<Record<CoreAgeRange, AgeRange>> = {
   "0-10": AgeRange.FROM_0_TO_10,
@@ -55,10 +60,20 @@ export const POPULATIONS: Readonly<Record<CorePopulation, Population>> = {
   age10Up: Population.AGE_10_AND_OLDER,
 };
 
-const QUALITY_ISSUES: Readonly<Record<QualityIssueKind, QualityIssue>> = {
-  faceTooSmall: QualityIssue.TOO_SMALL,
-  lowIllumination: QualityIssue.LOW_ILLUMINATION,
-  incorrectPose: QualityIssue.INCORRECT_POSE,
+/** The message of each component, and the issue if it makes a face unusable. */
+const COMPONENTS: Readonly<Record<CoreComponent, readonly [QualityComponent, QualityIssue]>> = {
+  interEyeDistance: [QualityComponent.INTER_EYE_DISTANCE, QualityIssue.TOO_SMALL],
+  illumination: [QualityComponent.ILLUMINATION, QualityIssue.LOW_ILLUMINATION],
+  overExposure: [QualityComponent.OVER_EXPOSURE, QualityIssue.OVEREXPOSED],
+  sharpness: [QualityComponent.SHARPNESS, QualityIssue.BLURRED],
+  noise: [QualityComponent.NOISE, QualityIssue.NOISY],
+  yaw: [QualityComponent.YAW, QualityIssue.INCORRECT_POSE],
+  pitch: [QualityComponent.PITCH, QualityIssue.INCORRECT_POSE],
+  roll: [QualityComponent.ROLL, QualityIssue.INCORRECT_POSE],
+  eyesVisible: [QualityComponent.EYES_VISIBLE, QualityIssue.EYES_COVERED],
+  faceOcclusion: [QualityComponent.FACE_OCCLUSION, QualityIssue.FACE_COVERED],
+  detectionConfidence: [QualityComponent.DETECTION_CONFIDENCE, QualityIssue.DOUBTFUL_FACE],
+  crop: [QualityComponent.CROP, QualityIssue.CUT_OFF],
 };
 
 /** Converts the faces of an image, with the features that were asked for. */
@@ -110,12 +125,19 @@ function messageFromPoint({ x, y }: Point): PointMessage {
 }
 
 function qualityOf(face: Face): MessageInitShape<typeof QualitySchema> {
-  const issues = qualityIssues(face);
+  const quality = qualityFrom(face);
+  const issues = failingComponents(quality).map(({ component }) => COMPONENTS[component][1]);
   return {
     size: Math.min(...sizeFromBox(face.box)),
     brightness: Math.fround(face.light),
-    issues: issues.map((issue) => QUALITY_ISSUES[issue]),
-    usable: issues.length === 0,
+    issues: [...new Set(issues)],
+    usable: isUsable(quality),
+    value: wholeValue(quality),
+    components: quality.components.map((one) => ({
+      component: COMPONENTS[one.component][0],
+      value: wholeValue(one),
+      measure: Math.fround(one.measure),
+    })),
   };
 }
 

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { FaceAnalysisService, FeatureSchema, Population } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import {
+  FaceAnalysisService,
+  FeatureSchema,
+  Population,
+  QualityComponentSchema,
+  QualityIssueSchema,
+} from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { fileVariableNames, readConfig, variableNames } from "../../src/config.ts";
 import { POPULATIONS } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
@@ -205,6 +211,14 @@ test("docs/typed-api.md has the false match rates and thresholds of every popula
     ),
   ]);
   expect(rows.map(([name, , ...figures]) => [name, ...figures])).toEqual(expected);
+});
+
+test("docs/typed-api.md lists every component of quality and every issue", () => {
+  const rows = tableRows(sectionUnder(readMarkdown("docs/typed-api.md"), "Quality"));
+  const [, ...components] = QualityComponentSchema.values.map(({ name }) => name);
+  const [, ...issues] = QualityIssueSchema.values.map(({ name }) => name);
+  expect(rows.map(([component]) => `QUALITY_COMPONENT_${component}`)).toEqual(components);
+  expect(new Set(rows.map(([, issue]) => `QUALITY_ISSUE_${issue}`))).toEqual(new Set(issues));
 });
 
 test("docs/typed-api.md shows an error as the service writes it", () => {

@@ -17,6 +17,8 @@ import {
   Feature,
   Gender,
   Population,
+  QualityComponent,
+  QualityComponentSchema,
   QualityIssue,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { RunningService } from "../../src/main.ts";
@@ -198,9 +200,18 @@ describe("AnalyzeImage", () => {
   test("names what is wrong with a face", async () => {
     const { faces } = await analyze({ image: PHOTO, boxes: [WOMAN_IN_1] });
     expect(faces[0]!.quality).toMatchObject({ issues: [], usable: true });
-    const small = await analyze({ image: image(await shrink(photograph(1), 8)), maxFaces: 1 });
-    expect(small.faces[0]!.quality!.usable).toBe(false);
-    expect(small.faces[0]!.quality!.issues).toContain(QualityIssue.TOO_SMALL);
+    expect(faces[0]!.quality!.value).toBeGreaterThanOrEqual(82);
+    const { components } = faces[0]!.quality!;
+    const [, ...known] = QualityComponentSchema.values.map(({ number }) => number);
+    expect(components.map(({ component }) => component)).toEqual(known);
+    const illumination = components.find(({ component }) => component === QualityComponent.ILLUMINATION);
+    expect(illumination!.measure).toBe(faces[0]!.quality!.brightness);
+    const { default: sharp } = await import("sharp");
+    const blurred = await sharp(photograph(3)).blur(25).jpeg().toBuffer();
+    const [face] = (await analyze({ image: image(blurred), maxFaces: 1 })).faces;
+    expect(face!.quality!.usable).toBe(false);
+    expect(face!.quality!.issues[0]).toBe(QualityIssue.BLURRED);
+    expect(face!.quality!.value).toBeLessThan(82);
   });
 });
 
@@ -390,11 +401,3 @@ describe("over REST", () => {
     expect(await response.json()).toMatchObject({ reason: "BAD_REQUEST", message: /source: image: / });
   });
 });
-
-async function shrink(photo: Uint8Array, factor: number): Promise<Buffer> {
-  const { default: sharp } = await import("sharp");
-  return sharp(photo)
-    .resize({ width: Math.round(1920 / factor) })
-    .png()
-    .toBuffer();
-}

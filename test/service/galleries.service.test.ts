@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { FaceSourceSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
@@ -259,6 +260,35 @@ describe("errors", () => {
     const request = { galleryId, personId: "a", source: fromImage(2, unsuited.box) };
     expect((await errorOf(galleries.enrolFace(request)))[0]).toBe("FailedPrecondition");
     await galleries.enrolFace({ ...request, skipQualityCheck: true });
+  });
+
+  test("of a blurred photo name the component, its value and the remedy; a dark photo is enrolled", async () => {
+    const { galleries } = clientOf(USER);
+    await galleries.createGallery({ galleryId });
+    const changed = async (photo: Sharp): Promise<Source> => ({
+      source: {
+        case: "image",
+        value: { source: { case: "content", value: await photo.jpeg().toBuffer() } },
+      },
+      box: WOMAN_IN_3,
+    });
+    const blurred = await changed(sharp(photograph(3)).blur(20));
+    const request = { galleryId, personId: "a", source: blurred };
+    const error = await galleries.enrolFace(request).then(
+      () => expect.fail("The call succeeded."),
+      (fault: unknown) => ConnectError.from(fault),
+    );
+    expect(error.rawMessage).toMatch(
+      /^The sharpness is \d\d? of 100\. Hold the camera still and focus on the face\.$/,
+    );
+    expect(error.findDetails(ErrorInfoSchema)[0]).toMatchObject({
+      reason: "LOW_QUALITY",
+      metadata: { reasons: expect.stringMatching(/^LOW_QUALITY/), stage: "quality", image: "source" },
+    });
+    expect(error.findDetails(ErrorInfoSchema)[0]!.metadata.components).toMatch(/^SHARPNESS=\d+(,|$)/);
+    await galleries.enrolFace({ ...request, skipQualityCheck: true });
+    const dark = await changed(sharp(photograph(3)).linear(0.25, 0));
+    await galleries.enrolFace({ galleryId, personId: "b", source: dark });
   });
 });
 

@@ -48,6 +48,7 @@ export const OPERATION_ERRORS: Readonly<Record<string, readonly ErrorKind[]>> = 
     "faceTooSmall",
     "lowIllumination",
     "incorrectPose",
+    "lowQuality",
     "galleryNotFound",
     "tooManyFaces",
     "tooManyFacesOfPerson",

@@ -39,6 +39,7 @@ const FORMATS: Readonly<Record<string, RequestFormat>> = {
 };
 
 const SHARE = { minimum: 0, maximum: 1 };
+const PERCENT = { minimum: 0, maximum: 100 };
 
 const FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.AnalyzeImageRequest.max_faces": { minimum: 0, maximum: 256 },
@@ -48,6 +49,8 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.Face.presence": SHARE,
   "visage.v1.Face.prominence": SHARE,
   "visage.v1.Quality.brightness": { minimum: 0, maximum: 255 },
+  "visage.v1.Quality.value": PERCENT,
+  "visage.v1.ComponentQuality.value": PERCENT,
   "visage.v1.Age.confidence": SHARE,
   "visage.v1.GenderEstimate.confidence": SHARE,
   // With maxItems, TypeScript generators declare a tuple of 128 elements.

@@ -85,6 +85,12 @@ export const REMEDIES: Readonly<Record<ErrorKind, Remedy>> = {
     cause: "The quality check is on and the face is turned by more than 50 degrees.",
     remedy: "Use an image in which the person looks at the camera, or turn the check off.",
   },
+  lowQuality: {
+    cause:
+      "An enrolment checks the quality, and the face is blurred, grainy, overexposed, covered or cut off.",
+    remedy:
+      "The message names the worst component and what to do. Use a better photo, or set `skip_quality_check`.",
+  },
   noUserId: {
     cause: "No header has a key. Some proxies drop headers with an underscore, such as `user_id`.",
     remedy: "Send `Authorization: Bearer KEY`.",

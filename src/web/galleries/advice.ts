@@ -6,9 +6,6 @@ export const ADVICE: Readonly<Record<string, string>> = {
   "2013":
     "Create a new gallery and enrol the photos again: templates of different models cannot be compared.",
   "3001": "Use a photo in which the face is larger, brighter or turned to the camera.",
-  "3101": "Use a photo with a larger face.",
-  "3102": "Use a brighter photo.",
-  "3103": "Use a photo in which the face is turned to the camera.",
   "4002": "Check your user id for typing errors, or ask the operator of this service.",
   "5006": "Try again shortly.",
   "6001": "It may have been deleted. Reload the page.",

@@ -3,7 +3,7 @@ import { RequestError } from "../site/request-error.ts";
 import { ADVICE, TITLES } from "./advice.ts";
 
 /** The codes of faces that are unsuited for recognition but can be enrolled nevertheless. */
-const QUALITY_CODES = ["3101", "3102", "3103"];
+const QUALITY_CODES = ["3101", "3102", "3103", "3104"];
 
 /** Whether a photo was rejected for its quality only. */
 export function isQualityFailure(error: unknown): boolean {
@@ -21,8 +21,6 @@ export function failureText(error: unknown): string {
   if (!(error instanceof RequestError)) throw error;
   const { code = "" } = error.facts;
   const advice = ADVICE[code];
-  const text = TITLES[code] ?? error.message;
-  // The messages about quality are those of the specification, without a full stop.
-  const title = /[.!?]$/.test(text) ? text : `${text}.`;
+  const title = TITLES[code] ?? error.message;
   return advice ? `${title} ${advice}` : title;
 }

@@ -87,6 +87,7 @@ export const ADVICE: Readonly<Record<string, Advice>> = {
     text: "The face must be turned by at most 50 degrees. Turn off the quality check to see the measured angle.",
     retry: false,
   },
+  "3104": { text: "Use a sharp photo of an uncovered face that looks at the camera.", retry: false },
   "4001": { title: "Enter a user id.", text: "The field is below the photos.", retry: false },
   "4002": {
     title: "This user id is not accepted.",

@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/face_analysis.proto.
  */
 export const file_visage_v1_face_analysis: GenFile = /*@__PURE__*/
-  fileDesc("Ch12aXNhZ2UvdjEvZmFjZV9hbmFseXNpcy5wcm90bxIJdmlzYWdlLnYxIjMKBUltYWdlEhEKB2NvbnRlbnQYASABKAxIABINCgN1cmwYAiABKAlIAEIICgZzb3VyY2UiKgoJSW1hZ2VTaXplEg0KBXdpZHRoGAEgASgFEg4KBmhlaWdodBgCIAEoBSI9CgtCb3VuZGluZ0JveBIKCgJ4MRgBIAEoAhIKCgJ5MRgCIAEoAhIKCgJ4MhgDIAEoAhIKCgJ5MhgEIAEoAiIdCgVQb2ludBIJCgF4GAEgASgCEgkKAXkYAiABKAIirgEKE0FuYWx5emVJbWFnZVJlcXVlc3QSJQoFaW1hZ2UYASABKAsyEC52aXNhZ2UudjEuSW1hZ2VCBOJBAQISKgoIZmVhdHVyZXMYAiADKA4yEi52aXNhZ2UudjEuRmVhdHVyZUIE4kEBARIrCgVib3hlcxgDIAMoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveEIE4kEBARIXCgltYXhfZmFjZXMYBCABKAVCBOJBAQEidQoUQW5hbHl6ZUltYWdlUmVzcG9uc2USKAoKaW1hZ2Vfc2l6ZRgBIAEoCzIULnZpc2FnZS52MS5JbWFnZVNpemUSHgoFZmFjZXMYAiADKAsyDy52aXNhZ2UudjEuRmFjZRITCgtmYWNlc19mb3VuZBgDIAEoBSJgChRBbmFseXplSW1hZ2VzUmVxdWVzdBIRCgNrZXkYASABKAlCBOJBAQESNQoHcmVxdWVzdBgCIAEoCzIeLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXF1ZXN0QgTiQQECIogBChVBbmFseXplSW1hZ2VzUmVzcG9uc2USCwoDa2V5GAEgASgJEjMKCHJlc3BvbnNlGAIgASgLMh8udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlc3BvbnNlSAASIwoFZXJyb3IYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAQggKBnJlc3VsdCLxAgoERmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSHAoPZGV0ZWN0aW9uX3Njb3JlGAIgASgCSACIAQESIwoJbGFuZG1hcmtzGAMgAygLMhAudmlzYWdlLnYxLlBvaW50Eh0KBHBvc2UYBCABKAsyDy52aXNhZ2UudjEuUG9zZRIjCgdxdWFsaXR5GAUgASgLMhIudmlzYWdlLnYxLlF1YWxpdHkSGwoDYWdlGAYgASgLMg4udmlzYWdlLnYxLkFnZRIpCgZnZW5kZXIYByABKAsyGS52aXNhZ2UudjEuR2VuZGVyRXN0aW1hdGUSJwoJZW1iZWRkaW5nGAggASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIQCghwcmVzZW5jZRgJIAEoAhIXCgpwcm9taW5lbmNlGAogASgCSAGIAQFCEgoQX2RldGVjdGlvbl9zY29yZUINCgtfcHJvbWluZW5jZSIwCgRQb3NlEgsKA3lhdxgBIAEoAhINCgVwaXRjaBgCIAEoAhIMCgRyb2xsGAMgASgCImQKB1F1YWxpdHkSDAoEc2l6ZRgBIAEoBRISCgpicmlnaHRuZXNzGAIgASgCEicKBmlzc3VlcxgDIAMoDjIXLnZpc2FnZS52MS5RdWFsaXR5SXNzdWUSDgoGdXNhYmxlGAQgASgIImMKA0FnZRIiCgVyYW5nZRgBIAEoDjITLnZpc2FnZS52MS5BZ2VSYW5nZRIRCgltaW5feWVhcnMYAiABKAUSEQoJbWF4X3llYXJzGAMgASgFEhIKCmNvbmZpZGVuY2UYBCABKAIiRgoOR2VuZGVyRXN0aW1hdGUSIAoFdmFsdWUYASABKA4yES52aXNhZ2UudjEuR2VuZGVyEhIKCmNvbmZpZGVuY2UYAiABKAIiNgoJRW1iZWRkaW5nEhQKBnZhbHVlcxgBIAMoAkIE4kEBAhITCgVtb2RlbBgCIAEoCUIE4kEBAiKPAQoKRmFjZVNvdXJjZRIhCgVpbWFnZRgBIAEoCzIQLnZpc2FnZS52MS5JbWFnZUgAEikKCWVtYmVkZGluZxgCIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmdIABIpCgNib3gYAyABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3hCBOJBAQFCCAoGc291cmNlIrABChNDb21wYXJlRmFjZXNSZXF1ZXN0EisKBnNvdXJjZRgBIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEisKBnRhcmdldBgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEiIKFG1heF9mYWxzZV9tYXRjaF9yYXRlGAMgASgCQgTiQQEBEhsKDWFzc3VtZV9hZHVsdHMYBCABKAhCBOJBAQEiuwEKFENvbXBhcmVGYWNlc1Jlc3BvbnNlEiUKB21hdGNoZXMYASADKAsyFC52aXNhZ2UudjEuRmFjZU1hdGNoEhEKCXRocmVzaG9sZBgCIAEoAhIYChBmYWxzZV9tYXRjaF9yYXRlGAMgASgCEhQKDGV4dHJhcG9sYXRlZBgEIAEoCBIqCgpzb3VyY2VfYm94GAUgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94Eg0KBW1vZGVsGAYgASgJIqYCCglGYWNlTWF0Y2gSIwoDYm94GAEgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCGRpc3RhbmNlGAIgASgCEhIKCmNvbmZpZGVuY2UYAyABKAISDwoHbWF0Y2hlZBgEIAEoCBIRCgl0aHJlc2hvbGQYBSABKAISGAoQZmFsc2VfbWF0Y2hfcmF0ZRgGIAEoAhIUCgxleHRyYXBvbGF0ZWQYByABKAgSKQoKcG9wdWxhdGlvbhgIIAEoDjIVLnZpc2FnZS52MS5Qb3B1bGF0aW9uEhcKD2NhbmRpZGF0ZXNfb25seRgJIAEoCBI2ChFjYW5kaWRhdGVzX3JlYXNvbhgKIAEoDjIbLnZpc2FnZS52MS5DYW5kaWRhdGVzUmVhc29uKn0KB0ZlYXR1cmUSFwoTRkVBVFVSRV9VTlNQRUNJRklFRBAAEhUKEUZFQVRVUkVfTEFORE1BUktTEAESFgoSRkVBVFVSRV9BVFRSSUJVVEVTEAISFQoRRkVBVFVSRV9FTUJFRERJTkcQAxITCg9GRUFUVVJFX1FVQUxJVFkQBCq2AQoIQWdlUmFuZ2USGQoVQUdFX1JBTkdFX1VOU1BFQ0lGSUVEEAASGgoWQUdFX1JBTkdFX0ZST01fMF9UT18xMBABEhsKF0FHRV9SQU5HRV9GUk9NXzEwX1RPXzIwEAISGwoXQUdFX1JBTkdFX0ZST01fMjBfVE9fNDAQAxIbChdBR0VfUkFOR0VfRlJPTV80MF9UT182MBAEEhwKGEFHRV9SQU5HRV9GUk9NXzYwX1RPXzEwMBAFKkQKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAiqQAQoMUXVhbGl0eUlzc3VlEh0KGVFVQUxJVFlfSVNTVUVfVU5TUEVDSUZJRUQQABIbChdRVUFMSVRZX0lTU1VFX1RPT19TTUFMTBABEiIKHlFVQUxJVFlfSVNTVUVfTE9XX0lMTFVNSU5BVElPThACEiAKHFFVQUxJVFlfSVNTVUVfSU5DT1JSRUNUX1BPU0UQAyqzAgoKUG9wdWxhdGlvbhIaChZQT1BVTEFUSU9OX1VOU1BFQ0lGSUVEEAASGQoVUE9QVUxBVElPTl9BR0VfMF9UT18yEAESGQoVUE9QVUxBVElPTl9BR0VfM19UT185EAISGwoXUE9QVUxBVElPTl9BR0VfMTBfVE9fMTkQAxIdChlQT1BVTEFUSU9OX1dPTUVOXzIwX1RPXzU5EAQSGwoXUE9QVUxBVElPTl9NRU5fMjBfVE9fNTkQBRIhCh1QT1BVTEFUSU9OX1dPTUVOXzYwX0FORF9PTERFUhAGEh8KG1BPUFVMQVRJT05fTUVOXzYwX0FORF9PTERFUhAHEhUKEVBPUFVMQVRJT05fQURVTFRTEAgSHwobUE9QVUxBVElPTl9BR0VfMTBfQU5EX09MREVSEAkqewoQQ2FuZGlkYXRlc1JlYXNvbhIhCh1DQU5ESURBVEVTX1JFQVNPTl9VTlNQRUNJRklFRBAAEiIKHkNBTkRJREFURVNfUkVBU09OX0dBTExFUllfU0laRRABEiAKHENBTkRJREFURVNfUkVBU09OX1BPUFVMQVRJT04QAjL6AgoTRmFjZUFuYWx5c2lzU2VydmljZRJxCgxBbmFseXplSW1hZ2USHi52aXNhZ2UudjEuQW5hbHl6ZUltYWdlUmVxdWVzdBofLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXNwb25zZSIgkAICgtPkkwIXOgEqIhIvdjEvaW1hZ2VzOmFuYWx5emUSfgoNQW5hbHl6ZUltYWdlcxIfLnZpc2FnZS52MS5BbmFseXplSW1hZ2VzUmVxdWVzdBogLnZpc2FnZS52MS5BbmFseXplSW1hZ2VzUmVzcG9uc2UiJpACAoLT5JMCHToBKiIYL3YxL2ltYWdlczphbmFseXplU3RyZWFtKAEwARJwCgxDb21wYXJlRmFjZXMSHi52aXNhZ2UudjEuQ29tcGFyZUZhY2VzUmVxdWVzdBofLnZpc2FnZS52MS5Db21wYXJlRmFjZXNSZXNwb25zZSIfkAICgtPkkwIWOgEqIhEvdjEvZmFjZXM6Y29tcGFyZUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_rpc_status]);
+  fileDesc("Ch12aXNhZ2UvdjEvZmFjZV9hbmFseXNpcy5wcm90bxIJdmlzYWdlLnYxIjMKBUltYWdlEhEKB2NvbnRlbnQYASABKAxIABINCgN1cmwYAiABKAlIAEIICgZzb3VyY2UiKgoJSW1hZ2VTaXplEg0KBXdpZHRoGAEgASgFEg4KBmhlaWdodBgCIAEoBSI9CgtCb3VuZGluZ0JveBIKCgJ4MRgBIAEoAhIKCgJ5MRgCIAEoAhIKCgJ4MhgDIAEoAhIKCgJ5MhgEIAEoAiIdCgVQb2ludBIJCgF4GAEgASgCEgkKAXkYAiABKAIirgEKE0FuYWx5emVJbWFnZVJlcXVlc3QSJQoFaW1hZ2UYASABKAsyEC52aXNhZ2UudjEuSW1hZ2VCBOJBAQISKgoIZmVhdHVyZXMYAiADKA4yEi52aXNhZ2UudjEuRmVhdHVyZUIE4kEBARIrCgVib3hlcxgDIAMoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveEIE4kEBARIXCgltYXhfZmFjZXMYBCABKAVCBOJBAQEidQoUQW5hbHl6ZUltYWdlUmVzcG9uc2USKAoKaW1hZ2Vfc2l6ZRgBIAEoCzIULnZpc2FnZS52MS5JbWFnZVNpemUSHgoFZmFjZXMYAiADKAsyDy52aXNhZ2UudjEuRmFjZRITCgtmYWNlc19mb3VuZBgDIAEoBSJgChRBbmFseXplSW1hZ2VzUmVxdWVzdBIRCgNrZXkYASABKAlCBOJBAQESNQoHcmVxdWVzdBgCIAEoCzIeLnZpc2FnZS52MS5BbmFseXplSW1hZ2VSZXF1ZXN0QgTiQQECIogBChVBbmFseXplSW1hZ2VzUmVzcG9uc2USCwoDa2V5GAEgASgJEjMKCHJlc3BvbnNlGAIgASgLMh8udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlc3BvbnNlSAASIwoFZXJyb3IYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1c0gAQggKBnJlc3VsdCLxAgoERmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSHAoPZGV0ZWN0aW9uX3Njb3JlGAIgASgCSACIAQESIwoJbGFuZG1hcmtzGAMgAygLMhAudmlzYWdlLnYxLlBvaW50Eh0KBHBvc2UYBCABKAsyDy52aXNhZ2UudjEuUG9zZRIjCgdxdWFsaXR5GAUgASgLMhIudmlzYWdlLnYxLlF1YWxpdHkSGwoDYWdlGAYgASgLMg4udmlzYWdlLnYxLkFnZRIpCgZnZW5kZXIYByABKAsyGS52aXNhZ2UudjEuR2VuZGVyRXN0aW1hdGUSJwoJZW1iZWRkaW5nGAggASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIQCghwcmVzZW5jZRgJIAEoAhIXCgpwcm9taW5lbmNlGAogASgCSAGIAQFCEgoQX2RldGVjdGlvbl9zY29yZUINCgtfcHJvbWluZW5jZSIwCgRQb3NlEgsKA3lhdxgBIAEoAhINCgVwaXRjaBgCIAEoAhIMCgRyb2xsGAMgASgCIqQBCgdRdWFsaXR5EgwKBHNpemUYASABKAUSEgoKYnJpZ2h0bmVzcxgCIAEoAhInCgZpc3N1ZXMYAyADKA4yFy52aXNhZ2UudjEuUXVhbGl0eUlzc3VlEg4KBnVzYWJsZRgEIAEoCBINCgV2YWx1ZRgFIAEoBRIvCgpjb21wb25lbnRzGAYgAygLMhsudmlzYWdlLnYxLkNvbXBvbmVudFF1YWxpdHkiYgoQQ29tcG9uZW50UXVhbGl0eRIuCgljb21wb25lbnQYASABKA4yGy52aXNhZ2UudjEuUXVhbGl0eUNvbXBvbmVudBINCgV2YWx1ZRgCIAEoBRIPCgdtZWFzdXJlGAMgASgCImMKA0FnZRIiCgVyYW5nZRgBIAEoDjITLnZpc2FnZS52MS5BZ2VSYW5nZRIRCgltaW5feWVhcnMYAiABKAUSEQoJbWF4X3llYXJzGAMgASgFEhIKCmNvbmZpZGVuY2UYBCABKAIiRgoOR2VuZGVyRXN0aW1hdGUSIAoFdmFsdWUYASABKA4yES52aXNhZ2UudjEuR2VuZGVyEhIKCmNvbmZpZGVuY2UYAiABKAIiNgoJRW1iZWRkaW5nEhQKBnZhbHVlcxgBIAMoAkIE4kEBAhITCgVtb2RlbBgCIAEoCUIE4kEBAiKPAQoKRmFjZVNvdXJjZRIhCgVpbWFnZRgBIAEoCzIQLnZpc2FnZS52MS5JbWFnZUgAEikKCWVtYmVkZGluZxgCIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmdIABIpCgNib3gYAyABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3hCBOJBAQFCCAoGc291cmNlIrABChNDb21wYXJlRmFjZXNSZXF1ZXN0EisKBnNvdXJjZRgBIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEisKBnRhcmdldBgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEiIKFG1heF9mYWxzZV9tYXRjaF9yYXRlGAMgASgCQgTiQQEBEhsKDWFzc3VtZV9hZHVsdHMYBCABKAhCBOJBAQEiuwEKFENvbXBhcmVGYWNlc1Jlc3BvbnNlEiUKB21hdGNoZXMYASADKAsyFC52aXNhZ2UudjEuRmFjZU1hdGNoEhEKCXRocmVzaG9sZBgCIAEoAhIYChBmYWxzZV9tYXRjaF9yYXRlGAMgASgCEhQKDGV4dHJhcG9sYXRlZBgEIAEoCBIqCgpzb3VyY2VfYm94GAUgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94Eg0KBW1vZGVsGAYgASgJIqYCCglGYWNlTWF0Y2gSIwoDYm94GAEgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCGRpc3RhbmNlGAIgASgCEhIKCmNvbmZpZGVuY2UYAyABKAISDwoHbWF0Y2hlZBgEIAEoCBIRCgl0aHJlc2hvbGQYBSABKAISGAoQZmFsc2VfbWF0Y2hfcmF0ZRgGIAEoAhIUCgxleHRyYXBvbGF0ZWQYByABKAgSKQoKcG9wdWxhdGlvbhgIIAEoDjIVLnZpc2FnZS52MS5Qb3B1bGF0aW9uEhcKD2NhbmRpZGF0ZXNfb25seRgJIAEoCBI2ChFjYW5kaWRhdGVzX3JlYXNvbhgKIAEoDjIbLnZpc2FnZS52MS5DYW5kaWRhdGVzUmVhc29uKn0KB0ZlYXR1cmUSFwoTRkVBVFVSRV9VTlNQRUNJRklFRBAAEhUKEUZFQVRVUkVfTEFORE1BUktTEAESFgoSRkVBVFVSRV9BVFRSSUJVVEVTEAISFQoRRkVBVFVSRV9FTUJFRERJTkcQAxITCg9GRUFUVVJFX1FVQUxJVFkQBCq2AQoIQWdlUmFuZ2USGQoVQUdFX1JBTkdFX1VOU1BFQ0lGSUVEEAASGgoWQUdFX1JBTkdFX0ZST01fMF9UT18xMBABEhsKF0FHRV9SQU5HRV9GUk9NXzEwX1RPXzIwEAISGwoXQUdFX1JBTkdFX0ZST01fMjBfVE9fNDAQAxIbChdBR0VfUkFOR0VfRlJPTV80MF9UT182MBAEEhwKGEFHRV9SQU5HRV9GUk9NXzYwX1RPXzEwMBAFKkQKBkdlbmRlchIWChJHRU5ERVJfVU5TUEVDSUZJRUQQABIRCg1HRU5ERVJfRkVNQUxFEAESDwoLR0VOREVSX01BTEUQAirfAgoMUXVhbGl0eUlzc3VlEh0KGVFVQUxJVFlfSVNTVUVfVU5TUEVDSUZJRUQQABIbChdRVUFMSVRZX0lTU1VFX1RPT19TTUFMTBABEiIKHlFVQUxJVFlfSVNTVUVfTE9XX0lMTFVNSU5BVElPThACEiAKHFFVQUxJVFlfSVNTVUVfSU5DT1JSRUNUX1BPU0UQAxIdChlRVUFMSVRZX0lTU1VFX09WRVJFWFBPU0VEEAQSGQoVUVVBTElUWV9JU1NVRV9CTFVSUkVEEAUSFwoTUVVBTElUWV9JU1NVRV9OT0lTWRAGEh4KGlFVQUxJVFlfSVNTVUVfRVlFU19DT1ZFUkVEEAcSHgoaUVVBTElUWV9JU1NVRV9GQUNFX0NPVkVSRUQQCBIfChtRVUFMSVRZX0lTU1VFX0RPVUJURlVMX0ZBQ0UQCRIZChVRVUFMSVRZX0lTU1VFX0NVVF9PRkYQCirMAwoQUXVhbGl0eUNvbXBvbmVudBIhCh1RVUFMSVRZX0NPTVBPTkVOVF9VTlNQRUNJRklFRBAAEigKJFFVQUxJVFlfQ09NUE9ORU5UX0lOVEVSX0VZRV9ESVNUQU5DRRABEiIKHlFVQUxJVFlfQ09NUE9ORU5UX0lMTFVNSU5BVElPThACEiMKH1FVQUxJVFlfQ09NUE9ORU5UX09WRVJfRVhQT1NVUkUQAxIfChtRVUFMSVRZX0NPTVBPTkVOVF9TSEFSUE5FU1MQBBIbChdRVUFMSVRZX0NPTVBPTkVOVF9OT0lTRRAFEhkKFVFVQUxJVFlfQ09NUE9ORU5UX1lBVxAGEhsKF1FVQUxJVFlfQ09NUE9ORU5UX1BJVENIEAcSGgoWUVVBTElUWV9DT01QT05FTlRfUk9MTBAIEiIKHlFVQUxJVFlfQ09NUE9ORU5UX0VZRVNfVklTSUJMRRAJEiQKIFFVQUxJVFlfQ09NUE9ORU5UX0ZBQ0VfT0NDTFVTSU9OEAoSKgomUVVBTElUWV9DT01QT05FTlRfREVURUNUSU9OX0NPTkZJREVOQ0UQCxIaChZRVUFMSVRZX0NPTVBPTkVOVF9DUk9QEAwqswIKClBvcHVsYXRpb24SGgoWUE9QVUxBVElPTl9VTlNQRUNJRklFRBAAEhkKFVBPUFVMQVRJT05fQUdFXzBfVE9fMhABEhkKFVBPUFVMQVRJT05fQUdFXzNfVE9fORACEhsKF1BPUFVMQVRJT05fQUdFXzEwX1RPXzE5EAMSHQoZUE9QVUxBVElPTl9XT01FTl8yMF9UT181ORAEEhsKF1BPUFVMQVRJT05fTUVOXzIwX1RPXzU5EAUSIQodUE9QVUxBVElPTl9XT01FTl82MF9BTkRfT0xERVIQBhIfChtQT1BVTEFUSU9OX01FTl82MF9BTkRfT0xERVIQBxIVChFQT1BVTEFUSU9OX0FEVUxUUxAIEh8KG1BPUFVMQVRJT05fQUdFXzEwX0FORF9PTERFUhAJKnsKEENhbmRpZGF0ZXNSZWFzb24SIQodQ0FORElEQVRFU19SRUFTT05fVU5TUEVDSUZJRUQQABIiCh5DQU5ESURBVEVTX1JFQVNPTl9HQUxMRVJZX1NJWkUQARIgChxDQU5ESURBVEVTX1JFQVNPTl9QT1BVTEFUSU9OEAIy+gIKE0ZhY2VBbmFseXNpc1NlcnZpY2UScQoMQW5hbHl6ZUltYWdlEh4udmlzYWdlLnYxLkFuYWx5emVJbWFnZVJlcXVlc3QaHy52aXNhZ2UudjEuQW5hbHl6ZUltYWdlUmVzcG9uc2UiIJACAoLT5JMCFzoBKiISL3YxL2ltYWdlczphbmFseXplEn4KDUFuYWx5emVJbWFnZXMSHy52aXNhZ2UudjEuQW5hbHl6ZUltYWdlc1JlcXVlc3QaIC52aXNhZ2UudjEuQW5hbHl6ZUltYWdlc1Jlc3BvbnNlIiaQAgKC0+STAh06ASoiGC92MS9pbWFnZXM6YW5hbHl6ZVN0cmVhbSgBMAEScAoMQ29tcGFyZUZhY2VzEh4udmlzYWdlLnYxLkNvbXBhcmVGYWNlc1JlcXVlc3QaHy52aXNhZ2UudjEuQ29tcGFyZUZhY2VzUmVzcG9uc2UiH5ACAoLT5JMCFjoBKiIRL3YxL2ZhY2VzOmNvbXBhcmVCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_rpc_status]);
 
 /**
  * An image: its bytes, or the URL to fetch it from. One of the two is required.
@@ -351,7 +351,7 @@ export type Face = Message<"visage.v1.Face"> & {
   pose?: Pose | undefined;
 
   /**
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    *
    * @generated from field: visage.v1.Quality quality = 5;
    */
@@ -458,18 +458,33 @@ export type Quality = Message<"visage.v1.Quality"> & {
   brightness: number;
 
   /**
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    *
    * @generated from field: repeated visage.v1.QualityIssue issues = 3;
    */
   issues: QualityIssue[];
 
   /**
-   * Whether there are no issues.
+   * Whether the value is at least 82.
    *
    * @generated from field: bool usable = 4;
    */
   usable: boolean;
+
+  /**
+   * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+   * docs/accuracy.md).
+   *
+   * @generated from field: int32 value = 5;
+   */
+  value: number;
+
+  /**
+   * What the value is the product of, in the order of QualityComponent.
+   *
+   * @generated from field: repeated visage.v1.ComponentQuality components = 6;
+   */
+  components: ComponentQuality[];
 };
 
 /**
@@ -478,6 +493,41 @@ export type Quality = Message<"visage.v1.Quality"> & {
  */
 export const QualitySchema: GenMessage<Quality> = /*@__PURE__*/
   messageDesc(file_visage_v1_face_analysis, 10);
+
+/**
+ * One component of the quality of a face.
+ *
+ * @generated from message visage.v1.ComponentQuality
+ */
+export type ComponentQuality = Message<"visage.v1.ComponentQuality"> & {
+  /**
+   * Which component it is.
+   *
+   * @generated from field: visage.v1.QualityComponent component = 1;
+   */
+  component: QualityComponent;
+
+  /**
+   * How likely the face matches if only this component harms it, 0 to 100 percent.
+   *
+   * @generated from field: int32 value = 2;
+   */
+  value: number;
+
+  /**
+   * What was measured, in the unit and range of the component.
+   *
+   * @generated from field: float measure = 3;
+   */
+  measure: number;
+};
+
+/**
+ * Describes the message visage.v1.ComponentQuality.
+ * Use `create(ComponentQualitySchema)` to create a new message.
+ */
+export const ComponentQualitySchema: GenMessage<ComponentQuality> = /*@__PURE__*/
+  messageDesc(file_visage_v1_face_analysis, 11);
 
 /**
  * An apparent age.
@@ -519,7 +569,7 @@ export type Age = Message<"visage.v1.Age"> & {
  * Use `create(AgeSchema)` to create a new message.
  */
 export const AgeSchema: GenMessage<Age> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 11);
+  messageDesc(file_visage_v1_face_analysis, 12);
 
 /**
  * An apparent gender.
@@ -547,7 +597,7 @@ export type GenderEstimate = Message<"visage.v1.GenderEstimate"> & {
  * Use `create(GenderEstimateSchema)` to create a new message.
  */
 export const GenderEstimateSchema: GenMessage<GenderEstimate> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 12);
+  messageDesc(file_visage_v1_face_analysis, 13);
 
 /**
  * A face as a vector, for recognition.
@@ -577,7 +627,7 @@ export type Embedding = Message<"visage.v1.Embedding"> & {
  * Use `create(EmbeddingSchema)` to create a new message.
  */
 export const EmbeddingSchema: GenMessage<Embedding> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 13);
+  messageDesc(file_visage_v1_face_analysis, 14);
 
 /**
  * A face in an image, or its embedding. One of the two is required.
@@ -619,7 +669,7 @@ export type FaceSource = Message<"visage.v1.FaceSource"> & {
  * Use `create(FaceSourceSchema)` to create a new message.
  */
 export const FaceSourceSchema: GenMessage<FaceSource> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 14);
+  messageDesc(file_visage_v1_face_analysis, 15);
 
 /**
  * A request of CompareFaces.
@@ -662,7 +712,7 @@ export type CompareFacesRequest = Message<"visage.v1.CompareFacesRequest"> & {
  * Use `create(CompareFacesRequestSchema)` to create a new message.
  */
 export const CompareFacesRequestSchema: GenMessage<CompareFacesRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 15);
+  messageDesc(file_visage_v1_face_analysis, 16);
 
 /**
  * The result of CompareFaces.
@@ -718,7 +768,7 @@ export type CompareFacesResponse = Message<"visage.v1.CompareFacesResponse"> & {
  * Use `create(CompareFacesResponseSchema)` to create a new message.
  */
 export const CompareFacesResponseSchema: GenMessage<CompareFacesResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 16);
+  messageDesc(file_visage_v1_face_analysis, 17);
 
 /**
  * The comparison with one face of the target.
@@ -802,7 +852,7 @@ export type FaceMatch = Message<"visage.v1.FaceMatch"> & {
  * Use `create(FaceMatchSchema)` to create a new message.
  */
 export const FaceMatchSchema: GenMessage<FaceMatch> = /*@__PURE__*/
-  messageDesc(file_visage_v1_face_analysis, 17);
+  messageDesc(file_visage_v1_face_analysis, 18);
 
 /**
  * A part of the result that a caller may choose.
@@ -942,7 +992,7 @@ export const GenderSchema: GenEnum<Gender> = /*@__PURE__*/
   enumDesc(file_visage_v1_face_analysis, 2);
 
 /**
- * A reason why a face is unsuited for recognition.
+ * A reason why a face is unsuited for recognition: a component of its quality with a low value.
  *
  * @generated from enum visage.v1.QualityIssue
  */
@@ -955,25 +1005,74 @@ export enum QualityIssue {
   UNSPECIFIED = 0,
 
   /**
-   * The face is narrower or lower than 60 pixels.
+   * The face has too few pixels: INTER_EYE_DISTANCE.
    *
    * @generated from enum value: QUALITY_ISSUE_TOO_SMALL = 1;
    */
   TOO_SMALL = 1,
 
   /**
-   * The brightness is below 70.
+   * The face is too dark: ILLUMINATION.
    *
    * @generated from enum value: QUALITY_ISSUE_LOW_ILLUMINATION = 2;
    */
   LOW_ILLUMINATION = 2,
 
   /**
-   * The yaw is beyond 50 degrees to either side.
+   * The face is turned or tilted too far: YAW, PITCH or ROLL.
    *
    * @generated from enum value: QUALITY_ISSUE_INCORRECT_POSE = 3;
    */
   INCORRECT_POSE = 3,
+
+  /**
+   * The face has too many white pixels: OVER_EXPOSURE.
+   *
+   * @generated from enum value: QUALITY_ISSUE_OVEREXPOSED = 4;
+   */
+  OVEREXPOSED = 4,
+
+  /**
+   * The face is blurred or was enlarged: SHARPNESS.
+   *
+   * @generated from enum value: QUALITY_ISSUE_BLURRED = 5;
+   */
+  BLURRED = 5,
+
+  /**
+   * The face is grainy: NOISE.
+   *
+   * @generated from enum value: QUALITY_ISSUE_NOISY = 6;
+   */
+  NOISY = 6,
+
+  /**
+   * The eyes are covered: EYES_VISIBLE.
+   *
+   * @generated from enum value: QUALITY_ISSUE_EYES_COVERED = 7;
+   */
+  EYES_COVERED = 7,
+
+  /**
+   * Parts of the face are covered, or cannot be told: FACE_OCCLUSION.
+   *
+   * @generated from enum value: QUALITY_ISSUE_FACE_COVERED = 8;
+   */
+  FACE_COVERED = 8,
+
+  /**
+   * It may not be a face: DETECTION_CONFIDENCE.
+   *
+   * @generated from enum value: QUALITY_ISSUE_DOUBTFUL_FACE = 9;
+   */
+  DOUBTFUL_FACE = 9,
+
+  /**
+   * The border of the image cuts the face off: CROP.
+   *
+   * @generated from enum value: QUALITY_ISSUE_CUT_OFF = 10;
+   */
+  CUT_OFF = 10,
 }
 
 /**
@@ -981,6 +1080,114 @@ export enum QualityIssue {
  */
 export const QualityIssueSchema: GenEnum<QualityIssue> = /*@__PURE__*/
   enumDesc(file_visage_v1_face_analysis, 3);
+
+/**
+ * A component of the quality of a face, named after ISO/IEC 29794-5 where it has a name. Each has a measure with a unit.
+ *
+ * @generated from enum visage.v1.QualityComponent
+ */
+export enum QualityComponent {
+  /**
+   * Never returned.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The distance between the eyes in pixels, as if the face were turned to the camera. A photo whose longer side exceeds
+   * 2048 pixels is measured at 1024.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_INTER_EYE_DISTANCE = 1;
+   */
+  INTER_EYE_DISTANCE = 1,
+
+  /**
+   * Mean luma of the face, 0 to 255.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_ILLUMINATION = 2;
+   */
+  ILLUMINATION = 2,
+
+  /**
+   * Share of the face that is white, 0 to 1.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_OVER_EXPOSURE = 3;
+   */
+  OVER_EXPOSURE = 3,
+
+  /**
+   * Contrast of details of 4 pixels, as a share of that of details of 8 pixels, in a crop with 35 pixels between the
+   * eyes. About 0.7 for a sharp photo and 0.35 for a blurred one.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_SHARPNESS = 4;
+   */
+  SHARPNESS = 4,
+
+  /**
+   * Contrast of details of 1 pixel, as a share of that of details of 2 pixels, in the same crop. About 0.4 for a clean
+   * photo and 1 for a grainy one; 0 or more.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_NOISE = 5;
+   */
+  NOISE = 5,
+
+  /**
+   * How far the face is turned to either side, 0 to 180 degrees.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_YAW = 6;
+   */
+  YAW = 6,
+
+  /**
+   * How far the face looks up or down, 0 to 97 degrees.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_PITCH = 7;
+   */
+  PITCH = 7,
+
+  /**
+   * How far the head is tilted to either side, 0 to 180 degrees. A tilted face is turned upright before it is compared.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_ROLL = 8;
+   */
+  ROLL = 8,
+
+  /**
+   * Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_EYES_VISIBLE = 9;
+   */
+  EYES_VISIBLE = 9,
+
+  /**
+   * Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
+   * the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_FACE_OCCLUSION = 10;
+   */
+  FACE_OCCLUSION = 10,
+
+  /**
+   * Face.presence, 0 to 1.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_DETECTION_CONFIDENCE = 11;
+   */
+  DETECTION_CONFIDENCE = 11,
+
+  /**
+   * Share of the crop that is compared that lies in the image, 0 to 1.
+   *
+   * @generated from enum value: QUALITY_COMPONENT_CROP = 12;
+   */
+  CROP = 12,
+}
+
+/**
+ * Describes the enum visage.v1.QualityComponent.
+ */
+export const QualityComponentSchema: GenEnum<QualityComponent> = /*@__PURE__*/
+  enumDesc(file_visage_v1_face_analysis, 4);
 
 /**
  * The people for whom a rate of false matches holds: two different people of this population are compared. How often
@@ -1064,7 +1271,7 @@ export enum Population {
  * Describes the enum visage.v1.Population.
  */
 export const PopulationSchema: GenEnum<Population> = /*@__PURE__*/
-  enumDesc(file_visage_v1_face_analysis, 4);
+  enumDesc(file_visage_v1_face_analysis, 5);
 
 /**
  * Why nearest faces are candidates for a person to judge, and no matches.
@@ -1098,7 +1305,7 @@ export enum CandidatesReason {
  * Describes the enum visage.v1.CandidatesReason.
  */
 export const CandidatesReasonSchema: GenEnum<CandidatesReason> = /*@__PURE__*/
-  enumDesc(file_visage_v1_face_analysis, 5);
+  enumDesc(file_visage_v1_face_analysis, 6);
 
 /**
  * Analyses the faces in images. The results are the same as those of face.v1.FaceService, before its rounding.

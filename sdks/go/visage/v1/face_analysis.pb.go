@@ -213,33 +213,61 @@ func (Gender) EnumDescriptor() ([]byte, []int) {
 	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{2}
 }
 
-// A reason why a face is unsuited for recognition.
+// A reason why a face is unsuited for recognition: a component of its quality with a low value.
 type QualityIssue int32
 
 const (
 	// Never returned.
 	QualityIssue_QUALITY_ISSUE_UNSPECIFIED QualityIssue = 0
-	// The face is narrower or lower than 60 pixels.
+	// The face has too few pixels: INTER_EYE_DISTANCE.
 	QualityIssue_QUALITY_ISSUE_TOO_SMALL QualityIssue = 1
-	// The brightness is below 70.
+	// The face is too dark: ILLUMINATION.
 	QualityIssue_QUALITY_ISSUE_LOW_ILLUMINATION QualityIssue = 2
-	// The yaw is beyond 50 degrees to either side.
+	// The face is turned or tilted too far: YAW, PITCH or ROLL.
 	QualityIssue_QUALITY_ISSUE_INCORRECT_POSE QualityIssue = 3
+	// The face has too many white pixels: OVER_EXPOSURE.
+	QualityIssue_QUALITY_ISSUE_OVEREXPOSED QualityIssue = 4
+	// The face is blurred or was enlarged: SHARPNESS.
+	QualityIssue_QUALITY_ISSUE_BLURRED QualityIssue = 5
+	// The face is grainy: NOISE.
+	QualityIssue_QUALITY_ISSUE_NOISY QualityIssue = 6
+	// The eyes are covered: EYES_VISIBLE.
+	QualityIssue_QUALITY_ISSUE_EYES_COVERED QualityIssue = 7
+	// Parts of the face are covered, or cannot be told: FACE_OCCLUSION.
+	QualityIssue_QUALITY_ISSUE_FACE_COVERED QualityIssue = 8
+	// It may not be a face: DETECTION_CONFIDENCE.
+	QualityIssue_QUALITY_ISSUE_DOUBTFUL_FACE QualityIssue = 9
+	// The border of the image cuts the face off: CROP.
+	QualityIssue_QUALITY_ISSUE_CUT_OFF QualityIssue = 10
 )
 
 // Enum value maps for QualityIssue.
 var (
 	QualityIssue_name = map[int32]string{
-		0: "QUALITY_ISSUE_UNSPECIFIED",
-		1: "QUALITY_ISSUE_TOO_SMALL",
-		2: "QUALITY_ISSUE_LOW_ILLUMINATION",
-		3: "QUALITY_ISSUE_INCORRECT_POSE",
+		0:  "QUALITY_ISSUE_UNSPECIFIED",
+		1:  "QUALITY_ISSUE_TOO_SMALL",
+		2:  "QUALITY_ISSUE_LOW_ILLUMINATION",
+		3:  "QUALITY_ISSUE_INCORRECT_POSE",
+		4:  "QUALITY_ISSUE_OVEREXPOSED",
+		5:  "QUALITY_ISSUE_BLURRED",
+		6:  "QUALITY_ISSUE_NOISY",
+		7:  "QUALITY_ISSUE_EYES_COVERED",
+		8:  "QUALITY_ISSUE_FACE_COVERED",
+		9:  "QUALITY_ISSUE_DOUBTFUL_FACE",
+		10: "QUALITY_ISSUE_CUT_OFF",
 	}
 	QualityIssue_value = map[string]int32{
 		"QUALITY_ISSUE_UNSPECIFIED":      0,
 		"QUALITY_ISSUE_TOO_SMALL":        1,
 		"QUALITY_ISSUE_LOW_ILLUMINATION": 2,
 		"QUALITY_ISSUE_INCORRECT_POSE":   3,
+		"QUALITY_ISSUE_OVEREXPOSED":      4,
+		"QUALITY_ISSUE_BLURRED":          5,
+		"QUALITY_ISSUE_NOISY":            6,
+		"QUALITY_ISSUE_EYES_COVERED":     7,
+		"QUALITY_ISSUE_FACE_COVERED":     8,
+		"QUALITY_ISSUE_DOUBTFUL_FACE":    9,
+		"QUALITY_ISSUE_CUT_OFF":          10,
 	}
 )
 
@@ -268,6 +296,103 @@ func (x QualityIssue) Number() protoreflect.EnumNumber {
 // Deprecated: Use QualityIssue.Descriptor instead.
 func (QualityIssue) EnumDescriptor() ([]byte, []int) {
 	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{3}
+}
+
+// A component of the quality of a face, named after ISO/IEC 29794-5 where it has a name. Each has a measure with a unit.
+type QualityComponent int32
+
+const (
+	// Never returned.
+	QualityComponent_QUALITY_COMPONENT_UNSPECIFIED QualityComponent = 0
+	// The distance between the eyes in pixels, as if the face were turned to the camera. A photo whose longer side exceeds
+	// 2048 pixels is measured at 1024.
+	QualityComponent_QUALITY_COMPONENT_INTER_EYE_DISTANCE QualityComponent = 1
+	// Mean luma of the face, 0 to 255.
+	QualityComponent_QUALITY_COMPONENT_ILLUMINATION QualityComponent = 2
+	// Share of the face that is white, 0 to 1.
+	QualityComponent_QUALITY_COMPONENT_OVER_EXPOSURE QualityComponent = 3
+	// Contrast of details of 4 pixels, as a share of that of details of 8 pixels, in a crop with 35 pixels between the
+	// eyes. About 0.7 for a sharp photo and 0.35 for a blurred one.
+	QualityComponent_QUALITY_COMPONENT_SHARPNESS QualityComponent = 4
+	// Contrast of details of 1 pixel, as a share of that of details of 2 pixels, in the same crop. About 0.4 for a clean
+	// photo and 1 for a grainy one; 0 or more.
+	QualityComponent_QUALITY_COMPONENT_NOISE QualityComponent = 5
+	// How far the face is turned to either side, 0 to 180 degrees.
+	QualityComponent_QUALITY_COMPONENT_YAW QualityComponent = 6
+	// How far the face looks up or down, 0 to 97 degrees.
+	QualityComponent_QUALITY_COMPONENT_PITCH QualityComponent = 7
+	// How far the head is tilted to either side, 0 to 180 degrees. A tilted face is turned upright before it is compared.
+	QualityComponent_QUALITY_COMPONENT_ROLL QualityComponent = 8
+	// Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered.
+	QualityComponent_QUALITY_COMPONENT_EYES_VISIBLE QualityComponent = 9
+	// Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
+	// the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+	QualityComponent_QUALITY_COMPONENT_FACE_OCCLUSION QualityComponent = 10
+	// Face.presence, 0 to 1.
+	QualityComponent_QUALITY_COMPONENT_DETECTION_CONFIDENCE QualityComponent = 11
+	// Share of the crop that is compared that lies in the image, 0 to 1.
+	QualityComponent_QUALITY_COMPONENT_CROP QualityComponent = 12
+)
+
+// Enum value maps for QualityComponent.
+var (
+	QualityComponent_name = map[int32]string{
+		0:  "QUALITY_COMPONENT_UNSPECIFIED",
+		1:  "QUALITY_COMPONENT_INTER_EYE_DISTANCE",
+		2:  "QUALITY_COMPONENT_ILLUMINATION",
+		3:  "QUALITY_COMPONENT_OVER_EXPOSURE",
+		4:  "QUALITY_COMPONENT_SHARPNESS",
+		5:  "QUALITY_COMPONENT_NOISE",
+		6:  "QUALITY_COMPONENT_YAW",
+		7:  "QUALITY_COMPONENT_PITCH",
+		8:  "QUALITY_COMPONENT_ROLL",
+		9:  "QUALITY_COMPONENT_EYES_VISIBLE",
+		10: "QUALITY_COMPONENT_FACE_OCCLUSION",
+		11: "QUALITY_COMPONENT_DETECTION_CONFIDENCE",
+		12: "QUALITY_COMPONENT_CROP",
+	}
+	QualityComponent_value = map[string]int32{
+		"QUALITY_COMPONENT_UNSPECIFIED":          0,
+		"QUALITY_COMPONENT_INTER_EYE_DISTANCE":   1,
+		"QUALITY_COMPONENT_ILLUMINATION":         2,
+		"QUALITY_COMPONENT_OVER_EXPOSURE":        3,
+		"QUALITY_COMPONENT_SHARPNESS":            4,
+		"QUALITY_COMPONENT_NOISE":                5,
+		"QUALITY_COMPONENT_YAW":                  6,
+		"QUALITY_COMPONENT_PITCH":                7,
+		"QUALITY_COMPONENT_ROLL":                 8,
+		"QUALITY_COMPONENT_EYES_VISIBLE":         9,
+		"QUALITY_COMPONENT_FACE_OCCLUSION":       10,
+		"QUALITY_COMPONENT_DETECTION_CONFIDENCE": 11,
+		"QUALITY_COMPONENT_CROP":                 12,
+	}
+)
+
+func (x QualityComponent) Enum() *QualityComponent {
+	p := new(QualityComponent)
+	*p = x
+	return p
+}
+
+func (x QualityComponent) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (QualityComponent) Descriptor() protoreflect.EnumDescriptor {
+	return file_visage_v1_face_analysis_proto_enumTypes[4].Descriptor()
+}
+
+func (QualityComponent) Type() protoreflect.EnumType {
+	return &file_visage_v1_face_analysis_proto_enumTypes[4]
+}
+
+func (x QualityComponent) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use QualityComponent.Descriptor instead.
+func (QualityComponent) EnumDescriptor() ([]byte, []int) {
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{4}
 }
 
 // The people for whom a rate of false matches holds: two different people of this population are compared. How often
@@ -336,11 +461,11 @@ func (x Population) String() string {
 }
 
 func (Population) Descriptor() protoreflect.EnumDescriptor {
-	return file_visage_v1_face_analysis_proto_enumTypes[4].Descriptor()
+	return file_visage_v1_face_analysis_proto_enumTypes[5].Descriptor()
 }
 
 func (Population) Type() protoreflect.EnumType {
-	return &file_visage_v1_face_analysis_proto_enumTypes[4]
+	return &file_visage_v1_face_analysis_proto_enumTypes[5]
 }
 
 func (x Population) Number() protoreflect.EnumNumber {
@@ -349,7 +474,7 @@ func (x Population) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Population.Descriptor instead.
 func (Population) EnumDescriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{4}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{5}
 }
 
 // Why nearest faces are candidates for a person to judge, and no matches.
@@ -389,11 +514,11 @@ func (x CandidatesReason) String() string {
 }
 
 func (CandidatesReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_visage_v1_face_analysis_proto_enumTypes[5].Descriptor()
+	return file_visage_v1_face_analysis_proto_enumTypes[6].Descriptor()
 }
 
 func (CandidatesReason) Type() protoreflect.EnumType {
-	return &file_visage_v1_face_analysis_proto_enumTypes[5]
+	return &file_visage_v1_face_analysis_proto_enumTypes[6]
 }
 
 func (x CandidatesReason) Number() protoreflect.EnumNumber {
@@ -402,7 +527,7 @@ func (x CandidatesReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CandidatesReason.Descriptor instead.
 func (CandidatesReason) EnumDescriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{5}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{6}
 }
 
 // An image: its bytes, or the URL to fetch it from. One of the two is required.
@@ -979,7 +1104,7 @@ type Face struct {
 	Landmarks []*Point `protobuf:"bytes,3,rep,name=landmarks,proto3" json:"landmarks,omitempty"`
 	// Orientation of the head, if the request asked for LANDMARKS or QUALITY.
 	Pose *Pose `protobuf:"bytes,4,opt,name=pose,proto3" json:"pose,omitempty"`
-	// Whether the face is suited for recognition, if the request asked for QUALITY.
+	// Whether the face is suited for recognition, and why, if the request asked for QUALITY.
 	Quality *Quality `protobuf:"bytes,5,opt,name=quality,proto3" json:"quality,omitempty"`
 	// Apparent age, if the request asked for ATTRIBUTES.
 	Age *Age `protobuf:"bytes,6,opt,name=age,proto3" json:"age,omitempty"`
@@ -1168,10 +1293,15 @@ type Quality struct {
 	Size int32 `protobuf:"varint,1,opt,name=size,proto3" json:"size,omitempty"`
 	// Mean luma of the face, 0 to 255.
 	Brightness float32 `protobuf:"fixed32,2,opt,name=brightness,proto3" json:"brightness,omitempty"`
-	// Why the face is unsuited for recognition; empty if it is suited.
+	// Why the face is unsuited for recognition, the worst first; empty if it is usable.
 	Issues []QualityIssue `protobuf:"varint,3,rep,packed,name=issues,proto3,enum=visage.v1.QualityIssue" json:"issues,omitempty"`
-	// Whether there are no issues.
-	Usable        bool `protobuf:"varint,4,opt,name=usable,proto3" json:"usable,omitempty"`
+	// Whether the value is at least 82.
+	Usable bool `protobuf:"varint,4,opt,name=usable,proto3" json:"usable,omitempty"`
+	// How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+	// docs/accuracy.md).
+	Value int32 `protobuf:"varint,5,opt,name=value,proto3" json:"value,omitempty"`
+	// What the value is the product of, in the order of QualityComponent.
+	Components    []*ComponentQuality `protobuf:"bytes,6,rep,name=components,proto3" json:"components,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1234,6 +1364,84 @@ func (x *Quality) GetUsable() bool {
 	return false
 }
 
+func (x *Quality) GetValue() int32 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *Quality) GetComponents() []*ComponentQuality {
+	if x != nil {
+		return x.Components
+	}
+	return nil
+}
+
+// One component of the quality of a face.
+type ComponentQuality struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which component it is.
+	Component QualityComponent `protobuf:"varint,1,opt,name=component,proto3,enum=visage.v1.QualityComponent" json:"component,omitempty"`
+	// How likely the face matches if only this component harms it, 0 to 100 percent.
+	Value int32 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	// What was measured, in the unit and range of the component.
+	Measure       float32 `protobuf:"fixed32,3,opt,name=measure,proto3" json:"measure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComponentQuality) Reset() {
+	*x = ComponentQuality{}
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComponentQuality) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComponentQuality) ProtoMessage() {}
+
+func (x *ComponentQuality) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComponentQuality.ProtoReflect.Descriptor instead.
+func (*ComponentQuality) Descriptor() ([]byte, []int) {
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ComponentQuality) GetComponent() QualityComponent {
+	if x != nil {
+		return x.Component
+	}
+	return QualityComponent_QUALITY_COMPONENT_UNSPECIFIED
+}
+
+func (x *ComponentQuality) GetValue() int32 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *ComponentQuality) GetMeasure() float32 {
+	if x != nil {
+		return x.Measure
+	}
+	return 0
+}
+
 // An apparent age.
 type Age struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1251,7 +1459,7 @@ type Age struct {
 
 func (x *Age) Reset() {
 	*x = Age{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[11]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1471,7 @@ func (x *Age) String() string {
 func (*Age) ProtoMessage() {}
 
 func (x *Age) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[11]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1484,7 @@ func (x *Age) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Age.ProtoReflect.Descriptor instead.
 func (*Age) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{11}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Age) GetRange() AgeRange {
@@ -1320,7 +1528,7 @@ type GenderEstimate struct {
 
 func (x *GenderEstimate) Reset() {
 	*x = GenderEstimate{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[12]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1540,7 @@ func (x *GenderEstimate) String() string {
 func (*GenderEstimate) ProtoMessage() {}
 
 func (x *GenderEstimate) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[12]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1553,7 @@ func (x *GenderEstimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenderEstimate.ProtoReflect.Descriptor instead.
 func (*GenderEstimate) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{12}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GenderEstimate) GetValue() Gender {
@@ -1377,7 +1585,7 @@ type Embedding struct {
 
 func (x *Embedding) Reset() {
 	*x = Embedding{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[13]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1389,7 +1597,7 @@ func (x *Embedding) String() string {
 func (*Embedding) ProtoMessage() {}
 
 func (x *Embedding) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[13]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1402,7 +1610,7 @@ func (x *Embedding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Embedding.ProtoReflect.Descriptor instead.
 func (*Embedding) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{13}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Embedding) GetValues() []float32 {
@@ -1435,7 +1643,7 @@ type FaceSource struct {
 
 func (x *FaceSource) Reset() {
 	*x = FaceSource{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[14]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1655,7 @@ func (x *FaceSource) String() string {
 func (*FaceSource) ProtoMessage() {}
 
 func (x *FaceSource) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[14]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1668,7 @@ func (x *FaceSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FaceSource.ProtoReflect.Descriptor instead.
 func (*FaceSource) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{14}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FaceSource) GetSource() isFaceSource_Source {
@@ -1531,7 +1739,7 @@ type CompareFacesRequest struct {
 
 func (x *CompareFacesRequest) Reset() {
 	*x = CompareFacesRequest{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[15]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1751,7 @@ func (x *CompareFacesRequest) String() string {
 func (*CompareFacesRequest) ProtoMessage() {}
 
 func (x *CompareFacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[15]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1764,7 @@ func (x *CompareFacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompareFacesRequest.ProtoReflect.Descriptor instead.
 func (*CompareFacesRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{15}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CompareFacesRequest) GetSource() *FaceSource {
@@ -1608,7 +1816,7 @@ type CompareFacesResponse struct {
 
 func (x *CompareFacesResponse) Reset() {
 	*x = CompareFacesResponse{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[16]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1828,7 @@ func (x *CompareFacesResponse) String() string {
 func (*CompareFacesResponse) ProtoMessage() {}
 
 func (x *CompareFacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[16]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1841,7 @@ func (x *CompareFacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompareFacesResponse.ProtoReflect.Descriptor instead.
 func (*CompareFacesResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{16}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CompareFacesResponse) GetMatches() []*FaceMatch {
@@ -1707,7 +1915,7 @@ type FaceMatch struct {
 
 func (x *FaceMatch) Reset() {
 	*x = FaceMatch{}
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[17]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1927,7 @@ func (x *FaceMatch) String() string {
 func (*FaceMatch) ProtoMessage() {}
 
 func (x *FaceMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_face_analysis_proto_msgTypes[17]
+	mi := &file_visage_v1_face_analysis_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1940,7 @@ func (x *FaceMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FaceMatch.ProtoReflect.Descriptor instead.
 func (*FaceMatch) Descriptor() ([]byte, []int) {
-	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{17}
+	return file_visage_v1_face_analysis_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FaceMatch) GetBox() *BoundingBox {
@@ -1863,14 +2071,22 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\x04Pose\x12\x10\n" +
 	"\x03yaw\x18\x01 \x01(\x02R\x03yaw\x12\x14\n" +
 	"\x05pitch\x18\x02 \x01(\x02R\x05pitch\x12\x12\n" +
-	"\x04roll\x18\x03 \x01(\x02R\x04roll\"\x86\x01\n" +
+	"\x04roll\x18\x03 \x01(\x02R\x04roll\"\xd9\x01\n" +
 	"\aQuality\x12\x12\n" +
 	"\x04size\x18\x01 \x01(\x05R\x04size\x12\x1e\n" +
 	"\n" +
 	"brightness\x18\x02 \x01(\x02R\n" +
 	"brightness\x12/\n" +
 	"\x06issues\x18\x03 \x03(\x0e2\x17.visage.v1.QualityIssueR\x06issues\x12\x16\n" +
-	"\x06usable\x18\x04 \x01(\bR\x06usable\"\x8a\x01\n" +
+	"\x06usable\x18\x04 \x01(\bR\x06usable\x12\x14\n" +
+	"\x05value\x18\x05 \x01(\x05R\x05value\x12;\n" +
+	"\n" +
+	"components\x18\x06 \x03(\v2\x1b.visage.v1.ComponentQualityR\n" +
+	"components\"}\n" +
+	"\x10ComponentQuality\x129\n" +
+	"\tcomponent\x18\x01 \x01(\x0e2\x1b.visage.v1.QualityComponentR\tcomponent\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value\x12\x18\n" +
+	"\ameasure\x18\x03 \x01(\x02R\ameasure\"\x8a\x01\n" +
 	"\x03Age\x12)\n" +
 	"\x05range\x18\x01 \x01(\x0e2\x13.visage.v1.AgeRangeR\x05range\x12\x1b\n" +
 	"\tmin_years\x18\x02 \x01(\x05R\bminYears\x12\x1b\n" +
@@ -1937,12 +2153,35 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\x06Gender\x12\x16\n" +
 	"\x12GENDER_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rGENDER_FEMALE\x10\x01\x12\x0f\n" +
-	"\vGENDER_MALE\x10\x02*\x90\x01\n" +
+	"\vGENDER_MALE\x10\x02*\xdf\x02\n" +
 	"\fQualityIssue\x12\x1d\n" +
 	"\x19QUALITY_ISSUE_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17QUALITY_ISSUE_TOO_SMALL\x10\x01\x12\"\n" +
 	"\x1eQUALITY_ISSUE_LOW_ILLUMINATION\x10\x02\x12 \n" +
-	"\x1cQUALITY_ISSUE_INCORRECT_POSE\x10\x03*\xb3\x02\n" +
+	"\x1cQUALITY_ISSUE_INCORRECT_POSE\x10\x03\x12\x1d\n" +
+	"\x19QUALITY_ISSUE_OVEREXPOSED\x10\x04\x12\x19\n" +
+	"\x15QUALITY_ISSUE_BLURRED\x10\x05\x12\x17\n" +
+	"\x13QUALITY_ISSUE_NOISY\x10\x06\x12\x1e\n" +
+	"\x1aQUALITY_ISSUE_EYES_COVERED\x10\a\x12\x1e\n" +
+	"\x1aQUALITY_ISSUE_FACE_COVERED\x10\b\x12\x1f\n" +
+	"\x1bQUALITY_ISSUE_DOUBTFUL_FACE\x10\t\x12\x19\n" +
+	"\x15QUALITY_ISSUE_CUT_OFF\x10\n" +
+	"*\xcc\x03\n" +
+	"\x10QualityComponent\x12!\n" +
+	"\x1dQUALITY_COMPONENT_UNSPECIFIED\x10\x00\x12(\n" +
+	"$QUALITY_COMPONENT_INTER_EYE_DISTANCE\x10\x01\x12\"\n" +
+	"\x1eQUALITY_COMPONENT_ILLUMINATION\x10\x02\x12#\n" +
+	"\x1fQUALITY_COMPONENT_OVER_EXPOSURE\x10\x03\x12\x1f\n" +
+	"\x1bQUALITY_COMPONENT_SHARPNESS\x10\x04\x12\x1b\n" +
+	"\x17QUALITY_COMPONENT_NOISE\x10\x05\x12\x19\n" +
+	"\x15QUALITY_COMPONENT_YAW\x10\x06\x12\x1b\n" +
+	"\x17QUALITY_COMPONENT_PITCH\x10\a\x12\x1a\n" +
+	"\x16QUALITY_COMPONENT_ROLL\x10\b\x12\"\n" +
+	"\x1eQUALITY_COMPONENT_EYES_VISIBLE\x10\t\x12$\n" +
+	" QUALITY_COMPONENT_FACE_OCCLUSION\x10\n" +
+	"\x12*\n" +
+	"&QUALITY_COMPONENT_DETECTION_CONFIDENCE\x10\v\x12\x1a\n" +
+	"\x16QUALITY_COMPONENT_CROP\x10\f*\xb3\x02\n" +
 	"\n" +
 	"Population\x12\x1a\n" +
 	"\x16POPULATION_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -1977,75 +2216,79 @@ func file_visage_v1_face_analysis_proto_rawDescGZIP() []byte {
 	return file_visage_v1_face_analysis_proto_rawDescData
 }
 
-var file_visage_v1_face_analysis_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_visage_v1_face_analysis_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_visage_v1_face_analysis_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_visage_v1_face_analysis_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_visage_v1_face_analysis_proto_goTypes = []any{
 	(Feature)(0),                  // 0: visage.v1.Feature
 	(AgeRange)(0),                 // 1: visage.v1.AgeRange
 	(Gender)(0),                   // 2: visage.v1.Gender
 	(QualityIssue)(0),             // 3: visage.v1.QualityIssue
-	(Population)(0),               // 4: visage.v1.Population
-	(CandidatesReason)(0),         // 5: visage.v1.CandidatesReason
-	(*Image)(nil),                 // 6: visage.v1.Image
-	(*ImageSize)(nil),             // 7: visage.v1.ImageSize
-	(*BoundingBox)(nil),           // 8: visage.v1.BoundingBox
-	(*Point)(nil),                 // 9: visage.v1.Point
-	(*AnalyzeImageRequest)(nil),   // 10: visage.v1.AnalyzeImageRequest
-	(*AnalyzeImageResponse)(nil),  // 11: visage.v1.AnalyzeImageResponse
-	(*AnalyzeImagesRequest)(nil),  // 12: visage.v1.AnalyzeImagesRequest
-	(*AnalyzeImagesResponse)(nil), // 13: visage.v1.AnalyzeImagesResponse
-	(*Face)(nil),                  // 14: visage.v1.Face
-	(*Pose)(nil),                  // 15: visage.v1.Pose
-	(*Quality)(nil),               // 16: visage.v1.Quality
-	(*Age)(nil),                   // 17: visage.v1.Age
-	(*GenderEstimate)(nil),        // 18: visage.v1.GenderEstimate
-	(*Embedding)(nil),             // 19: visage.v1.Embedding
-	(*FaceSource)(nil),            // 20: visage.v1.FaceSource
-	(*CompareFacesRequest)(nil),   // 21: visage.v1.CompareFacesRequest
-	(*CompareFacesResponse)(nil),  // 22: visage.v1.CompareFacesResponse
-	(*FaceMatch)(nil),             // 23: visage.v1.FaceMatch
-	(*status.Status)(nil),         // 24: google.rpc.Status
+	(QualityComponent)(0),         // 4: visage.v1.QualityComponent
+	(Population)(0),               // 5: visage.v1.Population
+	(CandidatesReason)(0),         // 6: visage.v1.CandidatesReason
+	(*Image)(nil),                 // 7: visage.v1.Image
+	(*ImageSize)(nil),             // 8: visage.v1.ImageSize
+	(*BoundingBox)(nil),           // 9: visage.v1.BoundingBox
+	(*Point)(nil),                 // 10: visage.v1.Point
+	(*AnalyzeImageRequest)(nil),   // 11: visage.v1.AnalyzeImageRequest
+	(*AnalyzeImageResponse)(nil),  // 12: visage.v1.AnalyzeImageResponse
+	(*AnalyzeImagesRequest)(nil),  // 13: visage.v1.AnalyzeImagesRequest
+	(*AnalyzeImagesResponse)(nil), // 14: visage.v1.AnalyzeImagesResponse
+	(*Face)(nil),                  // 15: visage.v1.Face
+	(*Pose)(nil),                  // 16: visage.v1.Pose
+	(*Quality)(nil),               // 17: visage.v1.Quality
+	(*ComponentQuality)(nil),      // 18: visage.v1.ComponentQuality
+	(*Age)(nil),                   // 19: visage.v1.Age
+	(*GenderEstimate)(nil),        // 20: visage.v1.GenderEstimate
+	(*Embedding)(nil),             // 21: visage.v1.Embedding
+	(*FaceSource)(nil),            // 22: visage.v1.FaceSource
+	(*CompareFacesRequest)(nil),   // 23: visage.v1.CompareFacesRequest
+	(*CompareFacesResponse)(nil),  // 24: visage.v1.CompareFacesResponse
+	(*FaceMatch)(nil),             // 25: visage.v1.FaceMatch
+	(*status.Status)(nil),         // 26: google.rpc.Status
 }
 var file_visage_v1_face_analysis_proto_depIdxs = []int32{
-	6,  // 0: visage.v1.AnalyzeImageRequest.image:type_name -> visage.v1.Image
+	7,  // 0: visage.v1.AnalyzeImageRequest.image:type_name -> visage.v1.Image
 	0,  // 1: visage.v1.AnalyzeImageRequest.features:type_name -> visage.v1.Feature
-	8,  // 2: visage.v1.AnalyzeImageRequest.boxes:type_name -> visage.v1.BoundingBox
-	7,  // 3: visage.v1.AnalyzeImageResponse.image_size:type_name -> visage.v1.ImageSize
-	14, // 4: visage.v1.AnalyzeImageResponse.faces:type_name -> visage.v1.Face
-	10, // 5: visage.v1.AnalyzeImagesRequest.request:type_name -> visage.v1.AnalyzeImageRequest
-	11, // 6: visage.v1.AnalyzeImagesResponse.response:type_name -> visage.v1.AnalyzeImageResponse
-	24, // 7: visage.v1.AnalyzeImagesResponse.error:type_name -> google.rpc.Status
-	8,  // 8: visage.v1.Face.box:type_name -> visage.v1.BoundingBox
-	9,  // 9: visage.v1.Face.landmarks:type_name -> visage.v1.Point
-	15, // 10: visage.v1.Face.pose:type_name -> visage.v1.Pose
-	16, // 11: visage.v1.Face.quality:type_name -> visage.v1.Quality
-	17, // 12: visage.v1.Face.age:type_name -> visage.v1.Age
-	18, // 13: visage.v1.Face.gender:type_name -> visage.v1.GenderEstimate
-	19, // 14: visage.v1.Face.embedding:type_name -> visage.v1.Embedding
+	9,  // 2: visage.v1.AnalyzeImageRequest.boxes:type_name -> visage.v1.BoundingBox
+	8,  // 3: visage.v1.AnalyzeImageResponse.image_size:type_name -> visage.v1.ImageSize
+	15, // 4: visage.v1.AnalyzeImageResponse.faces:type_name -> visage.v1.Face
+	11, // 5: visage.v1.AnalyzeImagesRequest.request:type_name -> visage.v1.AnalyzeImageRequest
+	12, // 6: visage.v1.AnalyzeImagesResponse.response:type_name -> visage.v1.AnalyzeImageResponse
+	26, // 7: visage.v1.AnalyzeImagesResponse.error:type_name -> google.rpc.Status
+	9,  // 8: visage.v1.Face.box:type_name -> visage.v1.BoundingBox
+	10, // 9: visage.v1.Face.landmarks:type_name -> visage.v1.Point
+	16, // 10: visage.v1.Face.pose:type_name -> visage.v1.Pose
+	17, // 11: visage.v1.Face.quality:type_name -> visage.v1.Quality
+	19, // 12: visage.v1.Face.age:type_name -> visage.v1.Age
+	20, // 13: visage.v1.Face.gender:type_name -> visage.v1.GenderEstimate
+	21, // 14: visage.v1.Face.embedding:type_name -> visage.v1.Embedding
 	3,  // 15: visage.v1.Quality.issues:type_name -> visage.v1.QualityIssue
-	1,  // 16: visage.v1.Age.range:type_name -> visage.v1.AgeRange
-	2,  // 17: visage.v1.GenderEstimate.value:type_name -> visage.v1.Gender
-	6,  // 18: visage.v1.FaceSource.image:type_name -> visage.v1.Image
-	19, // 19: visage.v1.FaceSource.embedding:type_name -> visage.v1.Embedding
-	8,  // 20: visage.v1.FaceSource.box:type_name -> visage.v1.BoundingBox
-	20, // 21: visage.v1.CompareFacesRequest.source:type_name -> visage.v1.FaceSource
-	20, // 22: visage.v1.CompareFacesRequest.target:type_name -> visage.v1.FaceSource
-	23, // 23: visage.v1.CompareFacesResponse.matches:type_name -> visage.v1.FaceMatch
-	8,  // 24: visage.v1.CompareFacesResponse.source_box:type_name -> visage.v1.BoundingBox
-	8,  // 25: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
-	4,  // 26: visage.v1.FaceMatch.population:type_name -> visage.v1.Population
-	5,  // 27: visage.v1.FaceMatch.candidates_reason:type_name -> visage.v1.CandidatesReason
-	10, // 28: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
-	12, // 29: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
-	21, // 30: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
-	11, // 31: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
-	13, // 32: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
-	22, // 33: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
-	31, // [31:34] is the sub-list for method output_type
-	28, // [28:31] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	18, // 16: visage.v1.Quality.components:type_name -> visage.v1.ComponentQuality
+	4,  // 17: visage.v1.ComponentQuality.component:type_name -> visage.v1.QualityComponent
+	1,  // 18: visage.v1.Age.range:type_name -> visage.v1.AgeRange
+	2,  // 19: visage.v1.GenderEstimate.value:type_name -> visage.v1.Gender
+	7,  // 20: visage.v1.FaceSource.image:type_name -> visage.v1.Image
+	21, // 21: visage.v1.FaceSource.embedding:type_name -> visage.v1.Embedding
+	9,  // 22: visage.v1.FaceSource.box:type_name -> visage.v1.BoundingBox
+	22, // 23: visage.v1.CompareFacesRequest.source:type_name -> visage.v1.FaceSource
+	22, // 24: visage.v1.CompareFacesRequest.target:type_name -> visage.v1.FaceSource
+	25, // 25: visage.v1.CompareFacesResponse.matches:type_name -> visage.v1.FaceMatch
+	9,  // 26: visage.v1.CompareFacesResponse.source_box:type_name -> visage.v1.BoundingBox
+	9,  // 27: visage.v1.FaceMatch.box:type_name -> visage.v1.BoundingBox
+	5,  // 28: visage.v1.FaceMatch.population:type_name -> visage.v1.Population
+	6,  // 29: visage.v1.FaceMatch.candidates_reason:type_name -> visage.v1.CandidatesReason
+	11, // 30: visage.v1.FaceAnalysisService.AnalyzeImage:input_type -> visage.v1.AnalyzeImageRequest
+	13, // 31: visage.v1.FaceAnalysisService.AnalyzeImages:input_type -> visage.v1.AnalyzeImagesRequest
+	23, // 32: visage.v1.FaceAnalysisService.CompareFaces:input_type -> visage.v1.CompareFacesRequest
+	12, // 33: visage.v1.FaceAnalysisService.AnalyzeImage:output_type -> visage.v1.AnalyzeImageResponse
+	14, // 34: visage.v1.FaceAnalysisService.AnalyzeImages:output_type -> visage.v1.AnalyzeImagesResponse
+	24, // 35: visage.v1.FaceAnalysisService.CompareFaces:output_type -> visage.v1.CompareFacesResponse
+	33, // [33:36] is the sub-list for method output_type
+	30, // [30:33] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_face_analysis_proto_init() }
@@ -2062,7 +2305,7 @@ func file_visage_v1_face_analysis_proto_init() {
 		(*AnalyzeImagesResponse_Error)(nil),
 	}
 	file_visage_v1_face_analysis_proto_msgTypes[8].OneofWrappers = []any{}
-	file_visage_v1_face_analysis_proto_msgTypes[14].OneofWrappers = []any{
+	file_visage_v1_face_analysis_proto_msgTypes[15].OneofWrappers = []any{
 		(*FaceSource_Image)(nil),
 		(*FaceSource_Embedding)(nil),
 	}
@@ -2071,8 +2314,8 @@ func file_visage_v1_face_analysis_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_face_analysis_proto_rawDesc), len(file_visage_v1_face_analysis_proto_rawDesc)),
-			NumEnums:      6,
-			NumMessages:   18,
+			NumEnums:      7,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

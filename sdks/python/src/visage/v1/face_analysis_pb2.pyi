@@ -131,24 +131,132 @@ class _QualityIssueEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_QualityI
     QUALITY_ISSUE_UNSPECIFIED: _QualityIssue.ValueType  # 0
     """Never returned."""
     QUALITY_ISSUE_TOO_SMALL: _QualityIssue.ValueType  # 1
-    """The face is narrower or lower than 60 pixels."""
+    """The face has too few pixels: INTER_EYE_DISTANCE."""
     QUALITY_ISSUE_LOW_ILLUMINATION: _QualityIssue.ValueType  # 2
-    """The brightness is below 70."""
+    """The face is too dark: ILLUMINATION."""
     QUALITY_ISSUE_INCORRECT_POSE: _QualityIssue.ValueType  # 3
-    """The yaw is beyond 50 degrees to either side."""
+    """The face is turned or tilted too far: YAW, PITCH or ROLL."""
+    QUALITY_ISSUE_OVEREXPOSED: _QualityIssue.ValueType  # 4
+    """The face has too many white pixels: OVER_EXPOSURE."""
+    QUALITY_ISSUE_BLURRED: _QualityIssue.ValueType  # 5
+    """The face is blurred or was enlarged: SHARPNESS."""
+    QUALITY_ISSUE_NOISY: _QualityIssue.ValueType  # 6
+    """The face is grainy: NOISE."""
+    QUALITY_ISSUE_EYES_COVERED: _QualityIssue.ValueType  # 7
+    """The eyes are covered: EYES_VISIBLE."""
+    QUALITY_ISSUE_FACE_COVERED: _QualityIssue.ValueType  # 8
+    """Parts of the face are covered, or cannot be told: FACE_OCCLUSION."""
+    QUALITY_ISSUE_DOUBTFUL_FACE: _QualityIssue.ValueType  # 9
+    """It may not be a face: DETECTION_CONFIDENCE."""
+    QUALITY_ISSUE_CUT_OFF: _QualityIssue.ValueType  # 10
+    """The border of the image cuts the face off: CROP."""
 
 class QualityIssue(_QualityIssue, metaclass=_QualityIssueEnumTypeWrapper):
-    """A reason why a face is unsuited for recognition."""
+    """A reason why a face is unsuited for recognition: a component of its quality with a low value."""
 
 QUALITY_ISSUE_UNSPECIFIED: QualityIssue.ValueType  # 0
 """Never returned."""
 QUALITY_ISSUE_TOO_SMALL: QualityIssue.ValueType  # 1
-"""The face is narrower or lower than 60 pixels."""
+"""The face has too few pixels: INTER_EYE_DISTANCE."""
 QUALITY_ISSUE_LOW_ILLUMINATION: QualityIssue.ValueType  # 2
-"""The brightness is below 70."""
+"""The face is too dark: ILLUMINATION."""
 QUALITY_ISSUE_INCORRECT_POSE: QualityIssue.ValueType  # 3
-"""The yaw is beyond 50 degrees to either side."""
+"""The face is turned or tilted too far: YAW, PITCH or ROLL."""
+QUALITY_ISSUE_OVEREXPOSED: QualityIssue.ValueType  # 4
+"""The face has too many white pixels: OVER_EXPOSURE."""
+QUALITY_ISSUE_BLURRED: QualityIssue.ValueType  # 5
+"""The face is blurred or was enlarged: SHARPNESS."""
+QUALITY_ISSUE_NOISY: QualityIssue.ValueType  # 6
+"""The face is grainy: NOISE."""
+QUALITY_ISSUE_EYES_COVERED: QualityIssue.ValueType  # 7
+"""The eyes are covered: EYES_VISIBLE."""
+QUALITY_ISSUE_FACE_COVERED: QualityIssue.ValueType  # 8
+"""Parts of the face are covered, or cannot be told: FACE_OCCLUSION."""
+QUALITY_ISSUE_DOUBTFUL_FACE: QualityIssue.ValueType  # 9
+"""It may not be a face: DETECTION_CONFIDENCE."""
+QUALITY_ISSUE_CUT_OFF: QualityIssue.ValueType  # 10
+"""The border of the image cuts the face off: CROP."""
 Global___QualityIssue: _TypeAlias = QualityIssue  # noqa: Y015
+
+class _QualityComponent:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _QualityComponentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_QualityComponent.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    QUALITY_COMPONENT_UNSPECIFIED: _QualityComponent.ValueType  # 0
+    """Never returned."""
+    QUALITY_COMPONENT_INTER_EYE_DISTANCE: _QualityComponent.ValueType  # 1
+    """The distance between the eyes in pixels, as if the face were turned to the camera. A photo whose longer side exceeds
+    2048 pixels is measured at 1024.
+    """
+    QUALITY_COMPONENT_ILLUMINATION: _QualityComponent.ValueType  # 2
+    """Mean luma of the face, 0 to 255."""
+    QUALITY_COMPONENT_OVER_EXPOSURE: _QualityComponent.ValueType  # 3
+    """Share of the face that is white, 0 to 1."""
+    QUALITY_COMPONENT_SHARPNESS: _QualityComponent.ValueType  # 4
+    """Contrast of details of 4 pixels, as a share of that of details of 8 pixels, in a crop with 35 pixels between the
+    eyes. About 0.7 for a sharp photo and 0.35 for a blurred one.
+    """
+    QUALITY_COMPONENT_NOISE: _QualityComponent.ValueType  # 5
+    """Contrast of details of 1 pixel, as a share of that of details of 2 pixels, in the same crop. About 0.4 for a clean
+    photo and 1 for a grainy one; 0 or more.
+    """
+    QUALITY_COMPONENT_YAW: _QualityComponent.ValueType  # 6
+    """How far the face is turned to either side, 0 to 180 degrees."""
+    QUALITY_COMPONENT_PITCH: _QualityComponent.ValueType  # 7
+    """How far the face looks up or down, 0 to 97 degrees."""
+    QUALITY_COMPONENT_ROLL: _QualityComponent.ValueType  # 8
+    """How far the head is tilted to either side, 0 to 180 degrees. A tilted face is turned upright before it is compared."""
+    QUALITY_COMPONENT_EYES_VISIBLE: _QualityComponent.ValueType  # 9
+    """Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered."""
+    QUALITY_COMPONENT_FACE_OCCLUSION: _QualityComponent.ValueType  # 10
+    """Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
+    the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+    """
+    QUALITY_COMPONENT_DETECTION_CONFIDENCE: _QualityComponent.ValueType  # 11
+    """Face.presence, 0 to 1."""
+    QUALITY_COMPONENT_CROP: _QualityComponent.ValueType  # 12
+    """Share of the crop that is compared that lies in the image, 0 to 1."""
+
+class QualityComponent(_QualityComponent, metaclass=_QualityComponentEnumTypeWrapper):
+    """A component of the quality of a face, named after ISO/IEC 29794-5 where it has a name. Each has a measure with a unit."""
+
+QUALITY_COMPONENT_UNSPECIFIED: QualityComponent.ValueType  # 0
+"""Never returned."""
+QUALITY_COMPONENT_INTER_EYE_DISTANCE: QualityComponent.ValueType  # 1
+"""The distance between the eyes in pixels, as if the face were turned to the camera. A photo whose longer side exceeds
+2048 pixels is measured at 1024.
+"""
+QUALITY_COMPONENT_ILLUMINATION: QualityComponent.ValueType  # 2
+"""Mean luma of the face, 0 to 255."""
+QUALITY_COMPONENT_OVER_EXPOSURE: QualityComponent.ValueType  # 3
+"""Share of the face that is white, 0 to 1."""
+QUALITY_COMPONENT_SHARPNESS: QualityComponent.ValueType  # 4
+"""Contrast of details of 4 pixels, as a share of that of details of 8 pixels, in a crop with 35 pixels between the
+eyes. About 0.7 for a sharp photo and 0.35 for a blurred one.
+"""
+QUALITY_COMPONENT_NOISE: QualityComponent.ValueType  # 5
+"""Contrast of details of 1 pixel, as a share of that of details of 2 pixels, in the same crop. About 0.4 for a clean
+photo and 1 for a grainy one; 0 or more.
+"""
+QUALITY_COMPONENT_YAW: QualityComponent.ValueType  # 6
+"""How far the face is turned to either side, 0 to 180 degrees."""
+QUALITY_COMPONENT_PITCH: QualityComponent.ValueType  # 7
+"""How far the face looks up or down, 0 to 97 degrees."""
+QUALITY_COMPONENT_ROLL: QualityComponent.ValueType  # 8
+"""How far the head is tilted to either side, 0 to 180 degrees. A tilted face is turned upright before it is compared."""
+QUALITY_COMPONENT_EYES_VISIBLE: QualityComponent.ValueType  # 9
+"""Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered."""
+QUALITY_COMPONENT_FACE_OCCLUSION: QualityComponent.ValueType  # 10
+"""Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
+the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+"""
+QUALITY_COMPONENT_DETECTION_CONFIDENCE: QualityComponent.ValueType  # 11
+"""Face.presence, 0 to 1."""
+QUALITY_COMPONENT_CROP: QualityComponent.ValueType  # 12
+"""Share of the crop that is compared that lies in the image, 0 to 1."""
+Global___QualityComponent: _TypeAlias = QualityComponent  # noqa: Y015
 
 class _Population:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -533,7 +641,7 @@ class Face(_message.Message):
 
     @_builtins.property
     def quality(self) -> Global___Quality:
-        """Whether the face is suited for recognition, if the request asked for QUALITY."""
+        """Whether the face is suited for recognition, and why, if the request asked for QUALITY."""
 
     @_builtins.property
     def age(self) -> Global___Age:
@@ -616,15 +724,25 @@ class Quality(_message.Message):
     BRIGHTNESS_FIELD_NUMBER: _builtins.int
     ISSUES_FIELD_NUMBER: _builtins.int
     USABLE_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    COMPONENTS_FIELD_NUMBER: _builtins.int
     size: _builtins.int
     """The shorter side of the box in whole pixels."""
     brightness: _builtins.float
     """Mean luma of the face, 0 to 255."""
     usable: _builtins.bool
-    """Whether there are no issues."""
+    """Whether the value is at least 82."""
+    value: _builtins.int
+    """How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+    docs/accuracy.md).
+    """
     @_builtins.property
     def issues(self) -> _containers.RepeatedScalarFieldContainer[Global___QualityIssue.ValueType]:
-        """Why the face is unsuited for recognition; empty if it is suited."""
+        """Why the face is unsuited for recognition, the worst first; empty if it is usable."""
+
+    @_builtins.property
+    def components(self) -> _containers.RepeatedCompositeFieldContainer[Global___ComponentQuality]:
+        """What the value is the product of, in the order of QualityComponent."""
 
     def __init__(
         self,
@@ -633,14 +751,46 @@ class Quality(_message.Message):
         brightness: _builtins.float = ...,
         issues: _abc.Iterable[Global___QualityIssue.ValueType] | None = ...,
         usable: _builtins.bool = ...,
+        value: _builtins.int = ...,
+        components: _abc.Iterable[Global___ComponentQuality] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["brightness", b"brightness", "issues", b"issues", "size", b"size", "usable", b"usable"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["brightness", b"brightness", "components", b"components", "issues", b"issues", "size", b"size", "usable", b"usable", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Quality: _TypeAlias = Quality  # noqa: Y015
+
+@_typing.final
+class ComponentQuality(_message.Message):
+    """One component of the quality of a face."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMPONENT_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    MEASURE_FIELD_NUMBER: _builtins.int
+    component: Global___QualityComponent.ValueType
+    """Which component it is."""
+    value: _builtins.int
+    """How likely the face matches if only this component harms it, 0 to 100 percent."""
+    measure: _builtins.float
+    """What was measured, in the unit and range of the component."""
+    def __init__(
+        self,
+        *,
+        component: Global___QualityComponent.ValueType = ...,
+        value: _builtins.int = ...,
+        measure: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["component", b"component", "measure", b"measure", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ComponentQuality: _TypeAlias = ComponentQuality  # noqa: Y015
 
 @_typing.final
 class Age(_message.Message):

@@ -134,7 +134,7 @@ public enum CandidatesReason
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return dev.visage.v1.FaceAnalysis.getDescriptor().getEnumType(5);
+    return dev.visage.v1.FaceAnalysis.getDescriptor().getEnumType(6);
   }
 
   private static final CandidatesReason[] VALUES = values();

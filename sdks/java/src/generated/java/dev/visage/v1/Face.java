@@ -233,7 +233,7 @@ private static final long serialVersionUID = 0L;
   private dev.visage.v1.Quality quality_;
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>
@@ -245,7 +245,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>
@@ -257,7 +257,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>
@@ -1828,7 +1828,7 @@ private static final long serialVersionUID = 0L;
         dev.visage.v1.Quality, dev.visage.v1.Quality.Builder, dev.visage.v1.QualityOrBuilder> qualityBuilder_;
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1839,7 +1839,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1854,7 +1854,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1874,7 +1874,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1892,7 +1892,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1917,7 +1917,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1934,7 +1934,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1946,7 +1946,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>
@@ -1961,7 +1961,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the face is suited for recognition, if the request asked for QUALITY.
+     * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
      * </pre>
      *
      * <code>.visage.v1.Quality quality = 5;</code>

@@ -82,6 +82,11 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_visage_v1_Quality_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_visage_v1_ComponentQuality_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_visage_v1_ComponentQuality_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_visage_v1_Age_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -156,72 +161,93 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
       "\030\010 \001(\0132\024.visage.v1.Embedding\022\020\n\010presence" +
       "\030\t \001(\002\022\027\n\nprominence\030\n \001(\002H\001\210\001\001B\022\n\020_dete" +
       "ction_scoreB\r\n\013_prominence\"0\n\004Pose\022\013\n\003ya" +
-      "w\030\001 \001(\002\022\r\n\005pitch\030\002 \001(\002\022\014\n\004roll\030\003 \001(\002\"d\n\007" +
-      "Quality\022\014\n\004size\030\001 \001(\005\022\022\n\nbrightness\030\002 \001(" +
-      "\002\022\'\n\006issues\030\003 \003(\0162\027.visage.v1.QualityIss" +
-      "ue\022\016\n\006usable\030\004 \001(\010\"c\n\003Age\022\"\n\005range\030\001 \001(\016" +
-      "2\023.visage.v1.AgeRange\022\021\n\tmin_years\030\002 \001(\005" +
-      "\022\021\n\tmax_years\030\003 \001(\005\022\022\n\nconfidence\030\004 \001(\002\"" +
-      "F\n\016GenderEstimate\022 \n\005value\030\001 \001(\0162\021.visag" +
-      "e.v1.Gender\022\022\n\nconfidence\030\002 \001(\002\"6\n\tEmbed" +
-      "ding\022\024\n\006values\030\001 \003(\002B\004\342A\001\002\022\023\n\005model\030\002 \001(" +
-      "\tB\004\342A\001\002\"\217\001\n\nFaceSource\022!\n\005image\030\001 \001(\0132\020." +
-      "visage.v1.ImageH\000\022)\n\tembedding\030\002 \001(\0132\024.v" +
-      "isage.v1.EmbeddingH\000\022)\n\003box\030\003 \001(\0132\026.visa" +
-      "ge.v1.BoundingBoxB\004\342A\001\001B\010\n\006source\"\260\001\n\023Co" +
-      "mpareFacesRequest\022+\n\006source\030\001 \001(\0132\025.visa" +
-      "ge.v1.FaceSourceB\004\342A\001\002\022+\n\006target\030\002 \001(\0132\025" +
-      ".visage.v1.FaceSourceB\004\342A\001\002\022\"\n\024max_false" +
-      "_match_rate\030\003 \001(\002B\004\342A\001\001\022\033\n\rassume_adults" +
-      "\030\004 \001(\010B\004\342A\001\001\"\273\001\n\024CompareFacesResponse\022%\n" +
-      "\007matches\030\001 \003(\0132\024.visage.v1.FaceMatch\022\021\n\t" +
-      "threshold\030\002 \001(\002\022\030\n\020false_match_rate\030\003 \001(" +
-      "\002\022\024\n\014extrapolated\030\004 \001(\010\022*\n\nsource_box\030\005 " +
-      "\001(\0132\026.visage.v1.BoundingBox\022\r\n\005model\030\006 \001" +
-      "(\t\"\246\002\n\tFaceMatch\022#\n\003box\030\001 \001(\0132\026.visage.v" +
-      "1.BoundingBox\022\020\n\010distance\030\002 \001(\002\022\022\n\nconfi" +
-      "dence\030\003 \001(\002\022\017\n\007matched\030\004 \001(\010\022\021\n\tthreshol" +
-      "d\030\005 \001(\002\022\030\n\020false_match_rate\030\006 \001(\002\022\024\n\014ext" +
-      "rapolated\030\007 \001(\010\022)\n\npopulation\030\010 \001(\0162\025.vi" +
-      "sage.v1.Population\022\027\n\017candidates_only\030\t " +
-      "\001(\010\0226\n\021candidates_reason\030\n \001(\0162\033.visage." +
-      "v1.CandidatesReason*}\n\007Feature\022\027\n\023FEATUR" +
-      "E_UNSPECIFIED\020\000\022\025\n\021FEATURE_LANDMARKS\020\001\022\026" +
-      "\n\022FEATURE_ATTRIBUTES\020\002\022\025\n\021FEATURE_EMBEDD" +
-      "ING\020\003\022\023\n\017FEATURE_QUALITY\020\004*\266\001\n\010AgeRange\022" +
-      "\031\n\025AGE_RANGE_UNSPECIFIED\020\000\022\032\n\026AGE_RANGE_" +
-      "FROM_0_TO_10\020\001\022\033\n\027AGE_RANGE_FROM_10_TO_2" +
-      "0\020\002\022\033\n\027AGE_RANGE_FROM_20_TO_40\020\003\022\033\n\027AGE_" +
-      "RANGE_FROM_40_TO_60\020\004\022\034\n\030AGE_RANGE_FROM_" +
-      "60_TO_100\020\005*D\n\006Gender\022\026\n\022GENDER_UNSPECIF" +
-      "IED\020\000\022\021\n\rGENDER_FEMALE\020\001\022\017\n\013GENDER_MALE\020" +
-      "\002*\220\001\n\014QualityIssue\022\035\n\031QUALITY_ISSUE_UNSP" +
-      "ECIFIED\020\000\022\033\n\027QUALITY_ISSUE_TOO_SMALL\020\001\022\"" +
-      "\n\036QUALITY_ISSUE_LOW_ILLUMINATION\020\002\022 \n\034QU" +
-      "ALITY_ISSUE_INCORRECT_POSE\020\003*\263\002\n\nPopulat" +
-      "ion\022\032\n\026POPULATION_UNSPECIFIED\020\000\022\031\n\025POPUL" +
-      "ATION_AGE_0_TO_2\020\001\022\031\n\025POPULATION_AGE_3_T" +
-      "O_9\020\002\022\033\n\027POPULATION_AGE_10_TO_19\020\003\022\035\n\031PO" +
-      "PULATION_WOMEN_20_TO_59\020\004\022\033\n\027POPULATION_" +
-      "MEN_20_TO_59\020\005\022!\n\035POPULATION_WOMEN_60_AN" +
-      "D_OLDER\020\006\022\037\n\033POPULATION_MEN_60_AND_OLDER" +
-      "\020\007\022\025\n\021POPULATION_ADULTS\020\010\022\037\n\033POPULATION_" +
-      "AGE_10_AND_OLDER\020\t*{\n\020CandidatesReason\022!" +
-      "\n\035CANDIDATES_REASON_UNSPECIFIED\020\000\022\"\n\036CAN" +
-      "DIDATES_REASON_GALLERY_SIZE\020\001\022 \n\034CANDIDA" +
-      "TES_REASON_POPULATION\020\0022\372\002\n\023FaceAnalysis" +
-      "Service\022q\n\014AnalyzeImage\022\036.visage.v1.Anal" +
-      "yzeImageRequest\032\037.visage.v1.AnalyzeImage" +
-      "Response\" \220\002\002\202\323\344\223\002\027\"\022/v1/images:analyze:" +
-      "\001*\022~\n\rAnalyzeImages\022\037.visage.v1.AnalyzeI" +
-      "magesRequest\032 .visage.v1.AnalyzeImagesRe" +
-      "sponse\"&\220\002\002\202\323\344\223\002\035\"\030/v1/images:analyzeStr" +
-      "eam:\001*(\0010\001\022p\n\014CompareFaces\022\036.visage.v1.C" +
-      "ompareFacesRequest\032\037.visage.v1.CompareFa" +
-      "cesResponse\"\037\220\002\002\202\323\344\223\002\026\"\021/v1/faces:compar" +
-      "e:\001*BK\n\rdev.visage.v1P\001Z8github.com/visa" +
-      "ge-face/visage/sdks/go/visage/v1;visagev" +
-      "1b\006proto3"
+      "w\030\001 \001(\002\022\r\n\005pitch\030\002 \001(\002\022\014\n\004roll\030\003 \001(\002\"\244\001\n" +
+      "\007Quality\022\014\n\004size\030\001 \001(\005\022\022\n\nbrightness\030\002 \001" +
+      "(\002\022\'\n\006issues\030\003 \003(\0162\027.visage.v1.QualityIs" +
+      "sue\022\016\n\006usable\030\004 \001(\010\022\r\n\005value\030\005 \001(\005\022/\n\nco" +
+      "mponents\030\006 \003(\0132\033.visage.v1.ComponentQual" +
+      "ity\"b\n\020ComponentQuality\022.\n\tcomponent\030\001 \001" +
+      "(\0162\033.visage.v1.QualityComponent\022\r\n\005value" +
+      "\030\002 \001(\005\022\017\n\007measure\030\003 \001(\002\"c\n\003Age\022\"\n\005range\030" +
+      "\001 \001(\0162\023.visage.v1.AgeRange\022\021\n\tmin_years\030" +
+      "\002 \001(\005\022\021\n\tmax_years\030\003 \001(\005\022\022\n\nconfidence\030\004" +
+      " \001(\002\"F\n\016GenderEstimate\022 \n\005value\030\001 \001(\0162\021." +
+      "visage.v1.Gender\022\022\n\nconfidence\030\002 \001(\002\"6\n\t" +
+      "Embedding\022\024\n\006values\030\001 \003(\002B\004\342A\001\002\022\023\n\005model" +
+      "\030\002 \001(\tB\004\342A\001\002\"\217\001\n\nFaceSource\022!\n\005image\030\001 \001" +
+      "(\0132\020.visage.v1.ImageH\000\022)\n\tembedding\030\002 \001(" +
+      "\0132\024.visage.v1.EmbeddingH\000\022)\n\003box\030\003 \001(\0132\026" +
+      ".visage.v1.BoundingBoxB\004\342A\001\001B\010\n\006source\"\260" +
+      "\001\n\023CompareFacesRequest\022+\n\006source\030\001 \001(\0132\025" +
+      ".visage.v1.FaceSourceB\004\342A\001\002\022+\n\006target\030\002 " +
+      "\001(\0132\025.visage.v1.FaceSourceB\004\342A\001\002\022\"\n\024max_" +
+      "false_match_rate\030\003 \001(\002B\004\342A\001\001\022\033\n\rassume_a" +
+      "dults\030\004 \001(\010B\004\342A\001\001\"\273\001\n\024CompareFacesRespon" +
+      "se\022%\n\007matches\030\001 \003(\0132\024.visage.v1.FaceMatc" +
+      "h\022\021\n\tthreshold\030\002 \001(\002\022\030\n\020false_match_rate" +
+      "\030\003 \001(\002\022\024\n\014extrapolated\030\004 \001(\010\022*\n\nsource_b" +
+      "ox\030\005 \001(\0132\026.visage.v1.BoundingBox\022\r\n\005mode" +
+      "l\030\006 \001(\t\"\246\002\n\tFaceMatch\022#\n\003box\030\001 \001(\0132\026.vis" +
+      "age.v1.BoundingBox\022\020\n\010distance\030\002 \001(\002\022\022\n\n" +
+      "confidence\030\003 \001(\002\022\017\n\007matched\030\004 \001(\010\022\021\n\tthr" +
+      "eshold\030\005 \001(\002\022\030\n\020false_match_rate\030\006 \001(\002\022\024" +
+      "\n\014extrapolated\030\007 \001(\010\022)\n\npopulation\030\010 \001(\016" +
+      "2\025.visage.v1.Population\022\027\n\017candidates_on" +
+      "ly\030\t \001(\010\0226\n\021candidates_reason\030\n \001(\0162\033.vi" +
+      "sage.v1.CandidatesReason*}\n\007Feature\022\027\n\023F" +
+      "EATURE_UNSPECIFIED\020\000\022\025\n\021FEATURE_LANDMARK" +
+      "S\020\001\022\026\n\022FEATURE_ATTRIBUTES\020\002\022\025\n\021FEATURE_E" +
+      "MBEDDING\020\003\022\023\n\017FEATURE_QUALITY\020\004*\266\001\n\010AgeR" +
+      "ange\022\031\n\025AGE_RANGE_UNSPECIFIED\020\000\022\032\n\026AGE_R" +
+      "ANGE_FROM_0_TO_10\020\001\022\033\n\027AGE_RANGE_FROM_10" +
+      "_TO_20\020\002\022\033\n\027AGE_RANGE_FROM_20_TO_40\020\003\022\033\n" +
+      "\027AGE_RANGE_FROM_40_TO_60\020\004\022\034\n\030AGE_RANGE_" +
+      "FROM_60_TO_100\020\005*D\n\006Gender\022\026\n\022GENDER_UNS" +
+      "PECIFIED\020\000\022\021\n\rGENDER_FEMALE\020\001\022\017\n\013GENDER_" +
+      "MALE\020\002*\337\002\n\014QualityIssue\022\035\n\031QUALITY_ISSUE" +
+      "_UNSPECIFIED\020\000\022\033\n\027QUALITY_ISSUE_TOO_SMAL" +
+      "L\020\001\022\"\n\036QUALITY_ISSUE_LOW_ILLUMINATION\020\002\022" +
+      " \n\034QUALITY_ISSUE_INCORRECT_POSE\020\003\022\035\n\031QUA" +
+      "LITY_ISSUE_OVEREXPOSED\020\004\022\031\n\025QUALITY_ISSU" +
+      "E_BLURRED\020\005\022\027\n\023QUALITY_ISSUE_NOISY\020\006\022\036\n\032" +
+      "QUALITY_ISSUE_EYES_COVERED\020\007\022\036\n\032QUALITY_" +
+      "ISSUE_FACE_COVERED\020\010\022\037\n\033QUALITY_ISSUE_DO" +
+      "UBTFUL_FACE\020\t\022\031\n\025QUALITY_ISSUE_CUT_OFF\020\n" +
+      "*\314\003\n\020QualityComponent\022!\n\035QUALITY_COMPONE" +
+      "NT_UNSPECIFIED\020\000\022(\n$QUALITY_COMPONENT_IN" +
+      "TER_EYE_DISTANCE\020\001\022\"\n\036QUALITY_COMPONENT_" +
+      "ILLUMINATION\020\002\022#\n\037QUALITY_COMPONENT_OVER" +
+      "_EXPOSURE\020\003\022\037\n\033QUALITY_COMPONENT_SHARPNE" +
+      "SS\020\004\022\033\n\027QUALITY_COMPONENT_NOISE\020\005\022\031\n\025QUA" +
+      "LITY_COMPONENT_YAW\020\006\022\033\n\027QUALITY_COMPONEN" +
+      "T_PITCH\020\007\022\032\n\026QUALITY_COMPONENT_ROLL\020\010\022\"\n" +
+      "\036QUALITY_COMPONENT_EYES_VISIBLE\020\t\022$\n QUA" +
+      "LITY_COMPONENT_FACE_OCCLUSION\020\n\022*\n&QUALI" +
+      "TY_COMPONENT_DETECTION_CONFIDENCE\020\013\022\032\n\026Q" +
+      "UALITY_COMPONENT_CROP\020\014*\263\002\n\nPopulation\022\032" +
+      "\n\026POPULATION_UNSPECIFIED\020\000\022\031\n\025POPULATION" +
+      "_AGE_0_TO_2\020\001\022\031\n\025POPULATION_AGE_3_TO_9\020\002" +
+      "\022\033\n\027POPULATION_AGE_10_TO_19\020\003\022\035\n\031POPULAT" +
+      "ION_WOMEN_20_TO_59\020\004\022\033\n\027POPULATION_MEN_2" +
+      "0_TO_59\020\005\022!\n\035POPULATION_WOMEN_60_AND_OLD" +
+      "ER\020\006\022\037\n\033POPULATION_MEN_60_AND_OLDER\020\007\022\025\n" +
+      "\021POPULATION_ADULTS\020\010\022\037\n\033POPULATION_AGE_1" +
+      "0_AND_OLDER\020\t*{\n\020CandidatesReason\022!\n\035CAN" +
+      "DIDATES_REASON_UNSPECIFIED\020\000\022\"\n\036CANDIDAT" +
+      "ES_REASON_GALLERY_SIZE\020\001\022 \n\034CANDIDATES_R" +
+      "EASON_POPULATION\020\0022\372\002\n\023FaceAnalysisServi" +
+      "ce\022q\n\014AnalyzeImage\022\036.visage.v1.AnalyzeIm" +
+      "ageRequest\032\037.visage.v1.AnalyzeImageRespo" +
+      "nse\" \220\002\002\202\323\344\223\002\027\"\022/v1/images:analyze:\001*\022~\n" +
+      "\rAnalyzeImages\022\037.visage.v1.AnalyzeImages" +
+      "Request\032 .visage.v1.AnalyzeImagesRespons" +
+      "e\"&\220\002\002\202\323\344\223\002\035\"\030/v1/images:analyzeStream:\001" +
+      "*(\0010\001\022p\n\014CompareFaces\022\036.visage.v1.Compar" +
+      "eFacesRequest\032\037.visage.v1.CompareFacesRe" +
+      "sponse\"\037\220\002\002\202\323\344\223\002\026\"\021/v1/faces:compare:\001*B" +
+      "K\n\rdev.visage.v1P\001Z8github.com/visage-fa" +
+      "ce/visage/sdks/go/visage/v1;visagev1b\006pr" +
+      "oto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -295,45 +321,51 @@ public final class FaceAnalysis extends com.google.protobuf.GeneratedFile {
     internal_static_visage_v1_Quality_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_Quality_descriptor,
-        new java.lang.String[] { "Size", "Brightness", "Issues", "Usable", });
-    internal_static_visage_v1_Age_descriptor =
+        new java.lang.String[] { "Size", "Brightness", "Issues", "Usable", "Value", "Components", });
+    internal_static_visage_v1_ComponentQuality_descriptor =
       getDescriptor().getMessageType(11);
+    internal_static_visage_v1_ComponentQuality_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_visage_v1_ComponentQuality_descriptor,
+        new java.lang.String[] { "Component", "Value", "Measure", });
+    internal_static_visage_v1_Age_descriptor =
+      getDescriptor().getMessageType(12);
     internal_static_visage_v1_Age_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_Age_descriptor,
         new java.lang.String[] { "Range", "MinYears", "MaxYears", "Confidence", });
     internal_static_visage_v1_GenderEstimate_descriptor =
-      getDescriptor().getMessageType(12);
+      getDescriptor().getMessageType(13);
     internal_static_visage_v1_GenderEstimate_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_GenderEstimate_descriptor,
         new java.lang.String[] { "Value", "Confidence", });
     internal_static_visage_v1_Embedding_descriptor =
-      getDescriptor().getMessageType(13);
+      getDescriptor().getMessageType(14);
     internal_static_visage_v1_Embedding_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_Embedding_descriptor,
         new java.lang.String[] { "Values", "Model", });
     internal_static_visage_v1_FaceSource_descriptor =
-      getDescriptor().getMessageType(14);
+      getDescriptor().getMessageType(15);
     internal_static_visage_v1_FaceSource_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_FaceSource_descriptor,
         new java.lang.String[] { "Image", "Embedding", "Box", "Source", });
     internal_static_visage_v1_CompareFacesRequest_descriptor =
-      getDescriptor().getMessageType(15);
+      getDescriptor().getMessageType(16);
     internal_static_visage_v1_CompareFacesRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_CompareFacesRequest_descriptor,
         new java.lang.String[] { "Source", "Target", "MaxFalseMatchRate", "AssumeAdults", });
     internal_static_visage_v1_CompareFacesResponse_descriptor =
-      getDescriptor().getMessageType(16);
+      getDescriptor().getMessageType(17);
     internal_static_visage_v1_CompareFacesResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_CompareFacesResponse_descriptor,
         new java.lang.String[] { "Matches", "Threshold", "FalseMatchRate", "Extrapolated", "SourceBox", "Model", });
     internal_static_visage_v1_FaceMatch_descriptor =
-      getDescriptor().getMessageType(17);
+      getDescriptor().getMessageType(18);
     internal_static_visage_v1_FaceMatch_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_visage_v1_FaceMatch_descriptor,

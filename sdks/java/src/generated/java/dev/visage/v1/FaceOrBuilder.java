@@ -139,7 +139,7 @@ public interface FaceOrBuilder extends
 
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>
@@ -148,7 +148,7 @@ public interface FaceOrBuilder extends
   boolean hasQuality();
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>
@@ -157,7 +157,7 @@ public interface FaceOrBuilder extends
   dev.visage.v1.Quality getQuality();
   /**
    * <pre>
-   * Whether the face is suited for recognition, if the request asked for QUALITY.
+   * Whether the face is suited for recognition, and why, if the request asked for QUALITY.
    * </pre>
    *
    * <code>.visage.v1.Quality quality = 5;</code>

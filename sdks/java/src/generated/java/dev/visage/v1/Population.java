@@ -254,7 +254,7 @@ public enum Population
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return dev.visage.v1.FaceAnalysis.getDescriptor().getEnumType(4);
+    return dev.visage.v1.FaceAnalysis.getDescriptor().getEnumType(5);
   }
 
   private static final Population[] VALUES = values();

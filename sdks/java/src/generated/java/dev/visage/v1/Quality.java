@@ -33,6 +33,7 @@ private static final long serialVersionUID = 0L;
   }
   private Quality() {
     issues_ = emptyIntList();
+    components_ = java.util.Collections.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -98,7 +99,7 @@ private static final long serialVersionUID = 0L;
           };
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -111,7 +112,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -123,7 +124,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -136,7 +137,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -149,7 +150,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -166,7 +167,7 @@ private static final long serialVersionUID = 0L;
   private boolean usable_ = false;
   /**
    * <pre>
-   * Whether there are no issues.
+   * Whether the value is at least 82.
    * </pre>
    *
    * <code>bool usable = 4;</code>
@@ -175,6 +176,83 @@ private static final long serialVersionUID = 0L;
   @java.lang.Override
   public boolean getUsable() {
     return usable_;
+  }
+
+  public static final int VALUE_FIELD_NUMBER = 5;
+  private int value_ = 0;
+  /**
+   * <pre>
+   * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+   * docs/accuracy.md).
+   * </pre>
+   *
+   * <code>int32 value = 5;</code>
+   * @return The value.
+   */
+  @java.lang.Override
+  public int getValue() {
+    return value_;
+  }
+
+  public static final int COMPONENTS_FIELD_NUMBER = 6;
+  @SuppressWarnings("serial")
+  private java.util.List<dev.visage.v1.ComponentQuality> components_;
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  @java.lang.Override
+  public java.util.List<dev.visage.v1.ComponentQuality> getComponentsList() {
+    return components_;
+  }
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends dev.visage.v1.ComponentQualityOrBuilder> 
+      getComponentsOrBuilderList() {
+    return components_;
+  }
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  @java.lang.Override
+  public int getComponentsCount() {
+    return components_.size();
+  }
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  @java.lang.Override
+  public dev.visage.v1.ComponentQuality getComponents(int index) {
+    return components_.get(index);
+  }
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  @java.lang.Override
+  public dev.visage.v1.ComponentQualityOrBuilder getComponentsOrBuilder(
+      int index) {
+    return components_.get(index);
   }
 
   private byte memoizedIsInitialized = -1;
@@ -208,6 +286,12 @@ private static final long serialVersionUID = 0L;
     if (usable_ != false) {
       output.writeBool(4, usable_);
     }
+    if (value_ != 0) {
+      output.writeInt32(5, value_);
+    }
+    for (int i = 0; i < components_.size(); i++) {
+      output.writeMessage(6, components_.get(i));
+    }
     getUnknownFields().writeTo(output);
   }
   private int computeSerializedSize_0() {
@@ -236,6 +320,19 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(4, usable_);
     }
+    if (value_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(5, value_);
+    }
+
+        {
+          final int count = components_.size();
+          for (int i = 0; i < count; i++) {
+            size += com.google.protobuf.CodedOutputStream
+              .computeMessageSizeNoTag(components_.get(i));
+          }
+          size += 1 * count;
+        }
     return size;
   }
   @java.lang.Override
@@ -268,6 +365,10 @@ private static final long serialVersionUID = 0L;
     if (!issues_.equals(other.issues_)) return false;
     if (getUsable()
         != other.getUsable()) return false;
+    if (getValue()
+        != other.getValue()) return false;
+    if (!getComponentsList()
+        .equals(other.getComponentsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -291,6 +392,12 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + USABLE_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getUsable());
+    hash = (37 * hash) + VALUE_FIELD_NUMBER;
+    hash = (53 * hash) + getValue();
+    if (getComponentsCount() > 0) {
+      hash = (37 * hash) + COMPONENTS_FIELD_NUMBER;
+      hash = (53 * hash) + getComponentsList().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -430,6 +537,14 @@ private static final long serialVersionUID = 0L;
       brightness_ = 0F;
       issues_ = emptyIntList();
       usable_ = false;
+      value_ = 0;
+      if (componentsBuilder_ == null) {
+        components_ = java.util.Collections.emptyList();
+      } else {
+        components_ = null;
+        componentsBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00000020);
       return this;
     }
 
@@ -456,9 +571,22 @@ private static final long serialVersionUID = 0L;
     @java.lang.Override
     public dev.visage.v1.Quality buildPartial() {
       dev.visage.v1.Quality result = new dev.visage.v1.Quality(this);
+      buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
       onBuilt();
       return result;
+    }
+
+    private void buildPartialRepeatedFields(dev.visage.v1.Quality result) {
+      if (componentsBuilder_ == null) {
+        if (((bitField0_ & 0x00000020) != 0)) {
+          components_ = java.util.Collections.unmodifiableList(components_);
+          bitField0_ = (bitField0_ & ~0x00000020);
+        }
+        result.components_ = components_;
+      } else {
+        result.components_ = componentsBuilder_.build();
+      }
     }
 
     private void buildPartial0(dev.visage.v1.Quality result) {
@@ -475,6 +603,9 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000008) != 0)) {
         result.usable_ = usable_;
+      }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.value_ = value_;
       }
     }
 
@@ -509,6 +640,35 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getUsable() != false) {
         setUsable(other.getUsable());
+      }
+      if (other.getValue() != 0) {
+        setValue(other.getValue());
+      }
+      if (componentsBuilder_ == null) {
+        if (!other.components_.isEmpty()) {
+          if (components_.isEmpty()) {
+            components_ = other.components_;
+            bitField0_ = (bitField0_ & ~0x00000020);
+          } else {
+            ensureComponentsIsMutable();
+            components_.addAll(other.components_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.components_.isEmpty()) {
+          if (componentsBuilder_.isEmpty()) {
+            componentsBuilder_.dispose();
+            componentsBuilder_ = null;
+            components_ = other.components_;
+            bitField0_ = (bitField0_ & ~0x00000020);
+            componentsBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetComponentsFieldBuilder() : null;
+          } else {
+            componentsBuilder_.addAllMessages(other.components_);
+          }
+        }
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -567,6 +727,24 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000008;
               break;
             } // case 32
+            case 40: {
+              value_ = input.readInt32();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 40
+            case 50: {
+              dev.visage.v1.ComponentQuality m =
+                  input.readMessage(
+                      dev.visage.v1.ComponentQuality.parser(),
+                      extensionRegistry);
+              if (componentsBuilder_ == null) {
+                ensureComponentsIsMutable();
+                components_.add(m);
+              } else {
+                componentsBuilder_.addMessage(m);
+              }
+              break;
+            } // case 50
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -681,7 +859,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -693,7 +871,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -704,7 +882,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -716,7 +894,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -735,7 +913,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -751,7 +929,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -770,7 +948,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -784,7 +962,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -797,7 +975,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -809,7 +987,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -826,7 +1004,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -841,7 +1019,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why the face is unsuited for recognition; empty if it is suited.
+     * Why the face is unsuited for recognition, the worst first; empty if it is usable.
      * </pre>
      *
      * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -861,7 +1039,7 @@ private static final long serialVersionUID = 0L;
     private boolean usable_ ;
     /**
      * <pre>
-     * Whether there are no issues.
+     * Whether the value is at least 82.
      * </pre>
      *
      * <code>bool usable = 4;</code>
@@ -873,7 +1051,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether there are no issues.
+     * Whether the value is at least 82.
      * </pre>
      *
      * <code>bool usable = 4;</code>
@@ -889,7 +1067,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether there are no issues.
+     * Whether the value is at least 82.
      * </pre>
      *
      * <code>bool usable = 4;</code>
@@ -900,6 +1078,365 @@ private static final long serialVersionUID = 0L;
       usable_ = false;
       onChanged();
       return this;
+    }
+
+    private int value_ ;
+    /**
+     * <pre>
+     * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+     * docs/accuracy.md).
+     * </pre>
+     *
+     * <code>int32 value = 5;</code>
+     * @return The value.
+     */
+    @java.lang.Override
+    public int getValue() {
+      return value_;
+    }
+    /**
+     * <pre>
+     * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+     * docs/accuracy.md).
+     * </pre>
+     *
+     * <code>int32 value = 5;</code>
+     * @param value The value to set.
+     * @return This builder for chaining.
+     */
+    public Builder setValue(int value) {
+
+      value_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+     * docs/accuracy.md).
+     * </pre>
+     *
+     * <code>int32 value = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearValue() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      value_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private java.util.List<dev.visage.v1.ComponentQuality> components_ =
+      java.util.Collections.emptyList();
+    private void ensureComponentsIsMutable() {
+      if (!((bitField0_ & 0x00000020) != 0)) {
+        components_ = new java.util.ArrayList<dev.visage.v1.ComponentQuality>(components_);
+        bitField0_ |= 0x00000020;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        dev.visage.v1.ComponentQuality, dev.visage.v1.ComponentQuality.Builder, dev.visage.v1.ComponentQualityOrBuilder> componentsBuilder_;
+
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public java.util.List<dev.visage.v1.ComponentQuality> getComponentsList() {
+      if (componentsBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(components_);
+      } else {
+        return componentsBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public int getComponentsCount() {
+      if (componentsBuilder_ == null) {
+        return components_.size();
+      } else {
+        return componentsBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public dev.visage.v1.ComponentQuality getComponents(int index) {
+      if (componentsBuilder_ == null) {
+        return components_.get(index);
+      } else {
+        return componentsBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder setComponents(
+        int index, dev.visage.v1.ComponentQuality value) {
+      if (componentsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureComponentsIsMutable();
+        components_.set(index, value);
+        onChanged();
+      } else {
+        componentsBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder setComponents(
+        int index, dev.visage.v1.ComponentQuality.Builder builderForValue) {
+      if (componentsBuilder_ == null) {
+        ensureComponentsIsMutable();
+        components_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        componentsBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder addComponents(dev.visage.v1.ComponentQuality value) {
+      if (componentsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureComponentsIsMutable();
+        components_.add(value);
+        onChanged();
+      } else {
+        componentsBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder addComponents(
+        int index, dev.visage.v1.ComponentQuality value) {
+      if (componentsBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureComponentsIsMutable();
+        components_.add(index, value);
+        onChanged();
+      } else {
+        componentsBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder addComponents(
+        dev.visage.v1.ComponentQuality.Builder builderForValue) {
+      if (componentsBuilder_ == null) {
+        ensureComponentsIsMutable();
+        components_.add(builderForValue.build());
+        onChanged();
+      } else {
+        componentsBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder addComponents(
+        int index, dev.visage.v1.ComponentQuality.Builder builderForValue) {
+      if (componentsBuilder_ == null) {
+        ensureComponentsIsMutable();
+        components_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        componentsBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder addAllComponents(
+        java.lang.Iterable<? extends dev.visage.v1.ComponentQuality> values) {
+      if (componentsBuilder_ == null) {
+        ensureComponentsIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, components_);
+        onChanged();
+      } else {
+        componentsBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder clearComponents() {
+      if (componentsBuilder_ == null) {
+        components_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00000020);
+        onChanged();
+      } else {
+        componentsBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public Builder removeComponents(int index) {
+      if (componentsBuilder_ == null) {
+        ensureComponentsIsMutable();
+        components_.remove(index);
+        onChanged();
+      } else {
+        componentsBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public dev.visage.v1.ComponentQuality.Builder getComponentsBuilder(
+        int index) {
+      return internalGetComponentsFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public dev.visage.v1.ComponentQualityOrBuilder getComponentsOrBuilder(
+        int index) {
+      if (componentsBuilder_ == null) {
+        return components_.get(index);  } else {
+        return componentsBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public java.util.List<? extends dev.visage.v1.ComponentQualityOrBuilder> 
+         getComponentsOrBuilderList() {
+      if (componentsBuilder_ != null) {
+        return componentsBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(components_);
+      }
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public dev.visage.v1.ComponentQuality.Builder addComponentsBuilder() {
+      return internalGetComponentsFieldBuilder().addBuilder(
+          dev.visage.v1.ComponentQuality.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public dev.visage.v1.ComponentQuality.Builder addComponentsBuilder(
+        int index) {
+      return internalGetComponentsFieldBuilder().addBuilder(
+          index, dev.visage.v1.ComponentQuality.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * What the value is the product of, in the order of QualityComponent.
+     * </pre>
+     *
+     * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+     */
+    public java.util.List<dev.visage.v1.ComponentQuality.Builder> 
+         getComponentsBuilderList() {
+      return internalGetComponentsFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        dev.visage.v1.ComponentQuality, dev.visage.v1.ComponentQuality.Builder, dev.visage.v1.ComponentQualityOrBuilder> 
+        internalGetComponentsFieldBuilder() {
+      if (componentsBuilder_ == null) {
+        componentsBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            dev.visage.v1.ComponentQuality, dev.visage.v1.ComponentQuality.Builder, dev.visage.v1.ComponentQualityOrBuilder>(
+                components_,
+                ((bitField0_ & 0x00000020) != 0),
+                getParentForChildren(),
+                isClean());
+        components_ = null;
+      }
+      return componentsBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:visage.v1.Quality)

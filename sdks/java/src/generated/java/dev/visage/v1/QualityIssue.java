@@ -7,7 +7,7 @@ package dev.visage.v1;
 
 /**
  * <pre>
- * A reason why a face is unsuited for recognition.
+ * A reason why a face is unsuited for recognition: a component of its quality with a low value.
  * </pre>
  *
  * Protobuf enum {@code visage.v1.QualityIssue}
@@ -25,7 +25,7 @@ public enum QualityIssue
   QUALITY_ISSUE_UNSPECIFIED(0),
   /**
    * <pre>
-   * The face is narrower or lower than 60 pixels.
+   * The face has too few pixels: INTER_EYE_DISTANCE.
    * </pre>
    *
    * <code>QUALITY_ISSUE_TOO_SMALL = 1;</code>
@@ -33,7 +33,7 @@ public enum QualityIssue
   QUALITY_ISSUE_TOO_SMALL(1),
   /**
    * <pre>
-   * The brightness is below 70.
+   * The face is too dark: ILLUMINATION.
    * </pre>
    *
    * <code>QUALITY_ISSUE_LOW_ILLUMINATION = 2;</code>
@@ -41,12 +41,68 @@ public enum QualityIssue
   QUALITY_ISSUE_LOW_ILLUMINATION(2),
   /**
    * <pre>
-   * The yaw is beyond 50 degrees to either side.
+   * The face is turned or tilted too far: YAW, PITCH or ROLL.
    * </pre>
    *
    * <code>QUALITY_ISSUE_INCORRECT_POSE = 3;</code>
    */
   QUALITY_ISSUE_INCORRECT_POSE(3),
+  /**
+   * <pre>
+   * The face has too many white pixels: OVER_EXPOSURE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_OVEREXPOSED = 4;</code>
+   */
+  QUALITY_ISSUE_OVEREXPOSED(4),
+  /**
+   * <pre>
+   * The face is blurred or was enlarged: SHARPNESS.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_BLURRED = 5;</code>
+   */
+  QUALITY_ISSUE_BLURRED(5),
+  /**
+   * <pre>
+   * The face is grainy: NOISE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_NOISY = 6;</code>
+   */
+  QUALITY_ISSUE_NOISY(6),
+  /**
+   * <pre>
+   * The eyes are covered: EYES_VISIBLE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_EYES_COVERED = 7;</code>
+   */
+  QUALITY_ISSUE_EYES_COVERED(7),
+  /**
+   * <pre>
+   * Parts of the face are covered, or cannot be told: FACE_OCCLUSION.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_FACE_COVERED = 8;</code>
+   */
+  QUALITY_ISSUE_FACE_COVERED(8),
+  /**
+   * <pre>
+   * It may not be a face: DETECTION_CONFIDENCE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_DOUBTFUL_FACE = 9;</code>
+   */
+  QUALITY_ISSUE_DOUBTFUL_FACE(9),
+  /**
+   * <pre>
+   * The border of the image cuts the face off: CROP.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_CUT_OFF = 10;</code>
+   */
+  QUALITY_ISSUE_CUT_OFF(10),
   UNRECOGNIZED(-1),
   ;
 
@@ -69,7 +125,7 @@ public enum QualityIssue
   public static final int QUALITY_ISSUE_UNSPECIFIED_VALUE = 0;
   /**
    * <pre>
-   * The face is narrower or lower than 60 pixels.
+   * The face has too few pixels: INTER_EYE_DISTANCE.
    * </pre>
    *
    * <code>QUALITY_ISSUE_TOO_SMALL = 1;</code>
@@ -77,7 +133,7 @@ public enum QualityIssue
   public static final int QUALITY_ISSUE_TOO_SMALL_VALUE = 1;
   /**
    * <pre>
-   * The brightness is below 70.
+   * The face is too dark: ILLUMINATION.
    * </pre>
    *
    * <code>QUALITY_ISSUE_LOW_ILLUMINATION = 2;</code>
@@ -85,12 +141,68 @@ public enum QualityIssue
   public static final int QUALITY_ISSUE_LOW_ILLUMINATION_VALUE = 2;
   /**
    * <pre>
-   * The yaw is beyond 50 degrees to either side.
+   * The face is turned or tilted too far: YAW, PITCH or ROLL.
    * </pre>
    *
    * <code>QUALITY_ISSUE_INCORRECT_POSE = 3;</code>
    */
   public static final int QUALITY_ISSUE_INCORRECT_POSE_VALUE = 3;
+  /**
+   * <pre>
+   * The face has too many white pixels: OVER_EXPOSURE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_OVEREXPOSED = 4;</code>
+   */
+  public static final int QUALITY_ISSUE_OVEREXPOSED_VALUE = 4;
+  /**
+   * <pre>
+   * The face is blurred or was enlarged: SHARPNESS.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_BLURRED = 5;</code>
+   */
+  public static final int QUALITY_ISSUE_BLURRED_VALUE = 5;
+  /**
+   * <pre>
+   * The face is grainy: NOISE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_NOISY = 6;</code>
+   */
+  public static final int QUALITY_ISSUE_NOISY_VALUE = 6;
+  /**
+   * <pre>
+   * The eyes are covered: EYES_VISIBLE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_EYES_COVERED = 7;</code>
+   */
+  public static final int QUALITY_ISSUE_EYES_COVERED_VALUE = 7;
+  /**
+   * <pre>
+   * Parts of the face are covered, or cannot be told: FACE_OCCLUSION.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_FACE_COVERED = 8;</code>
+   */
+  public static final int QUALITY_ISSUE_FACE_COVERED_VALUE = 8;
+  /**
+   * <pre>
+   * It may not be a face: DETECTION_CONFIDENCE.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_DOUBTFUL_FACE = 9;</code>
+   */
+  public static final int QUALITY_ISSUE_DOUBTFUL_FACE_VALUE = 9;
+  /**
+   * <pre>
+   * The border of the image cuts the face off: CROP.
+   * </pre>
+   *
+   * <code>QUALITY_ISSUE_CUT_OFF = 10;</code>
+   */
+  public static final int QUALITY_ISSUE_CUT_OFF_VALUE = 10;
 
 
   public final int getNumber() {
@@ -121,6 +233,13 @@ public enum QualityIssue
       case 1: return QUALITY_ISSUE_TOO_SMALL;
       case 2: return QUALITY_ISSUE_LOW_ILLUMINATION;
       case 3: return QUALITY_ISSUE_INCORRECT_POSE;
+      case 4: return QUALITY_ISSUE_OVEREXPOSED;
+      case 5: return QUALITY_ISSUE_BLURRED;
+      case 6: return QUALITY_ISSUE_NOISY;
+      case 7: return QUALITY_ISSUE_EYES_COVERED;
+      case 8: return QUALITY_ISSUE_FACE_COVERED;
+      case 9: return QUALITY_ISSUE_DOUBTFUL_FACE;
+      case 10: return QUALITY_ISSUE_CUT_OFF;
       default: return null;
     }
   }

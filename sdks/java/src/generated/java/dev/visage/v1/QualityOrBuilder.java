@@ -32,7 +32,7 @@ public interface QualityOrBuilder extends
 
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -41,7 +41,7 @@ public interface QualityOrBuilder extends
   java.util.List<dev.visage.v1.QualityIssue> getIssuesList();
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -50,7 +50,7 @@ public interface QualityOrBuilder extends
   int getIssuesCount();
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -60,7 +60,7 @@ public interface QualityOrBuilder extends
   dev.visage.v1.QualityIssue getIssues(int index);
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -70,7 +70,7 @@ public interface QualityOrBuilder extends
   getIssuesValueList();
   /**
    * <pre>
-   * Why the face is unsuited for recognition; empty if it is suited.
+   * Why the face is unsuited for recognition, the worst first; empty if it is usable.
    * </pre>
    *
    * <code>repeated .visage.v1.QualityIssue issues = 3;</code>
@@ -81,11 +81,66 @@ public interface QualityOrBuilder extends
 
   /**
    * <pre>
-   * Whether there are no issues.
+   * Whether the value is at least 82.
    * </pre>
    *
    * <code>bool usable = 4;</code>
    * @return The usable.
    */
   boolean getUsable();
+
+  /**
+   * <pre>
+   * How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
+   * docs/accuracy.md).
+   * </pre>
+   *
+   * <code>int32 value = 5;</code>
+   * @return The value.
+   */
+  int getValue();
+
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  java.util.List<dev.visage.v1.ComponentQuality> 
+      getComponentsList();
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  dev.visage.v1.ComponentQuality getComponents(int index);
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  int getComponentsCount();
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  java.util.List<? extends dev.visage.v1.ComponentQualityOrBuilder> 
+      getComponentsOrBuilderList();
+  /**
+   * <pre>
+   * What the value is the product of, in the order of QualityComponent.
+   * </pre>
+   *
+   * <code>repeated .visage.v1.ComponentQuality components = 6;</code>
+   */
+  dev.visage.v1.ComponentQualityOrBuilder getComponentsOrBuilder(
+      int index);
 }

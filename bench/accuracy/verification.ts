@@ -40,6 +40,7 @@ export function ratesAt(threshold: number, pairs: readonly MeasuredPair[]): Rate
 /** Reports how well the distance tells same-person pairs from others. */
 export function verificationChapter(pairs: readonly MeasuredPair[], curve: FalseMatchCurve): Chapter {
   const atThreshold = ratesAt(MATCH_DISTANCE, pairs);
+  const { falseMatchRate } = curve.points.find(({ distance }) => distance === MATCH_DISTANCE)!;
   const withoutFace = pairs.filter(({ distance }) => distance === undefined).length;
   const [low, high] = wilsonInterval(atThreshold.accuracy, pairs.length);
   const folds = measureFolds(pairs);
@@ -64,10 +65,10 @@ export function verificationChapter(pairs: readonly MeasuredPair[], curve: False
         isMet: atThreshold.accuracy >= 0.99,
       },
       {
-        name: `false match rate at distance ${MATCH_DISTANCE}`,
-        measured: formatPercent(atThreshold.fmr, 1, 2),
+        name: `false match rate at distance ${MATCH_DISTANCE}, all pairs of different people`,
+        measured: formatPercent(falseMatchRate, 1, 3),
         target: "≤ 0.2 %",
-        isMet: atThreshold.fmr <= 0.002,
+        isMet: falseMatchRate <= 0.002,
       },
       {
         name: "pairs in which a face was not found",

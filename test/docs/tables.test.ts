@@ -226,3 +226,12 @@ test("docs/typed-api.md shows an error as the service writes it", () => {
   const error = new ServiceError("noFace", undefined, { field: "source" });
   expect(JSON.parse(example!)).toEqual(statusJsonFrom(error));
 });
+
+test("docs/api.md states how often different people match at 0.5", () => {
+  const section = sectionUnder(readMarkdown("docs/api.md"), "Responses");
+  const stated = (["men20To59", "women20To59", "age10To19", "age3To9"] as const).map((population) => {
+    const { falseMatchRate } = readFalseMatchRates().atMatchDistance([population]);
+    return `one${population === "men20To59" ? " pair" : ""} in ${Number((1 / falseMatchRate).toPrecision(2)).toLocaleString("en")}`;
+  });
+  for (const text of stated) expect(section).toContain(text);
+});

@@ -11,7 +11,7 @@ export interface BatchRow {
 }
 
 /** More faces than this are only counted. */
-const MAX_DESCRIBED_FACES = 3;
+const MAX_DESCRIBED_FACES = 2;
 
 /** Creates the row of a photo. `onOpen` shows the photo on its own. */
 export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {

@@ -59,13 +59,11 @@ if (datasets.fairface.length > 0)
   chapters.push(attributesChapter(await measureAttributes(analyzer, datasets.fairface)));
 
 /** Writes the curves by which callers choose a threshold, with four significant digits. */
-function writeCalibration({ model, distances, populations }: Calibration): void {
-  const lines = Object.entries(populations).map(([name, { rates, ...curve }]) => {
-    const rounded = rates.map((rate) => Number(rate.toPrecision(4)));
-    return `    ${JSON.stringify(name)}: ${JSON.stringify({ ...curve, rates: rounded })}`;
-  });
-  const text = `{\n  "model": ${JSON.stringify(model)},\n  "distances": ${JSON.stringify(distances)},\n  "populations": {\n${lines.join(",\n")}\n  }\n}\n`;
-  writeFileSync(join(PACKAGE_ROOT, "models/calibration.json"), text);
+function writeCalibration(calibration: Calibration): void {
+  const round = (_: string, value: unknown) =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+  const file = join(PACKAGE_ROOT, "models/calibration.json");
+  writeFileSync(file, `${JSON.stringify(calibration, round, 2)}\n`);
 }
 
 const summary = formatSummary(chapters);

@@ -53,8 +53,8 @@ export interface IdentifiedFace {
   /** For whom the rate holds, such as `POPULATION_ADULTS`. */
   readonly population: string;
   readonly candidatesOnly: boolean;
-  /** Such as `CANDIDATES_REASON_POPULATION`. */
-  readonly candidatesReason: string;
+  /** Such as `CANDIDATES_REASON_POPULATION`. Missing if they are matches. */
+  readonly candidatesReason?: string;
 }
 
 /** A person whom a face resembles. */

@@ -65,11 +65,10 @@ export function drawIdentification({
 
 const STALE =
   "The database cannot be reached. Names are missing, recent changes may be missing, and somebody who was deleted may still appear.";
+const CANDIDATES_NOTICE = "These are candidates that a person must check, not a verdict.";
 const CANDIDATES_NOTICES: Readonly<Record<string, string>> = {
-  CANDIDATES_REASON_GALLERY_SIZE:
-    "This gallery has more than 10,000 faces. These are candidates that a person must check, not a verdict.",
-  CANDIDATES_REASON_POPULATION:
-    "In a gallery of this size, people like this one are mistaken for each other too often for a verdict. These are candidates that a person must check.",
+  CANDIDATES_REASON_GALLERY_SIZE: `This gallery has more than 10,000 faces. ${CANDIDATES_NOTICE}`,
+  CANDIDATES_REASON_POPULATION: `In a gallery of this size, people like this one are mistaken for each other too often. ${CANDIDATES_NOTICE}`,
 };
 
 const POPULATION_NAMES: Readonly<Record<string, string>> = {
@@ -96,7 +95,7 @@ function drawVerdict(
     const sign = candidatesOnly ? "Candidate: " : "";
     return [
       make("p", { class: "who known" }, numeral, face, sign, nameOf(best)),
-      ...(candidatesOnly ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? "")] : []),
+      ...(candidatesReason ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? CANDIDATES_NOTICE)] : []),
       drawPeople(matches, threshold),
       rule,
     ];

@@ -481,7 +481,7 @@ func (Population) EnumDescriptor() ([]byte, []int) {
 type CandidatesReason int32
 
 const (
-	// They are matches.
+	// Never returned.
 	CandidatesReason_CANDIDATES_REASON_UNSPECIFIED CandidatesReason = 0
 	// The gallery has more than 10,000 faces.
 	CandidatesReason_CANDIDATES_REASON_GALLERY_SIZE CandidatesReason = 1
@@ -1907,8 +1907,8 @@ type FaceMatch struct {
 	Population Population `protobuf:"varint,8,opt,name=population,proto3,enum=visage.v1.Population" json:"population,omitempty"`
 	// Whether no threshold holds the rate that the request asked for. The distance is for a person to judge.
 	CandidatesOnly bool `protobuf:"varint,9,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
-	// Why, if `candidates_only` is true.
-	CandidatesReason CandidatesReason `protobuf:"varint,10,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason" json:"candidates_reason,omitempty"`
+	// Why, if `candidates_only` is true. Missing otherwise.
+	CandidatesReason *CandidatesReason `protobuf:"varint,10,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason,oneof" json:"candidates_reason,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -2007,8 +2007,8 @@ func (x *FaceMatch) GetCandidatesOnly() bool {
 }
 
 func (x *FaceMatch) GetCandidatesReason() CandidatesReason {
-	if x != nil {
-		return x.CandidatesReason
+	if x != nil && x.CandidatesReason != nil {
+		return *x.CandidatesReason
 	}
 	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
 }
@@ -2120,7 +2120,7 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\fextrapolated\x18\x04 \x01(\bR\fextrapolated\x125\n" +
 	"\n" +
 	"source_box\x18\x05 \x01(\v2\x16.visage.v1.BoundingBoxR\tsourceBox\x12\x14\n" +
-	"\x05model\x18\x06 \x01(\tR\x05model\"\xa1\x03\n" +
+	"\x05model\x18\x06 \x01(\tR\x05model\"\xbc\x03\n" +
 	"\tFaceMatch\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x12\x1a\n" +
 	"\bdistance\x18\x02 \x01(\x02R\bdistance\x12\x1e\n" +
@@ -2134,9 +2134,10 @@ const file_visage_v1_face_analysis_proto_rawDesc = "" +
 	"\n" +
 	"population\x18\b \x01(\x0e2\x15.visage.v1.PopulationR\n" +
 	"population\x12'\n" +
-	"\x0fcandidates_only\x18\t \x01(\bR\x0ecandidatesOnly\x12H\n" +
+	"\x0fcandidates_only\x18\t \x01(\bR\x0ecandidatesOnly\x12M\n" +
 	"\x11candidates_reason\x18\n" +
-	" \x01(\x0e2\x1b.visage.v1.CandidatesReasonR\x10candidatesReason*}\n" +
+	" \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x00R\x10candidatesReason\x88\x01\x01B\x14\n" +
+	"\x12_candidates_reason*}\n" +
 	"\aFeature\x12\x17\n" +
 	"\x13FEATURE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11FEATURE_LANDMARKS\x10\x01\x12\x16\n" +
@@ -2309,6 +2310,7 @@ func file_visage_v1_face_analysis_proto_init() {
 		(*FaceSource_Image)(nil),
 		(*FaceSource_Embedding)(nil),
 	}
+	file_visage_v1_face_analysis_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

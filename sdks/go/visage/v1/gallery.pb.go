@@ -1649,8 +1649,8 @@ type IdentifiedFace struct {
 	Population Population `protobuf:"varint,5,opt,name=population,proto3,enum=visage.v1.Population" json:"population,omitempty"`
 	// Whether the matches are only candidates for human review.
 	CandidatesOnly bool `protobuf:"varint,6,opt,name=candidates_only,json=candidatesOnly,proto3" json:"candidates_only,omitempty"`
-	// Why, if `candidates_only` is true.
-	CandidatesReason CandidatesReason `protobuf:"varint,7,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason" json:"candidates_reason,omitempty"`
+	// Why, if `candidates_only` is true. Missing otherwise.
+	CandidatesReason *CandidatesReason `protobuf:"varint,7,opt,name=candidates_reason,json=candidatesReason,proto3,enum=visage.v1.CandidatesReason,oneof" json:"candidates_reason,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1728,8 +1728,8 @@ func (x *IdentifiedFace) GetCandidatesOnly() bool {
 }
 
 func (x *IdentifiedFace) GetCandidatesReason() CandidatesReason {
-	if x != nil {
-		return x.CandidatesReason
+	if x != nil && x.CandidatesReason != nil {
+		return *x.CandidatesReason
 	}
 	return CandidatesReason_CANDIDATES_REASON_UNSPECIFIED
 }
@@ -2196,7 +2196,7 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x05model\x18\x05 \x01(\tR\x05model\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\x03R\brevision\x12\x14\n" +
 	"\x05stale\x18\a \x01(\bR\x05staleB\x16\n" +
-	"\x14_false_positive_rate\"\x81\x03\n" +
+	"\x14_false_positive_rate\"\x9c\x03\n" +
 	"\x0eIdentifiedFace\x12(\n" +
 	"\x03box\x18\x01 \x01(\v2\x16.visage.v1.BoundingBoxR\x03box\x120\n" +
 	"\amatches\x18\x02 \x03(\v2\x16.visage.v1.PersonMatchR\amatches\x12\x1c\n" +
@@ -2205,9 +2205,10 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\n" +
 	"population\x18\x05 \x01(\x0e2\x15.visage.v1.PopulationR\n" +
 	"population\x12'\n" +
-	"\x0fcandidates_only\x18\x06 \x01(\bR\x0ecandidatesOnly\x12H\n" +
-	"\x11candidates_reason\x18\a \x01(\x0e2\x1b.visage.v1.CandidatesReasonR\x10candidatesReasonB\x16\n" +
-	"\x14_false_positive_rate\";\n" +
+	"\x0fcandidates_only\x18\x06 \x01(\bR\x0ecandidatesOnly\x12M\n" +
+	"\x11candidates_reason\x18\a \x01(\x0e2\x1b.visage.v1.CandidatesReasonH\x01R\x10candidatesReason\x88\x01\x01B\x16\n" +
+	"\x14_false_positive_rateB\x14\n" +
+	"\x12_candidates_reason\";\n" +
 	"\x14ExportGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\xe1\x01\n" +

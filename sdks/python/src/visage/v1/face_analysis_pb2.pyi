@@ -319,7 +319,7 @@ class _CandidatesReason:
 class _CandidatesReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CandidatesReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     CANDIDATES_REASON_UNSPECIFIED: _CandidatesReason.ValueType  # 0
-    """They are matches."""
+    """Never returned."""
     CANDIDATES_REASON_GALLERY_SIZE: _CandidatesReason.ValueType  # 1
     """The gallery has more than 10,000 faces."""
     CANDIDATES_REASON_POPULATION: _CandidatesReason.ValueType  # 2
@@ -329,7 +329,7 @@ class CandidatesReason(_CandidatesReason, metaclass=_CandidatesReasonEnumTypeWra
     """Why nearest faces are candidates for a person to judge, and no matches."""
 
 CANDIDATES_REASON_UNSPECIFIED: CandidatesReason.ValueType  # 0
-"""They are matches."""
+"""Never returned."""
 CANDIDATES_REASON_GALLERY_SIZE: CandidatesReason.ValueType  # 1
 """The gallery has more than 10,000 faces."""
 CANDIDATES_REASON_POPULATION: CandidatesReason.ValueType  # 2
@@ -1041,7 +1041,7 @@ class FaceMatch(_message.Message):
     candidates_only: _builtins.bool
     """Whether no threshold holds the rate that the request asked for. The distance is for a person to judge."""
     candidates_reason: Global___CandidatesReason.ValueType
-    """Why, if `candidates_only` is true."""
+    """Why, if `candidates_only` is true. Missing otherwise."""
     @_builtins.property
     def box(self) -> Global___BoundingBox:
         """The face in the target. Missing if the target is an embedding."""
@@ -1058,12 +1058,14 @@ class FaceMatch(_message.Message):
         extrapolated: _builtins.bool = ...,
         population: Global___Population.ValueType = ...,
         candidates_only: _builtins.bool = ...,
-        candidates_reason: Global___CandidatesReason.ValueType = ...,
+        candidates_reason: Global___CandidatesReason.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["box", b"box"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_reason", b"candidates_reason"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "confidence", b"confidence", "distance", b"distance", "extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matched", b"matched", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "confidence", b"confidence", "distance", b"distance", "extrapolated", b"extrapolated", "false_match_rate", b"false_match_rate", "matched", b"matched", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__candidates_reason: _TypeAlias = _typing.Literal["candidates_reason"]  # noqa: Y015
+    _WhichOneofArgType__candidates_reason: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__candidates_reason) -> _WhichOneofReturnType__candidates_reason | None: ...
 
 Global___FaceMatch: _TypeAlias = FaceMatch  # noqa: Y015

@@ -852,7 +852,7 @@ class IdentifiedFace(_message.Message):
     candidates_only: _builtins.bool
     """Whether the matches are only candidates for human review."""
     candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType
-    """Why, if `candidates_only` is true."""
+    """Why, if `candidates_only` is true. Missing otherwise."""
     @_builtins.property
     def box(self) -> _face_analysis_pb2.BoundingBox:
         """The face in the image. Missing if an embedding was searched."""
@@ -870,14 +870,19 @@ class IdentifiedFace(_message.Message):
         false_positive_rate: _builtins.float | None = ...,
         population: _face_analysis_pb2.Population.ValueType = ...,
         candidates_only: _builtins.bool = ...,
-        candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType = ...,
+        candidates_reason: _face_analysis_pb2.CandidatesReason.ValueType | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate", "box", b"box", "false_positive_rate", b"false_positive_rate"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "matches", b"matches", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason", "_false_positive_rate", b"_false_positive_rate", "box", b"box", "candidates_only", b"candidates_only", "candidates_reason", b"candidates_reason", "false_positive_rate", b"false_positive_rate", "matches", b"matches", "population", b"population", "threshold", b"threshold"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__candidates_reason: _TypeAlias = _typing.Literal["candidates_reason"]  # noqa: Y015
+    _WhichOneofArgType__candidates_reason: _TypeAlias = _typing.Literal["_candidates_reason", b"_candidates_reason"]  # noqa: Y015
     _WhichOneofReturnType__false_positive_rate: _TypeAlias = _typing.Literal["false_positive_rate"]  # noqa: Y015
     _WhichOneofArgType__false_positive_rate: _TypeAlias = _typing.Literal["_false_positive_rate", b"_false_positive_rate"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__candidates_reason) -> _WhichOneofReturnType__candidates_reason | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__false_positive_rate) -> _WhichOneofReturnType__false_positive_rate | None: ...
 
 Global___IdentifiedFace: _TypeAlias = IdentifiedFace  # noqa: Y015

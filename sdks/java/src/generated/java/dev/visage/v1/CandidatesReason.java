@@ -17,7 +17,7 @@ public enum CandidatesReason
     implements com.google.protobuf.ProtocolMessageEnum {
   /**
    * <pre>
-   * They are matches.
+   * Never returned.
    * </pre>
    *
    * <code>CANDIDATES_REASON_UNSPECIFIED = 0;</code>
@@ -53,7 +53,7 @@ public enum CandidatesReason
   }
   /**
    * <pre>
-   * They are matches.
+   * Never returned.
    * </pre>
    *
    * <code>CANDIDATES_REASON_UNSPECIFIED = 0;</code>

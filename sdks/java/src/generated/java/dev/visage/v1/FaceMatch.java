@@ -228,10 +228,21 @@ private static final long serialVersionUID = 0L;
   private int candidatesReason_ = 0;
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return Whether the candidatesReason field is set.
+   */
+  @java.lang.Override public boolean hasCandidatesReason() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true. Missing otherwise.
+   * </pre>
+   *
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
    * @return The enum numeric value on the wire for candidatesReason.
    */
   @java.lang.Override public int getCandidatesReasonValue() {
@@ -239,10 +250,10 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
    * @return The candidatesReason.
    */
   @java.lang.Override public dev.visage.v1.CandidatesReason getCandidatesReason() {
@@ -291,7 +302,7 @@ private static final long serialVersionUID = 0L;
     if (candidatesOnly_ != false) {
       output.writeBool(9, candidatesOnly_);
     }
-    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+    if (((bitField0_ & 0x00000002) != 0)) {
       output.writeEnum(10, candidatesReason_);
     }
     getUnknownFields().writeTo(output);
@@ -334,7 +345,7 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(9, candidatesOnly_);
     }
-    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+    if (((bitField0_ & 0x00000002) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(10, candidatesReason_);
     }
@@ -386,7 +397,10 @@ private static final long serialVersionUID = 0L;
     if (population_ != other.population_) return false;
     if (getCandidatesOnly()
         != other.getCandidatesOnly()) return false;
-    if (candidatesReason_ != other.candidatesReason_) return false;
+    if (hasCandidatesReason() != other.hasCandidatesReason()) return false;
+    if (hasCandidatesReason()) {
+      if (candidatesReason_ != other.candidatesReason_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -425,8 +439,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + CANDIDATES_ONLY_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getCandidatesOnly());
-    hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
-    hash = (53 * hash) + candidatesReason_;
+    if (hasCandidatesReason()) {
+      hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
+      hash = (53 * hash) + candidatesReason_;
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -648,6 +664,7 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000200) != 0)) {
         result.candidatesReason_ = candidatesReason_;
+        to_bitField0_ |= 0x00000002;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -691,7 +708,7 @@ private static final long serialVersionUID = 0L;
       if (other.getCandidatesOnly() != false) {
         setCandidatesOnly(other.getCandidatesOnly());
       }
-      if (other.candidatesReason_ != 0) {
+      if (other.hasCandidatesReason()) {
         setCandidatesReasonValue(other.getCandidatesReasonValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -1329,10 +1346,21 @@ private static final long serialVersionUID = 0L;
     private int candidatesReason_ = 0;
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * @return Whether the candidatesReason field is set.
+     */
+    @java.lang.Override public boolean hasCandidatesReason() {
+      return ((bitField0_ & 0x00000200) != 0);
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true. Missing otherwise.
+     * </pre>
+     *
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
      * @return The enum numeric value on the wire for candidatesReason.
      */
     @java.lang.Override public int getCandidatesReasonValue() {
@@ -1340,10 +1368,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
      * @param value The enum numeric value on the wire for candidatesReason to set.
      * @return This builder for chaining.
      */
@@ -1355,10 +1383,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
      * @return The candidatesReason.
      */
     @java.lang.Override
@@ -1368,10 +1396,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
      * @param value The candidatesReason to set.
      * @throws IllegalArgumentException if UNRECOGNIZED is provided.
      * @return This builder for chaining.
@@ -1385,10 +1413,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
      * @return This builder for chaining.
      */
     public Builder clearCandidatesReason() {

@@ -128,19 +128,28 @@ public interface FaceMatchOrBuilder extends
 
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * @return Whether the candidatesReason field is set.
+   */
+  boolean hasCandidatesReason();
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true. Missing otherwise.
+   * </pre>
+   *
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
    * @return The enum numeric value on the wire for candidatesReason.
    */
   int getCandidatesReasonValue();
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 10;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 10;</code>
    * @return The candidatesReason.
    */
   dev.visage.v1.CandidatesReason getCandidatesReason();

@@ -269,76 +269,76 @@ public final class GalleryOuterClass extends com.google.protobuf.GeneratedFile {
       "\002 \001(\002\022 \n\023false_positive_rate\030\003 \001(\002H\000\210\001\001\022" +
       "\027\n\017candidates_only\030\004 \001(\010\022\r\n\005model\030\005 \001(\t\022" +
       "\020\n\010revision\030\006 \001(\003\022\r\n\005stale\030\007 \001(\010B\026\n\024_fal" +
-      "se_positive_rate\"\247\002\n\016IdentifiedFace\022#\n\003b" +
+      "se_positive_rate\"\302\002\n\016IdentifiedFace\022#\n\003b" +
       "ox\030\001 \001(\0132\026.visage.v1.BoundingBox\022\'\n\007matc" +
       "hes\030\002 \003(\0132\026.visage.v1.PersonMatch\022\021\n\tthr" +
       "eshold\030\003 \001(\002\022 \n\023false_positive_rate\030\004 \001(" +
       "\002H\000\210\001\001\022)\n\npopulation\030\005 \001(\0162\025.visage.v1.P" +
-      "opulation\022\027\n\017candidates_only\030\006 \001(\010\0226\n\021ca" +
+      "opulation\022\027\n\017candidates_only\030\006 \001(\010\022;\n\021ca" +
       "ndidates_reason\030\007 \001(\0162\033.visage.v1.Candid" +
-      "atesReasonB\026\n\024_false_positive_rate\"0\n\024Ex" +
-      "portGalleryRequest\022\030\n\ngallery_id\030\001 \001(\tB\004" +
-      "\342A\001\002\"\253\001\n\025ExportGalleryResponse\022\021\n\tperson" +
-      "_id\030\001 \001(\t\022\017\n\007face_id\030\002 \001(\t\022\024\n\014display_na" +
-      "me\030\003 \001(\t\022\'\n\tembedding\030\004 \001(\0132\024.visage.v1." +
-      "Embedding\022/\n\013create_time\030\005 \001(\0132\032.google." +
-      "protobuf.Timestamp\"\251\001\n\022ImportFacesReques" +
-      "t\022\030\n\ngallery_id\030\001 \001(\tB\004\342A\001\002\022\027\n\tperson_id" +
-      "\030\002 \001(\tB\004\342A\001\002\022\025\n\007face_id\030\003 \001(\tB\004\342A\001\001\022\032\n\014d" +
-      "isplay_name\030\004 \001(\tB\004\342A\001\001\022-\n\tembedding\030\005 \001" +
-      "(\0132\024.visage.v1.EmbeddingB\004\342A\001\002\";\n\023Import" +
-      "FacesResponse\022\022\n\nface_count\030\001 \001(\005\022\020\n\010rev" +
-      "ision\030\002 \001(\003\"Y\n\013PersonMatch\022\021\n\tperson_id\030" +
-      "\001 \001(\t\022\024\n\014display_name\030\002 \001(\t\022\017\n\007face_id\030\003" +
-      " \001(\t\022\020\n\010distance\030\004 \001(\0022\236\016\n\016GalleryServic" +
-      "e\022l\n\rCreateGallery\022\037.visage.v1.CreateGal" +
-      "leryRequest\032 .visage.v1.CreateGalleryRes" +
-      "ponse\"\030\202\323\344\223\002\022\"\r/v1/galleries:\001*\022p\n\nGetGa" +
-      "llery\022\034.visage.v1.GetGalleryRequest\032\035.vi" +
-      "sage.v1.GetGalleryResponse\"%\220\002\002\202\323\344\223\002\034\022\032/" +
-      "v1/galleries/{gallery_id}\022l\n\rListGalleri" +
-      "es\022\037.visage.v1.ListGalleriesRequest\032 .vi" +
-      "sage.v1.ListGalleriesResponse\"\030\220\002\002\202\323\344\223\002\017" +
-      "\022\r/v1/galleries\022|\n\rUpdateGallery\022\037.visag" +
-      "e.v1.UpdateGalleryRequest\032 .visage.v1.Up" +
-      "dateGalleryResponse\"(\220\002\002\202\323\344\223\002\0372\032/v1/gall" +
-      "eries/{gallery_id}:\001*\022y\n\rDeleteGallery\022\037" +
-      ".visage.v1.DeleteGalleryRequest\032 .visage" +
-      ".v1.DeleteGalleryResponse\"%\220\002\002\202\323\344\223\002\034*\032/v" +
-      "1/galleries/{gallery_id}\022\211\001\n\tEnrolFace\022\033" +
-      ".visage.v1.EnrolFaceRequest\032\034.visage.v1." +
-      "EnrolFaceResponse\"A\220\002\002\202\323\344\223\0028\"3/v1/galler" +
-      "ies/{gallery_id}/people/{person_id}/face" +
-      "s:\001*\022\200\001\n\tGetPerson\022\033.visage.v1.GetPerson" +
-      "Request\032\034.visage.v1.GetPersonResponse\"8\220" +
-      "\002\002\202\323\344\223\002/\022-/v1/galleries/{gallery_id}/peo" +
-      "ple/{person_id}\022w\n\nListPeople\022\034.visage.v" +
-      "1.ListPeopleRequest\032\035.visage.v1.ListPeop" +
-      "leResponse\",\220\002\002\202\323\344\223\002#\022!/v1/galleries/{ga" +
-      "llery_id}/people\022\214\001\n\014UpdatePerson\022\036.visa" +
-      "ge.v1.UpdatePersonRequest\032\037.visage.v1.Up" +
-      "datePersonResponse\";\220\002\002\202\323\344\223\00222-/v1/galle" +
-      "ries/{gallery_id}/people/{person_id}:\001*\022" +
-      "\211\001\n\014DeletePerson\022\036.visage.v1.DeletePerso" +
-      "nRequest\032\037.visage.v1.DeletePersonRespons" +
-      "e\"8\220\002\002\202\323\344\223\002/*-/v1/galleries/{gallery_id}" +
-      "/people/{person_id}\022\223\001\n\nDeleteFace\022\034.vis" +
-      "age.v1.DeleteFaceRequest\032\035.visage.v1.Del" +
-      "eteFaceResponse\"H\220\002\002\202\323\344\223\002?*=/v1/gallerie" +
-      "s/{gallery_id}/people/{person_id}/faces/" +
-      "{face_id}\022\205\001\n\rIdentifyFaces\022\037.visage.v1." +
-      "IdentifyFacesRequest\032 .visage.v1.Identif" +
-      "yFacesResponse\"1\220\002\002\202\323\344\223\002(\"#/v1/galleries" +
-      "/{gallery_id}:identify:\001*\022\202\001\n\rExportGall" +
-      "ery\022\037.visage.v1.ExportGalleryRequest\032 .v" +
-      "isage.v1.ExportGalleryResponse\",\220\002\002\202\323\344\223\002" +
-      "#\022!/v1/galleries/{gallery_id}:export0\001\022\177" +
-      "\n\013ImportFaces\022\035.visage.v1.ImportFacesReq" +
-      "uest\032\036.visage.v1.ImportFacesResponse\"/\220\002" +
-      "\002\202\323\344\223\002&\"!/v1/galleries/{gallery_id}:impo" +
-      "rt:\001*(\001BK\n\rdev.visage.v1P\001Z8github.com/v" +
-      "isage-face/visage/sdks/go/visage/v1;visa" +
-      "gev1b\006proto3"
+      "atesReasonH\001\210\001\001B\026\n\024_false_positive_rateB" +
+      "\024\n\022_candidates_reason\"0\n\024ExportGalleryRe" +
+      "quest\022\030\n\ngallery_id\030\001 \001(\tB\004\342A\001\002\"\253\001\n\025Expo" +
+      "rtGalleryResponse\022\021\n\tperson_id\030\001 \001(\t\022\017\n\007" +
+      "face_id\030\002 \001(\t\022\024\n\014display_name\030\003 \001(\t\022\'\n\te" +
+      "mbedding\030\004 \001(\0132\024.visage.v1.Embedding\022/\n\013" +
+      "create_time\030\005 \001(\0132\032.google.protobuf.Time" +
+      "stamp\"\251\001\n\022ImportFacesRequest\022\030\n\ngallery_" +
+      "id\030\001 \001(\tB\004\342A\001\002\022\027\n\tperson_id\030\002 \001(\tB\004\342A\001\002\022" +
+      "\025\n\007face_id\030\003 \001(\tB\004\342A\001\001\022\032\n\014display_name\030\004" +
+      " \001(\tB\004\342A\001\001\022-\n\tembedding\030\005 \001(\0132\024.visage.v" +
+      "1.EmbeddingB\004\342A\001\002\";\n\023ImportFacesResponse" +
+      "\022\022\n\nface_count\030\001 \001(\005\022\020\n\010revision\030\002 \001(\003\"Y" +
+      "\n\013PersonMatch\022\021\n\tperson_id\030\001 \001(\t\022\024\n\014disp" +
+      "lay_name\030\002 \001(\t\022\017\n\007face_id\030\003 \001(\t\022\020\n\010dista" +
+      "nce\030\004 \001(\0022\236\016\n\016GalleryService\022l\n\rCreateGa" +
+      "llery\022\037.visage.v1.CreateGalleryRequest\032 " +
+      ".visage.v1.CreateGalleryResponse\"\030\202\323\344\223\002\022" +
+      "\"\r/v1/galleries:\001*\022p\n\nGetGallery\022\034.visag" +
+      "e.v1.GetGalleryRequest\032\035.visage.v1.GetGa" +
+      "lleryResponse\"%\220\002\002\202\323\344\223\002\034\022\032/v1/galleries/" +
+      "{gallery_id}\022l\n\rListGalleries\022\037.visage.v" +
+      "1.ListGalleriesRequest\032 .visage.v1.ListG" +
+      "alleriesResponse\"\030\220\002\002\202\323\344\223\002\017\022\r/v1/galleri" +
+      "es\022|\n\rUpdateGallery\022\037.visage.v1.UpdateGa" +
+      "lleryRequest\032 .visage.v1.UpdateGalleryRe" +
+      "sponse\"(\220\002\002\202\323\344\223\002\0372\032/v1/galleries/{galler" +
+      "y_id}:\001*\022y\n\rDeleteGallery\022\037.visage.v1.De" +
+      "leteGalleryRequest\032 .visage.v1.DeleteGal" +
+      "leryResponse\"%\220\002\002\202\323\344\223\002\034*\032/v1/galleries/{" +
+      "gallery_id}\022\211\001\n\tEnrolFace\022\033.visage.v1.En" +
+      "rolFaceRequest\032\034.visage.v1.EnrolFaceResp" +
+      "onse\"A\220\002\002\202\323\344\223\0028\"3/v1/galleries/{gallery_" +
+      "id}/people/{person_id}/faces:\001*\022\200\001\n\tGetP" +
+      "erson\022\033.visage.v1.GetPersonRequest\032\034.vis" +
+      "age.v1.GetPersonResponse\"8\220\002\002\202\323\344\223\002/\022-/v1" +
+      "/galleries/{gallery_id}/people/{person_i" +
+      "d}\022w\n\nListPeople\022\034.visage.v1.ListPeopleR" +
+      "equest\032\035.visage.v1.ListPeopleResponse\",\220" +
+      "\002\002\202\323\344\223\002#\022!/v1/galleries/{gallery_id}/peo" +
+      "ple\022\214\001\n\014UpdatePerson\022\036.visage.v1.UpdateP" +
+      "ersonRequest\032\037.visage.v1.UpdatePersonRes" +
+      "ponse\";\220\002\002\202\323\344\223\00222-/v1/galleries/{gallery" +
+      "_id}/people/{person_id}:\001*\022\211\001\n\014DeletePer" +
+      "son\022\036.visage.v1.DeletePersonRequest\032\037.vi" +
+      "sage.v1.DeletePersonResponse\"8\220\002\002\202\323\344\223\002/*" +
+      "-/v1/galleries/{gallery_id}/people/{pers" +
+      "on_id}\022\223\001\n\nDeleteFace\022\034.visage.v1.Delete" +
+      "FaceRequest\032\035.visage.v1.DeleteFaceRespon" +
+      "se\"H\220\002\002\202\323\344\223\002?*=/v1/galleries/{gallery_id" +
+      "}/people/{person_id}/faces/{face_id}\022\205\001\n" +
+      "\rIdentifyFaces\022\037.visage.v1.IdentifyFaces" +
+      "Request\032 .visage.v1.IdentifyFacesRespons" +
+      "e\"1\220\002\002\202\323\344\223\002(\"#/v1/galleries/{gallery_id}" +
+      ":identify:\001*\022\202\001\n\rExportGallery\022\037.visage." +
+      "v1.ExportGalleryRequest\032 .visage.v1.Expo" +
+      "rtGalleryResponse\",\220\002\002\202\323\344\223\002#\022!/v1/galler" +
+      "ies/{gallery_id}:export0\001\022\177\n\013ImportFaces" +
+      "\022\035.visage.v1.ImportFacesRequest\032\036.visage" +
+      ".v1.ImportFacesResponse\"/\220\002\002\202\323\344\223\002&\"!/v1/" +
+      "galleries/{gallery_id}:import:\001*(\001BK\n\rde" +
+      "v.visage.v1P\001Z8github.com/visage-face/vi" +
+      "sage/sdks/go/visage/v1;visagev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,

@@ -246,10 +246,21 @@ private static final long serialVersionUID = 0L;
   private int candidatesReason_ = 0;
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * @return Whether the candidatesReason field is set.
+   */
+  @java.lang.Override public boolean hasCandidatesReason() {
+    return ((bitField0_ & 0x00000004) != 0);
+  }
+  /**
+   * <pre>
+   * Why, if `candidates_only` is true. Missing otherwise.
+   * </pre>
+   *
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
    * @return The enum numeric value on the wire for candidatesReason.
    */
   @java.lang.Override public int getCandidatesReasonValue() {
@@ -257,10 +268,10 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Why, if `candidates_only` is true.
+   * Why, if `candidates_only` is true. Missing otherwise.
    * </pre>
    *
-   * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+   * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
    * @return The candidatesReason.
    */
   @java.lang.Override public dev.visage.v1.CandidatesReason getCandidatesReason() {
@@ -300,7 +311,7 @@ private static final long serialVersionUID = 0L;
     if (candidatesOnly_ != false) {
       output.writeBool(6, candidatesOnly_);
     }
-    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+    if (((bitField0_ & 0x00000004) != 0)) {
       output.writeEnum(7, candidatesReason_);
     }
     getUnknownFields().writeTo(output);
@@ -336,7 +347,7 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(6, candidatesOnly_);
     }
-    if (candidatesReason_ != dev.visage.v1.CandidatesReason.CANDIDATES_REASON_UNSPECIFIED.getNumber()) {
+    if (((bitField0_ & 0x00000004) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(7, candidatesReason_);
     }
@@ -383,7 +394,10 @@ private static final long serialVersionUID = 0L;
     if (population_ != other.population_) return false;
     if (getCandidatesOnly()
         != other.getCandidatesOnly()) return false;
-    if (candidatesReason_ != other.candidatesReason_) return false;
+    if (hasCandidatesReason() != other.hasCandidatesReason()) return false;
+    if (hasCandidatesReason()) {
+      if (candidatesReason_ != other.candidatesReason_) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -416,8 +430,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + CANDIDATES_ONLY_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getCandidatesOnly());
-    hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
-    hash = (53 * hash) + candidatesReason_;
+    if (hasCandidatesReason()) {
+      hash = (37 * hash) + CANDIDATES_REASON_FIELD_NUMBER;
+      hash = (53 * hash) + candidatesReason_;
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -645,6 +661,7 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000040) != 0)) {
         result.candidatesReason_ = candidatesReason_;
+        to_bitField0_ |= 0x00000004;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -702,7 +719,7 @@ private static final long serialVersionUID = 0L;
       if (other.getCandidatesOnly() != false) {
         setCandidatesOnly(other.getCandidatesOnly());
       }
-      if (other.candidatesReason_ != 0) {
+      if (other.hasCandidatesReason()) {
         setCandidatesReasonValue(other.getCandidatesReasonValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -1490,10 +1507,21 @@ private static final long serialVersionUID = 0L;
     private int candidatesReason_ = 0;
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * @return Whether the candidatesReason field is set.
+     */
+    @java.lang.Override public boolean hasCandidatesReason() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * Why, if `candidates_only` is true. Missing otherwise.
+     * </pre>
+     *
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
      * @return The enum numeric value on the wire for candidatesReason.
      */
     @java.lang.Override public int getCandidatesReasonValue() {
@@ -1501,10 +1529,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
      * @param value The enum numeric value on the wire for candidatesReason to set.
      * @return This builder for chaining.
      */
@@ -1516,10 +1544,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
      * @return The candidatesReason.
      */
     @java.lang.Override
@@ -1529,10 +1557,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
      * @param value The candidatesReason to set.
      * @throws IllegalArgumentException if UNRECOGNIZED is provided.
      * @return This builder for chaining.
@@ -1546,10 +1574,10 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Why, if `candidates_only` is true.
+     * Why, if `candidates_only` is true. Missing otherwise.
      * </pre>
      *
-     * <code>.visage.v1.CandidatesReason candidates_reason = 7;</code>
+     * <code>optional .visage.v1.CandidatesReason candidates_reason = 7;</code>
      * @return This builder for chaining.
      */
     public Builder clearCandidatesReason() {

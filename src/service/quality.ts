@@ -18,7 +18,7 @@ const MAX_YAW_DEGREES = 50;
 /** The errors of the quality checks. The spec has the first three. */
 type QualityErrorKind = "faceTooSmall" | "lowIllumination" | "incorrectPose" | "lowQuality";
 
-/** What is told of a component that makes a face unusable. */
+/** How an error describes a component that makes a face unusable. */
 interface ComponentTexts {
   readonly name: string;
   /** What the user can do. */

@@ -19,7 +19,7 @@ const RANGE_BY_CLASS = [0, 0, 1, 2, 2, 3, 3, 4, 4];
 
 const MIN_GENDER_CONFIDENCE = 0.501;
 
-/** What the attribute network tells of a face. */
+/** The output of the attribute network for one face. */
 interface EstimatedAttributes extends Attributes {
   readonly populations: readonly Population[];
 }

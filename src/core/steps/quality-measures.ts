@@ -31,7 +31,7 @@ const WHITE = 250;
 /** Points of the mesh that the detector has, too: tip of the nose and corners of the mouth. */
 const NOSE_AND_MOUTH = [4, 61, 291];
 
-/** Every so many pixels of the crop it is looked whether they lie in the image. */
+/** Step, in pixels of the crop, at which the share inside the image is sampled. */
 const CROP_STEP = 8;
 
 /** Added to contrasts, so that an image of one colour has none instead of being divided by zero. */

@@ -12,7 +12,7 @@ export interface AnalysisReport {
 }
 
 /** A face with whole pixels and the vector as an array. */
-interface FaceReport extends Omit<Face, "vector"> {
+interface FaceReport extends Omit<Face, "vector" | "populations"> {
   readonly vector?: readonly number[];
 }
 
@@ -55,7 +55,7 @@ function formatRow(face: Face, index: number): string[] {
   ];
 }
 
-function createFaceReport({ box, landmarks, vector, ...face }: Face): FaceReport {
+function createFaceReport({ box, landmarks, vector, populations, ...face }: Face): FaceReport {
   return {
     box: roundBox(box),
     ...face,

@@ -27,7 +27,6 @@ interface ComponentTexts {
 }
 
 const LOOK_AT_CAMERA = "Turn the face to the camera.";
-const UNCOVER = "Uncover the face.";
 
 /** The texts and the error of each component. They have no comma, colon or semicolon, like those of the error table. */
 export const COMPONENT_TEXTS: Readonly<Record<QualityComponent, ComponentTexts>> = {
@@ -40,7 +39,7 @@ export const COMPONENT_TEXTS: Readonly<Record<QualityComponent, ComponentTexts>>
   pitch: text("pitch", LOOK_AT_CAMERA, "incorrectPose"),
   roll: text("roll", "Hold the head upright.", "incorrectPose"),
   eyesVisible: text("visibility of the eyes", "Uncover the eyes."),
-  faceOcclusion: text("visibility of the face", UNCOVER),
+  faceOcclusion: text("visibility of the face", "Uncover the face and turn it to the camera."),
   detectionConfidence: text("confidence that it is a face", "Use a clear photo of an uncovered face."),
   crop: text("part of the face in the photo", "Show the whole face in the photo."),
 };

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Sharp } from "sharp";
 import { expect, onTestFinished } from "vitest";
 import { openTab } from "./browser.ts";
 import { cropPhotograph, FACES, growBox, type Sample } from "./faces.ts";
@@ -78,10 +79,20 @@ export async function dropFiles(target: Locator, files: readonly UploadFile[]): 
 }
 
 /** Cuts one labelled face with some surroundings out of a photograph. `side` is that of the picture in pixels. */
-export async function portrait(sample: Sample, face: number, side = 400): Promise<UploadFile> {
-  const buffer = await cropPhotograph(sample, growBox(FACES[sample][face]!, 1.8))
-    .resize(side, side)
-    .jpeg()
-    .toBuffer();
+export async function portrait(sample: Sample, face: number): Promise<UploadFile> {
+  return upload(sample, face, cropPortrait(sample, face));
+}
+
+/** The same photo, too blurred to be enrolled. */
+export async function blurredPortrait(sample: Sample, face: number): Promise<UploadFile> {
+  return upload(sample, face, cropPortrait(sample, face).blur(14));
+}
+
+function cropPortrait(sample: Sample, face: number): Sharp {
+  return cropPhotograph(sample, growBox(FACES[sample][face]!, 1.8)).resize(400, 400);
+}
+
+async function upload(sample: Sample, face: number, photo: Sharp): Promise<UploadFile> {
+  const buffer = await photo.jpeg().toBuffer();
   return { name: `portrait-${sample}-${face}.jpg`, mimeType: "image/jpeg", buffer };
 }

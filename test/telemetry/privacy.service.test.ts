@@ -173,6 +173,8 @@ async function causeErrors(): Promise<void> {
   const face = cropPhotograph(3, growBox(FACES[3][0]!, 2));
   await post({ img: textOf(await face.clone().resize(100).jpeg().toBuffer()), quality: true });
   await post({ img: textOf(await face.clone().linear(0.1).jpeg().toBuffer()), quality: true });
+  const blurred = textOf(await face.clone().blur(20).jpeg().toBuffer());
+  await post({ source: blurred }, { path: "/v1/galleries/staff/people/one/faces" });
   const profile = cropPhotograph(2, growBox(FACES[2][0]!, 2.6));
   await post({ img: textOf(await profile.jpeg().toBuffer()), quality: true });
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { hasBrowser, openTab } from "../support/browser.ts";
 import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty-proxy.ts";
 import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
-import { dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
+import { blurredPortrait, dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
 import { plainImage } from "../support/images.ts";
 import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
 import { sampleFile, type UploadFile } from "../support/playground.ts";
@@ -66,14 +66,14 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     const { page, create, enrol, person } = await openGalleries(site.browser, site.service);
     await create("Enrolment");
     const empty = { name: "wall.png", mimeType: "image/png", buffer: await plainImage(300, 300, "#888888") };
-    const small = await portrait(3, 0, 80);
-    expect(await enrol("Ann", await portrait(...ANN), small, empty, TEXT_FILE)).toBe(
+    const blurred = await blurredPortrait(3, 0);
+    expect(await enrol("Ann", await portrait(...ANN), blurred, empty, TEXT_FILE)).toBe(
       "1 photo enrolled, 3 not.",
     );
     const rows = await page.locator(".enrol-row").allTextContents();
     expect(rows).toEqual([
       expect.stringContaining("Enrolled"),
-      expect.stringContaining("Face too Small. Use a photo with a larger face."),
+      expect.stringMatching(/The sharpness is \d+ of 100\. Hold the camera still and focus on the face\./),
       expect.stringContaining("No face was found"),
       expect.stringContaining("notes.txt is not a JPEG or PNG image"),
     ]);
@@ -360,7 +360,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       await checkPage(page, `galleries-list-${name}`);
       await page.getByRole("link", { name: "Review" }).click();
       await person("Ann").getByText("2 faces").click();
-      await enrol("Ann", await portrait(3, 1), await portrait(4, 2, 60), TEXT_FILE);
+      await enrol("Ann", await portrait(3, 1), await blurredPortrait(4, 2), TEXT_FILE);
       await identify(sampleFile(3));
       await result.getByRole("button", { name: /nearest people/ }).click();
       await result.getByText("all above the threshold").first().waitFor();

@@ -326,7 +326,7 @@ const (
 	// Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered.
 	QualityComponent_QUALITY_COMPONENT_EYES_VISIBLE QualityComponent = 9
 	// Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
-	// the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+	// the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered, turned or no face.
 	QualityComponent_QUALITY_COMPONENT_FACE_OCCLUSION QualityComponent = 10
 	// Face.presence, 0 to 1.
 	QualityComponent_QUALITY_COMPONENT_DETECTION_CONFIDENCE QualityComponent = 11

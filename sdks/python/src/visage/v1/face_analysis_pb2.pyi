@@ -212,7 +212,7 @@ class _QualityComponentEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Qual
     """Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered."""
     QUALITY_COMPONENT_FACE_OCCLUSION: _QualityComponent.ValueType  # 10
     """Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
-    the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+    the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered, turned or no face.
     """
     QUALITY_COMPONENT_DETECTION_CONFIDENCE: _QualityComponent.ValueType  # 11
     """Face.presence, 0 to 1."""
@@ -250,7 +250,7 @@ QUALITY_COMPONENT_EYES_VISIBLE: QualityComponent.ValueType  # 9
 """Contrast at the less visible eye, as a share of that of the whole face; 0 if it is covered."""
 QUALITY_COMPONENT_FACE_OCCLUSION: QualityComponent.ValueType  # 10
 """Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
-the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered, turned or no face.
 """
 QUALITY_COMPONENT_DETECTION_CONFIDENCE: QualityComponent.ValueType  # 11
 """Face.presence, 0 to 1."""

@@ -101,7 +101,7 @@ public enum QualityComponent
   /**
    * <pre>
    * Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
-   * the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+   * the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered, turned or no face.
    * </pre>
    *
    * <code>QUALITY_COMPONENT_FACE_OCCLUSION = 10;</code>
@@ -221,7 +221,7 @@ public enum QualityComponent
   /**
    * <pre>
    * Mean difference of the places of eyes, nose and mouth as two networks see them, as a share of the distance between
-   * the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered or is no face.
+   * the eyes; 0 or more. About 0.1 for a clear face, and more if it is covered, turned or no face.
    * </pre>
    *
    * <code>QUALITY_COMPONENT_FACE_OCCLUSION = 10;</code>

@@ -81,7 +81,7 @@ export async function compareFaces(
   };
 }
 
-/** Of two faces one is enough: a face that is mistaken for it is mostly of the same population. */
+/** All populations of both faces. If only one is known, it decides: faces that are mistaken for it are mostly like it. */
 function populationsOf(faces: readonly ComparedFace[]): readonly Population[] {
   const known = faces.flatMap(({ populations = [] }) => populations);
   return known.length > 0 ? known : ["age10Up"];

@@ -7,10 +7,11 @@ import { analyzeInParts, FACES_PER_PART, type PartialAnalysis } from "./parts.ts
 import { align } from "./steps/align.ts";
 import { estimateAttributes } from "./steps/attributes.ts";
 import { chooseTargets, type SettledFace, settleFaces, type Target } from "./steps/choose.ts";
+import type { FivePoints } from "./steps/detect.ts";
 import { embed, embeddingIdentity } from "./steps/embed.ts";
 import { landmarks68 } from "./steps/landmarks68.ts";
 import { measureLight } from "./steps/light.ts";
-import { fitMeshes, type Mesh } from "./steps/mesh.ts";
+import { fitMeshes, fivePointsOf, type Mesh, refineMeshes } from "./steps/mesh.ts";
 import { measurePose } from "./steps/pose.ts";
 import { type Quality, qualityOf } from "./steps/quality.ts";
 import { measureComponents } from "./steps/quality-measures.ts";
@@ -40,6 +41,13 @@ interface Call<Options = CallOptions> {
   readonly networks: Networks;
   readonly options: Options;
   readonly photo: Photo;
+}
+
+/** A face with the points that align it. */
+interface AlignedFace extends SettledFace {
+  readonly points: FivePoints;
+  /** Missing if the call needs no more of the mesh than the points. */
+  readonly mesh?: Mesh;
 }
 
 /** Creates an analyzer of loaded networks. Closing the analyzer closes the networks. */
@@ -99,32 +107,31 @@ function selectFaces(call: Call<AnalyzeOptions>, wanted: "all" | "first", left?:
 
 async function embedFirstFace(call: Call<EmbedOptions>): Promise<Embedding> {
   const { width, height, facesFound, faces } = await selectFaces(call, "first");
-  const [face] = faces;
-  if (!face) throw new FaceError("noFace", "No face was found in the image.");
   const { pose, quality, populations } = call.options;
-  const [mesh] = pose || quality ? await meshFaces(call, [face]) : [];
+  const [face] = await alignFaces(call, faces, pose || quality);
+  if (!face) throw new FaceError("noFace", "No face was found in the image.");
   const [attributes] = populations ? await attributesOfFaces(call, [face]) : [];
   const [vector] = await embedFaces(call, [face]);
   return {
     ...{ width, height, facesFound },
     ...measureBasics(call.photo, face),
-    ...(mesh && { pose: measurePose(mesh) }),
+    ...(face.mesh && { pose: measurePose(face.mesh) }),
     ...(attributes && { populations: attributes.populations }),
-    ...(mesh && quality && { quality: await measureQuality(call.photo, face, mesh) }),
+    ...(face.mesh && quality && { quality: await measureQuality(call.photo, face, face.mesh) }),
     vector: vector!,
   };
 }
 
-async function measureFaces(call: Call<AnalyzeOptions>, faces: readonly SettledFace[]): Promise<Face[]> {
+async function measureFaces(call: Call<AnalyzeOptions>, settled: readonly SettledFace[]): Promise<Face[]> {
   const { options, photo } = call;
-  const meshes = options.landmarks === false ? [] : await meshFaces(call, faces);
+  const faces = await alignFaces(call, settled, options.landmarks !== false);
   const attributes = options.attributes === false ? [] : await attributesOfFaces(call, faces);
   const vectors = options.vectors ? await embedFaces(call, faces) : [];
   const qualities: Quality[] = [];
   if (options.quality)
-    for (const [i, mesh] of meshes.entries()) qualities.push(await measureQuality(photo, faces[i]!, mesh));
+    for (const face of faces) if (face.mesh) qualities.push(await measureQuality(photo, face, face.mesh));
   return faces.map((face, i) => {
-    const mesh = meshes[i];
+    const { mesh } = face;
     const pose = mesh && measurePose(mesh);
     const landmarks = pose ? landmarks68(mesh, pose.yawDegrees) : [];
     return {
@@ -138,15 +145,29 @@ async function measureFaces(call: Call<AnalyzeOptions>, faces: readonly SettledF
   });
 }
 
-function meshFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
-  return timed("mesh", options, () => fitMeshes(networks.mesh, photo.pixels, faces));
+/** Fits a mesh to each face. Its points align the face; if the call needs the mesh itself, it is refined. */
+function alignFaces(
+  { networks, photo, options }: Call,
+  faces: readonly SettledFace[],
+  needsMesh = false,
+): Promise<AlignedFace[]> {
+  return timed("mesh", options, async () => {
+    const seen = faces.map((face) => face.seen);
+    const first = await fitMeshes(networks.mesh, photo.pixels, seen);
+    const meshes = needsMesh ? await refineMeshes(networks.mesh, photo.pixels, first) : [];
+    return faces.map((face, i) => ({
+      ...face,
+      points: fivePointsOf(first[i]!),
+      ...(meshes[i] && { mesh: meshes[i] }),
+    }));
+  });
 }
 
-function attributesOfFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
+function attributesOfFaces({ networks, photo, options }: Call, faces: readonly AlignedFace[]) {
   return timed("attributes", options, () => estimateAttributes(networks.attributes, photo.pixels, faces));
 }
 
-function embedFaces({ networks, photo, options }: Call, faces: readonly SettledFace[]) {
+function embedFaces({ networks, photo, options }: Call, faces: readonly AlignedFace[]) {
   const crops = faces.map(({ points }) => align(photo.pixels, points));
   return timed("embed", options, () => embed(networks.embed, crops));
 }
@@ -160,24 +181,21 @@ async function timed<T>(stage: Stage, { signal, onStage }: CallOptions, step: ()
   return result;
 }
 
-function measureBasics(photo: Photo, { box, presence, found }: SettledFace): FaceBasics {
+function measureBasics(photo: Photo, { box, seen, found }: SettledFace): FaceBasics {
   const { pixels, width, height } = photo;
   const fullSize = scaleBox(box, width / pixels.width, height / pixels.height);
   return {
     box: intersectBoxes(fullSize, { x1: 0, y1: 0, x2: width, y2: height }),
     ...found,
-    presence,
+    presence: seen.score,
     light: measureLight(pixels, box),
   };
 }
 
 /** Measures the quality of a face in pixels of the decoded photo, which are what the embedding is made of. */
-async function measureQuality({ pixels }: Photo, face: SettledFace, mesh: Mesh): Promise<Quality> {
-  const { box, points, presence } = face;
-  const light = measureLight(pixels, box);
-  return qualityOf(
-    await measureComponents(pixels, { points, presence, light, mesh, pose: measurePose(mesh) }),
-  );
+async function measureQuality({ pixels }: Photo, face: AlignedFace, mesh: Mesh): Promise<Quality> {
+  const light = measureLight(pixels, face.box);
+  return qualityOf(await measureComponents(pixels, { ...face, light, mesh, pose: measurePose(mesh) }));
 }
 
 function fullSizePoint({ pixels, width, height }: Photo, { x, y }: Point): Point {

@@ -1,6 +1,6 @@
 /**
  * The groups of people for whom false match rates are known. Faces of one group are mistaken for each other; how often,
- * differs by a factor of 500.
+ * differs by a factor of more than 500.
  */
 export const POPULATIONS = [
   "age0To2",

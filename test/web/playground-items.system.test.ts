@@ -54,7 +54,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     const { page, addPhotos, selectOperation, openOptions, result } = playground;
     await addPhotos(0, sampleFile(4));
     await expectSameNumbers(playground, FACES[4].length);
-    await expectTimings(playground, ["Queue", "Decode", "Detection", "Landmarks", "Age and gender"]);
+    await expectTimings(playground, ["Queue", "Decode", "Detection", "Points", "Age and gender"]);
     await expectReachable(result.getByText("Age and gender are estimates from appearance"));
     const download = (label: string) => page.getByRole("button", { name: `Download ${label}`, exact: true });
     for (const [label, file] of [
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await selectOperation("Vector");
     await result.locator(".heat-map").waitFor();
     expect(await result.locator("h3").first().textContent()).toBe("Face 4");
-    await expectTimings(playground, ["Queue", "Decode", "Detection", "Landmarks", "Vector"]);
+    await expectTimings(playground, ["Queue", "Decode", "Detection", "Points", "Vector"]);
     await expectReachable(download("Vector"));
     expect((await savedBy(download("Vector"))).name).toBe("sample4-vector.json");
 

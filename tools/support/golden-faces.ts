@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { type Point, poseOf } from "../../src/core/index.ts";
 import type { Networks } from "../../src/core/networks.ts";
 import { chooseTargets, settleFaces } from "../../src/core/steps/choose.ts";
+import { fitMeshes, fivePointsOf } from "../../src/core/steps/mesh.ts";
 import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
 import { readSamplePhoto } from "./sample-photos.ts";
 
@@ -86,12 +87,14 @@ async function measureFaces(networks: Networks, bytes: Buffer): Promise<GoldenFa
 }
 
 /** The five points of each face. They are no result of an analysis, but decide the alignment. */
-async function findPoints({ detect }: Networks, bytes: Buffer): Promise<number[][]> {
+async function findPoints({ detect, mesh }: Networks, bytes: Buffer): Promise<number[][]> {
   const photo = await decode(bytes, DEFAULT_LIMITS);
   const { targets } = await chooseTargets(detect, photo, {}, "all");
   const faces = await settleFaces(detect, photo, targets, {});
   const scale = photo.width / photo.pixels.width;
-  return faces.map(({ points }) => coordinatesOf(points).map((value) => value * scale));
+  const seen = faces.map((face) => face.seen);
+  const meshes = await fitMeshes(mesh, photo.pixels, seen);
+  return meshes.map((one) => coordinatesOf(fivePointsOf(one)).map((value) => value * scale));
 }
 
 function coordinatesOf(points: readonly Point[]): number[] {

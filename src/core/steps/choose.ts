@@ -19,12 +19,11 @@ interface BoxTarget {
   readonly nearest?: Detection | undefined;
 }
 
-/** A face whose points are settled. */
+/** A face whose place and angle are settled. */
 export interface SettledFace {
   readonly box: Box;
-  readonly points: Detection["points"];
-  /** Score of the upright face in a crop of its own, 0 to 1. */
-  readonly presence: number;
+  /** The upright face in a crop of its own. Its box lies level in that crop. */
+  readonly seen: Detection;
   /** Missing if the caller gave the box. */
   readonly found?: Pick<FoundFace, "score" | "prominence">;
 }
@@ -63,8 +62,8 @@ export async function chooseTargets(
 }
 
 /**
- * Finds the faces in boxes and settles the points of all faces. Throws FaceError `noFaceInBox` for the first box without
- * a face, unless detection is off.
+ * Finds the faces in boxes and settles place and angle of all faces. Throws FaceError `noFaceInBox` for the first box
+ * without a face, unless detection is off.
  */
 export async function settleFaces(
   network: Network,
@@ -82,8 +81,7 @@ export async function settleFaces(
   signal?.throwIfAborted();
   return targets.map((target, i) => ({
     box: faces[i]!.box,
-    points: settled[i]!.points,
-    presence: settled[i]!.score,
+    seen: settled[i]!,
     ...("given" in target ? {} : { found: { score: target.score, prominence: target.prominence } }),
   }));
 }

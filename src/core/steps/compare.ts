@@ -10,7 +10,7 @@ export const MATCH_CONFIDENCE = 0.6;
  * Slopes of the log-odds over the distance, below and above the threshold. Fitted by `npm run fit:confidence`, so
  * that the confidence is a calibrated probability if both outcomes are equally likely a priori.
  */
-const STEEPNESS = { match: 45, mismatch: 49 };
+const STEEPNESS = { match: 42, mismatch: 51 };
 
 /** Computes the Euclidean distance of two vectors, 0 to 0.9. */
 export function distanceOf(one: Vector, other: Vector): number {

@@ -17,10 +17,10 @@ export const VECTOR_NORM = 0.45;
  * Version of the preprocessing (decoding, cropping, detection, alignment, scaling). Increase it with every change
  * that moves vectors, and name the change in CHANGELOG.md.
  */
-const PREPROCESSING = 4;
+const PREPROCESSING = 5;
 
 /** The networks that a vector depends on. */
-const VECTOR_NETWORKS = ["detect", "embed"] as const satisfies readonly NetworkName[];
+const VECTOR_NETWORKS = ["detect", "mesh", "embed"] as const satisfies readonly NetworkName[];
 
 /** Computes the embeddings of aligned crops. */
 export async function embed(network: Network, crops: readonly TensorWriter[]): Promise<Vector[]> {

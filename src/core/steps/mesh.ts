@@ -10,9 +10,9 @@ import {
   transformPoint,
 } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels, Point } from "../types.ts";
+import type { Pixels, Point } from "../types.ts";
 import { rollOf } from "./align.ts";
-import type { FivePoints } from "./detect.ts";
+import type { Detection, FivePoints } from "./detect.ts";
 import { MIRRORED } from "./mesh-mirror.ts";
 
 /** A point of the face's surface. z grows away from the camera, in the unit of x and y. */
@@ -26,49 +26,62 @@ export type Mesh = readonly MeshPoint[];
 const SIDE = 192;
 const SIZE = { width: SIDE, height: SIDE };
 
-/** Sizes of the network's square: of the first fit in relation to the box, of the second to the first mesh. */
-const BOX_MARGIN = 1.45;
-const MESH_MARGIN = 1.4;
+/** Size of the square in relation to the face: to the detector's box, and to the first mesh. */
+const MARGIN = 1.4;
+
+/** Tip of the nose, and corners of the mouth: first the one on the left of an upright image. */
+const NOSE_AND_MOUTH = [4, 61, 291];
 
 /** Corners of the eyes: first of the eye on the left of an upright image, then of the other. */
-export const EYE_CORNERS = [
+const EYE_CORNERS = [
   [33, 133],
   [362, 263],
 ];
 
-/**
- * Fits a mesh to each face: first in an upright square around its box, then in one placed by that first mesh. The second
- * fit is the mean of the crop and its mirror image, which is more stable than either.
- */
+/** Fits a mesh to each face, in a square around it as the detector sees it upright. */
 export async function fitMeshes(
   network: Network,
   image: Pixels,
-  faces: readonly { readonly box: Box; readonly points: FivePoints }[],
+  faces: readonly Detection[],
 ): Promise<Mesh[]> {
   const squares = faces.map(({ box, points }) =>
-    cropTransform(
-      { center: boxCenter(box), side: longerSide(box) * BOX_MARGIN, radians: rollOf(points) },
-      SIDE,
-    ),
+    cropTransform({ center: boxCenter(box), side: longerSide(box) * MARGIN, radians: rollOf(points) }, SIDE),
   );
-  const first = await network.run(squares.map((square) => crop(image, square, SIZE)));
-  const closer = squares.map((square, i) =>
-    cropTransform(levelSquare(decodePoints(square, first.points![i]!)), SIDE),
+  const { points } = await network.run(squares.map((square) => crop(image, square, SIZE)));
+  return squares.map((square, i) => decodePoints(square, points![i]!));
+}
+
+/**
+ * Fits each mesh again, in a square placed by it. This fit is the mean of the crop and its mirror image, which is more
+ * stable than either.
+ */
+export async function refineMeshes(
+  network: Network,
+  image: Pixels,
+  meshes: readonly Mesh[],
+): Promise<Mesh[]> {
+  const squares = meshes.map((mesh) => cropTransform(levelSquare(mesh), SIDE));
+  const { points } = await network.run(squares.map((square) => cropAndMirror(image, square, SIZE)));
+  return squares.map((square, i) =>
+    decodePoints(square, averageWithMirrored(points![2 * i]!, points![2 * i + 1]!)),
   );
-  const second = await network.run(closer.map((square) => cropAndMirror(image, square, SIZE)));
-  return closer.map((square, i) =>
-    decodePoints(square, averageWithMirrored(second.points![2 * i]!, second.points![2 * i + 1]!)),
-  );
+}
+
+/** Returns the five points by which a face is aligned, as its mesh has them. */
+export function fivePointsOf(mesh: Mesh): FivePoints {
+  const [left, right] = EYE_CORNERS.map((corners) => centroid(corners.map((i) => mesh[i]!)));
+  const [nose, ...mouth] = NOSE_AND_MOUTH.map((i) => mesh[i]!);
+  return [left!, right!, nose!, mouth[0]!, mouth[1]!];
 }
 
 /** Returns the square around a mesh, rotated to level the eyes. */
 function levelSquare(points: Mesh): Square {
-  const [left, right] = EYE_CORNERS.map((corners) => centroid(corners.map((i) => points[i]!)));
-  const radians = Math.atan2(right!.y - left!.y, right!.x - left!.x);
+  const [left, right] = fivePointsOf(points);
+  const radians = Math.atan2(right.y - left.y, right.x - left.x);
   const rotate = (angle: number, point: Point) =>
     transformPoint({ a: Math.cos(angle), b: Math.sin(angle), dx: 0, dy: 0 }, point);
   const bounds = boundingBox(points.map((point) => rotate(-radians, point)));
-  return { center: rotate(radians, boxCenter(bounds)), side: longerSide(bounds) * MESH_MARGIN, radians };
+  return { center: rotate(radians, boxCenter(bounds)), side: longerSide(bounds) * MARGIN, radians };
 }
 
 function averageWithMirrored(values: Float32Array, mirrored: Float32Array): Float32Array {

@@ -1,17 +1,18 @@
 import { withInputTensor } from "../crop/kernel-memory.ts";
-import { centroid, type SimilarityTransform, transformPoint } from "../geometry.ts";
+import { type SimilarityTransform, transformPoint } from "../geometry.ts";
 import type { Box, Pixels } from "../types.ts";
 import { align, alignmentTransform, TEMPLATE, TEMPLATE_SIDE } from "./align.ts";
-import type { FivePoints } from "./detect.ts";
+import type { Detection, FivePoints } from "./detect.ts";
 import { LUMA } from "./light.ts";
-import { EYE_CORNERS, type Mesh } from "./mesh.ts";
+import { fivePointsOf, type Mesh } from "./mesh.ts";
 import type { Pose } from "./pose.ts";
 import type { QualityMeasures } from "./quality.ts";
 
 /** What is known of a face before its quality is measured. */
 export interface FaceToMeasure {
   readonly points: FivePoints;
-  readonly presence: number;
+  /** As the detector sees it. */
+  readonly seen: Detection;
   readonly light: number;
   readonly mesh: Mesh;
   readonly pose: Pose;
@@ -27,9 +28,6 @@ const BORDER = 1 / 7;
 
 /** Pixels from this luma on are white. */
 const WHITE = 250;
-
-/** Points of the mesh that the detector has, too: tip of the nose and corners of the mouth. */
-const NOSE_AND_MOUTH = [4, 61, 291];
 
 /** Step, in pixels of the crop, at which the share inside the image is sampled. */
 const CROP_STEP = 8;
@@ -65,8 +63,8 @@ export async function measureComponents(image: Pixels, face: FaceToMeasure): Pro
     pitch: Math.abs(pose.pitchDegrees),
     roll: Math.abs(pose.rollDegrees),
     eyesVisible: Math.min(...eyes.map(deviationOf)) / deviationOf(inside),
-    faceOcclusion: differenceOf(points, mesh) / eyeDistance,
-    detectionConfidence: face.presence,
+    faceOcclusion: differenceOf(face.seen.points, fivePointsOf(mesh)) / eyeDistance,
+    detectionConfidence: face.seen.score,
     crop: shareInImage(image, toImage),
   };
 }
@@ -143,10 +141,8 @@ function shareInImage({ width, height }: Pixels, toImage: SimilarityTransform): 
   return inside / count;
 }
 
-/** The root mean square distance between the five points and the same points of the mesh. */
-function differenceOf(points: FivePoints, mesh: Mesh): number {
-  const eyes = EYE_CORNERS.map((corners) => centroid(corners.map((i) => mesh[i]!)));
-  const others = [...eyes, ...NOSE_AND_MOUTH.map((i) => mesh[i]!)];
+/** The root mean square distance between points. */
+function differenceOf(points: FivePoints, others: FivePoints): number {
   const squares = points.map(({ x, y }, i) => (x - others[i]!.x) ** 2 + (y - others[i]!.y) ** 2);
   return Math.sqrt(squares.reduce((total, square) => total + square, 0) / squares.length);
 }

@@ -5,7 +5,7 @@ const STAGES: Readonly<Record<string, string>> = {
   queue: "Queue",
   decode: "Decode",
   detect: "Detection",
-  mesh: "Landmarks",
+  mesh: "Points",
   attributes: "Age and gender",
   embed: "Vector",
 };

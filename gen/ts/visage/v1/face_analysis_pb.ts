@@ -176,7 +176,7 @@ export type AnalyzeImageRequest = Message<"visage.v1.AnalyzeImageRequest"> & {
 
   /**
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    *
    * @generated from field: repeated visage.v1.Feature features = 2;
    */
@@ -465,7 +465,7 @@ export type Quality = Message<"visage.v1.Quality"> & {
   issues: QualityIssue[];
 
   /**
-   * Whether the value is at least 82.
+   * Whether the value is at least 88.
    *
    * @generated from field: bool usable = 4;
    */
@@ -1191,7 +1191,7 @@ export const QualityComponentSchema: GenEnum<QualityComponent> = /*@__PURE__*/
 
 /**
  * The people for whom a rate of false matches holds: two different people of this population are compared. How often
- * they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+ * they match depends on their age and sex by a factor of more than 500; docs/accuracy.md has the figures.
  *
  * @generated from enum visage.v1.Population
  */

@@ -396,7 +396,7 @@ func (QualityComponent) EnumDescriptor() ([]byte, []int) {
 }
 
 // The people for whom a rate of false matches holds: two different people of this population are compared. How often
-// they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+// they match depends on their age and sex by a factor of more than 500; docs/accuracy.md has the figures.
 type Population int32
 
 const (
@@ -805,7 +805,7 @@ type AnalyzeImageRequest struct {
 	// The image to analyse.
 	Image *Image `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
 	// What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-	// ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+	// ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
 	Features []Feature `protobuf:"varint,2,rep,packed,name=features,proto3,enum=visage.v1.Feature" json:"features,omitempty"`
 	// Analyses the faces in these boxes instead of detecting faces; at most 256. The faces are returned in the order of
 	// the boxes. Fails with NO_FACE_IN_BOX if a box has no face.
@@ -1295,7 +1295,7 @@ type Quality struct {
 	Brightness float32 `protobuf:"fixed32,2,opt,name=brightness,proto3" json:"brightness,omitempty"`
 	// Why the face is unsuited for recognition, the worst first; empty if it is usable.
 	Issues []QualityIssue `protobuf:"varint,3,rep,packed,name=issues,proto3,enum=visage.v1.QualityIssue" json:"issues,omitempty"`
-	// Whether the value is at least 82.
+	// Whether the value is at least 88.
 	Usable bool `protobuf:"varint,4,opt,name=usable,proto3" json:"usable,omitempty"`
 	// How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
 	// docs/accuracy.md).

@@ -9,38 +9,38 @@ export const MAX_DISTANCE = 0.9;
 /** The confidence at the match distance (spec, 2.3). */
 const MATCH_CONFIDENCE = 0.6;
 /** Slopes of the log-odds over the distance, below and above the match distance. */
-const STEEPNESS = { match: 45, mismatch: 49 };
+const STEEPNESS = { match: 42, mismatch: 51 };
 
 /** The identity of the networks with which the curve was measured. */
-export const CURVE_MODEL = "sface-7398993872d1";
+export const CURVE_MODEL = "sface-26e7008adb0f";
 
 /** The share of pairs of different adults that are closer than a distance, by increasing distance. */
 // biome-ignore format: a table
 const CURVE: readonly (readonly [distance: number, falseMatchRate: number])[] = [
-  [0.4, 1.519e-07],
-  [0.41, 3.769e-07],
-  [0.42, 9.274e-07],
-  [0.43, 2.259e-06],
-  [0.44, 5.436e-06],
-  [0.45, 1.289e-05],
-  [0.46, 3.006e-05],
-  [0.47, 8.314e-05],
-  [0.48, 0.0001635],
-  [0.49, 0.0003492],
-  [0.5, 0.0006956],
-  [0.51, 0.001325],
-  [0.52, 0.002633],
-  [0.53, 0.005313],
-  [0.54, 0.01028],
-  [0.55, 0.01968],
-  [0.56, 0.03601],
-  [0.57, 0.06301],
-  [0.58, 0.1041],
-  [0.59, 0.165],
-  [0.6, 0.2478],
+  [0.4, 4.845e-08],
+  [0.41, 1.34e-07],
+  [0.42, 3.669e-07],
+  [0.43, 9.918e-07],
+  [0.44, 2.64e-06],
+  [0.45, 6.9e-06],
+  [0.46, 1.767e-05],
+  [0.47, 4.42e-05],
+  [0.48, 0.0001262],
+  [0.49, 0.0002384],
+  [0.5, 0.0005777],
+  [0.51, 0.001273],
+  [0.52, 0.002673],
+  [0.53, 0.005511],
+  [0.54, 0.01098],
+  [0.55, 0.02107],
+  [0.56, 0.03917],
+  [0.57, 0.06782],
+  [0.58, 0.1127],
+  [0.59, 0.1765],
+  [0.6, 0.2634],
 ];
 /** Rates below this distance are estimated, because too few pairs were that close. */
-const MIN_MEASURED_DISTANCE = 0.47;
+const MIN_MEASURED_DISTANCE = 0.48;
 
 /** The thresholds for which there is a rate. */
 export const MIN_THRESHOLD = CURVE[0]![0];

@@ -287,7 +287,7 @@ class _PopulationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Population
 
 class Population(_Population, metaclass=_PopulationEnumTypeWrapper):
     """The people for whom a rate of false matches holds: two different people of this population are compared. How often
-    they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+    they match depends on their age and sex by a factor of more than 500; docs/accuracy.md has the figures.
     """
 
 POPULATION_UNSPECIFIED: Population.ValueType  # 0
@@ -471,7 +471,7 @@ class AnalyzeImageRequest(_message.Message):
     @_builtins.property
     def features(self) -> _containers.RepeatedScalarFieldContainer[Global___Feature.ValueType]:
         """What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-        ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+        ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
         """
 
     @_builtins.property
@@ -731,7 +731,7 @@ class Quality(_message.Message):
     brightness: _builtins.float
     """Mean luma of the face, 0 to 255."""
     usable: _builtins.bool
-    """Whether the value is at least 82."""
+    """Whether the value is at least 88."""
     value: _builtins.int
     """How likely the face matches a good photo of the same person, 0 to 100 percent. Measured on degraded photos (see
     docs/accuracy.md).

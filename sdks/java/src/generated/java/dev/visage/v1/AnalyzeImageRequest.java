@@ -109,7 +109,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -123,7 +123,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -136,7 +136,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -150,7 +150,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -164,7 +164,7 @@ private static final long serialVersionUID = 0L;
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -906,7 +906,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -919,7 +919,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -931,7 +931,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -944,7 +944,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -964,7 +964,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -981,7 +981,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1001,7 +1001,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1016,7 +1016,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1030,7 +1030,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1043,7 +1043,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1061,7 +1061,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -1077,7 +1077,7 @@ private static final long serialVersionUID = 0L;
     /**
      * <pre>
      * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-     * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+     * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
      * </pre>
      *
      * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

@@ -40,7 +40,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -50,7 +50,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -60,7 +60,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -71,7 +71,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>
@@ -82,7 +82,7 @@ public interface AnalyzeImageRequestOrBuilder extends
   /**
    * <pre>
    * What to return for each face besides box and scores. Empty means LANDMARKS, ATTRIBUTES and QUALITY.
-   * ATTRIBUTES and EMBEDDING each run a network for every face; the cost of the others is negligible.
+   * ATTRIBUTES, EMBEDDING, and LANDMARKS or QUALITY each run a network for every face.
    * </pre>
    *
    * <code>repeated .visage.v1.Feature features = 2 [(.google.api.field_behavior) = OPTIONAL];</code>

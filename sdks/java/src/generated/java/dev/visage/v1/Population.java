@@ -8,7 +8,7 @@ package dev.visage.v1;
 /**
  * <pre>
  * The people for whom a rate of false matches holds: two different people of this population are compared. How often
- * they match depends on their age and sex by a factor of 500; docs/accuracy.md has the figures.
+ * they match depends on their age and sex by a factor of more than 500; docs/accuracy.md has the figures.
  * </pre>
  *
  * Protobuf enum {@code visage.v1.Population}

@@ -167,7 +167,7 @@ private static final long serialVersionUID = 0L;
   private boolean usable_ = false;
   /**
    * <pre>
-   * Whether the value is at least 82.
+   * Whether the value is at least 88.
    * </pre>
    *
    * <code>bool usable = 4;</code>
@@ -1039,7 +1039,7 @@ private static final long serialVersionUID = 0L;
     private boolean usable_ ;
     /**
      * <pre>
-     * Whether the value is at least 82.
+     * Whether the value is at least 88.
      * </pre>
      *
      * <code>bool usable = 4;</code>
@@ -1051,7 +1051,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the value is at least 82.
+     * Whether the value is at least 88.
      * </pre>
      *
      * <code>bool usable = 4;</code>
@@ -1067,7 +1067,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Whether the value is at least 82.
+     * Whether the value is at least 88.
      * </pre>
      *
      * <code>bool usable = 4;</code>

@@ -81,7 +81,7 @@ public interface QualityOrBuilder extends
 
   /**
    * <pre>
-   * Whether the value is at least 82.
+   * Whether the value is at least 88.
    * </pre>
    *
    * <code>bool usable = 4;</code>

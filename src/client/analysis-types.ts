@@ -72,7 +72,7 @@ export interface FaceQuality {
   readonly brightness: number;
   /** What makes the face unusable, the worst first. */
   readonly issues: readonly QualityIssue[];
-  /** Whether the value is at least 82. */
+  /** Whether the value is at least 88. */
   readonly usable: boolean;
   /** How likely the face matches a good photo of the same person, 0 to 100 percent. */
   readonly value: number;

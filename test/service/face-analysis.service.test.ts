@@ -200,7 +200,7 @@ describe("AnalyzeImage", () => {
   test("names what is wrong with a face", async () => {
     const { faces } = await analyze({ image: PHOTO, boxes: [WOMAN_IN_1] });
     expect(faces[0]!.quality).toMatchObject({ issues: [], usable: true });
-    expect(faces[0]!.quality!.value).toBeGreaterThanOrEqual(82);
+    expect(faces[0]!.quality!.value).toBeGreaterThanOrEqual(88);
     const { components } = faces[0]!.quality!;
     const [, ...known] = QualityComponentSchema.values.map(({ number }) => number);
     expect(components.map(({ component }) => component)).toEqual(known);
@@ -211,7 +211,7 @@ describe("AnalyzeImage", () => {
     const [face] = (await analyze({ image: image(blurred), maxFaces: 1 })).faces;
     expect(face!.quality!.usable).toBe(false);
     expect(face!.quality!.issues[0]).toBe(QualityIssue.BLURRED);
-    expect(face!.quality!.value).toBeLessThan(82);
+    expect(face!.quality!.value).toBeLessThan(88);
   });
 });
 

@@ -23,7 +23,6 @@ export function createSeedImages(): Promise<Buffer[]> {
     photo().toColourspace("grey16").png().withIccProfile("srgb").toBuffer(),
     photo().webp().toBuffer(),
     photo(FACE).webp({ lossless: true }).toBuffer(),
-    photo().ensureAlpha(0.5).webp().withMetadata({ orientation: 6 }).toBuffer(),
-    photo().webp({ lossless: true, effort: 6 }).withIccProfile("p3").toBuffer(),
+    photo().webp().withMetadata({ orientation: 6 }).withIccProfile("p3").toBuffer(),
   ]);
 }

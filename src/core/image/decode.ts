@@ -47,7 +47,7 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   if (bytes.length === 0) throw new FaceError("unsupportedFormat", "The image is empty.");
   checkBytes(bytes.length, limits);
   const format = recognizeFormat(bytes, limits);
-  const header = await orUnreadable(() => FORMATS[format].readHeader(bytes, limits));
+  const header = await orUnreadable(() => FORMATS[format].readHeader(bytes));
   checkHeader(header, limits);
   sharp.unblock({ operation: [FORMATS[format].loader] });
   const pixels = await orUnreadable(() => decodePixels(header, limits));

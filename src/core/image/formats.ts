@@ -1,6 +1,6 @@
 import type { ImageHeader } from "./image-header.ts";
 import { isJpeg, readJpegHeader } from "./jpeg-header.ts";
-import type { ImageFormat, ImageLimits } from "./limits.ts";
+import type { ImageFormat } from "./limits.ts";
 import { isPng, readPngHeader } from "./png-header.ts";
 import { isWebp, readWebpHeader } from "./webp-header.ts";
 
@@ -11,7 +11,7 @@ export interface FormatEntry {
   /** Whether bytes begin like an image of this format. */
   readonly matches: (bytes: Uint8Array) => boolean;
   /** Our own parser: libvips reports the largest announced sizes as corruption. */
-  readonly readHeader: (bytes: Uint8Array, limits: ImageLimits) => ImageHeader;
+  readonly readHeader: (bytes: Uint8Array) => ImageHeader;
   /** The operation of libvips that decodes it. */
   readonly loader: string;
 }

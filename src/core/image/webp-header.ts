@@ -1,10 +1,11 @@
 import { FaceError } from "../errors.ts";
 import { encodeOrientation, readOrientation, UPRIGHT } from "./exif.ts";
 import { dataViewOf, type ImageHeader, matchesAt, PartWriter, ROWS_IN_MEMORY } from "./image-header.ts";
-import type { ImageLimits } from "./limits.ts";
-import { estimateVp8lMemory } from "./vp8l-memory.ts";
 
-// The container and the bitstreams of WebP are specified in RFC 9649; the frame header of VP8 in RFC 6386, section 9.1.
+// The container is specified in RFC 9649; the frame header of VP8 in RFC 6386, section 9.1.
+//
+// Only VP8, the lossy bitstream, is accepted. VP8L, the lossless one, which may also hold the alpha channel, can make
+// libwebp take 700 MB for tables in a file of 300 kB, and how much shows only by reading the stream.
 
 const RIFF = Buffer.from("RIFF", "latin1");
 const WEBP = Buffer.from("WEBP", "latin1");
@@ -21,16 +22,10 @@ const VP8X_BYTES = 10;
 /** Flags of VP8X. */
 const ANIMATION = 0x02;
 const EXIF = 0x08;
-const ALPHA = 0x10;
 const ICC_PROFILE = 0x20;
 
 const VP8_FRAME_HEADER_BYTES = 10;
-const VP8L_SIGNATURE = 0x2f;
-const VP8L_HEADER_BYTES = 5;
 const SIDE_MASK = 0x3fff;
-
-/** The compression method of an alpha channel that is a VP8L stream. */
-const LOSSLESS_ALPHA = 1;
 
 /** A chunk: its type, and the offsets of its start, of its content and of the end of its content. */
 interface Chunk {
@@ -46,7 +41,7 @@ interface Size {
 }
 
 /** Chunks of a still image that affect its pixels or its orientation. */
-const NEEDED_TYPES = ["VP8X", "ICCP", "ALPH", "VP8 ", "VP8L", "EXIF"] as const;
+const NEEDED_TYPES = ["VP8X", "ICCP", "VP8 ", "EXIF"] as const;
 
 /** The first chunk of each needed type. */
 type NeededChunks = Readonly<Partial<Record<(typeof NEEDED_TYPES)[number], Chunk>>>;
@@ -58,16 +53,16 @@ export function isWebp(bytes: Uint8Array): boolean {
 
 /**
  * Parses a WebP up to its pixels. The size is the larger one of the canvas and the bitstream; libwebp rejects an image
- * in which they differ. The memory is estimated only if the size is within the limit, because that takes time in
- * proportion to the size.
+ * in which they differ.
  *
- * Throws FaceError `unsupportedFormat` for an animation, and RangeError if the file is not a WebP or is truncated.
+ * Throws FaceError `unsupportedFormat` for an animation, a lossless image and one with an alpha channel, and RangeError
+ * if the file is not a WebP or is truncated.
  */
-export function readWebpHeader(bytes: Uint8Array, { maxPixels }: ImageLimits): ImageHeader {
+export function readWebpHeader(bytes: Uint8Array): ImageHeader {
   const view = dataViewOf(bytes);
   const chunks = findNeededChunks(view);
   const canvas = chunks.VP8X && readCanvas(view, chunks.VP8X);
-  const frame = readFrameSize(view, chunks);
+  const frame = chunks["VP8 "] && readFrameSize(view, chunks["VP8 "]);
   const size = frame ?? canvas;
   if (!size) throw new RangeError("WebP has no image");
   const orientation = chunks.EXIF
@@ -75,14 +70,13 @@ export function readWebpHeader(bytes: Uint8Array, { maxPixels }: ImageLimits): I
     : UPRIGHT;
   const width = Math.max(size.width, canvas?.width ?? 0);
   const height = Math.max(size.height, canvas?.height ?? 0);
-  const isWithinLimit = width * height <= maxPixels;
   return {
     width,
     height,
     orientation,
     bitDepth: 8,
     maxSide: MAX_SIDE,
-    decoderBytes: frame && isWithinLimit ? estimateMemory(bytes, chunks, frame) : 0,
+    decoderBytes: frame ? 3 * frame.width * Math.min(frame.height, ROWS_IN_MEMORY) : 0,
     sanitized: sanitize(bytes, chunks, orientation),
   };
 }
@@ -95,20 +89,21 @@ function findNeededChunks(view: DataView): NeededChunks {
   for (const chunk of readChunks(view, Math.min(end, view.byteLength))) {
     const isExtended = chunks.VP8X !== undefined;
     const isFirst = chunk.start === FILE_HEADER_BYTES;
-    if (isExtended && (chunk.type === "ANMF" || chunk.type === "ANIM")) throw animationError();
+    if (isExtended && (chunk.type === "ANMF" || chunk.type === "ANIM")) throw unsupported(ANIMATED);
     if (isFirst ? !/^VP8[ LX]$/.test(chunk.type) : !isExtended) break;
+    if (chunk.type === "VP8L" || chunk.type === "ALPH") throw unsupported(LOSSLESS);
     const type = NEEDED_TYPES.find((needed) => needed === chunk.type);
     if (type) chunks[type] ??= chunk;
-    if (chunk.type === "VP8X" && view.getUint8(chunk.content) & ANIMATION) throw animationError();
+    if (chunk.type === "VP8X" && view.getUint8(chunk.content) & ANIMATION) throw unsupported(ANIMATED);
   }
   return chunks;
 }
 
-function animationError(): FaceError {
-  return new FaceError(
-    "unsupportedFormat",
-    "The image is an animated WebP and only still images are supported.",
-  );
+const ANIMATED = "an animated WebP and only still images are supported";
+const LOSSLESS = "a WebP that is lossless or transparent and only lossy ones are supported";
+
+function unsupported(what: string): FaceError {
+  return new FaceError("unsupportedFormat", `The image is ${what}.`);
 }
 
 /** Yields the chunks up to the end. Throws RangeError if one exceeds it. */
@@ -129,13 +124,8 @@ function readCanvas(view: DataView, { content, end }: Chunk): Size {
   return { width: readSide(content + 4), height: readSide(content + 7) };
 }
 
-/** Reads the size from the bitstream, which is what is decoded. Returns undefined if there is none. */
-function readFrameSize(view: DataView, { "VP8 ": lossy, VP8L: lossless }: NeededChunks): Size | undefined {
-  if (lossy) return readVp8Size(view, lossy);
-  return lossless && readVp8lSize(view, lossless);
-}
-
-function readVp8Size(view: DataView, { content, end }: Chunk): Size {
+/** Reads the size from the bitstream, which is what is decoded. */
+function readFrameSize(view: DataView, { content, end }: Chunk): Size {
   if (end - content < VP8_FRAME_HEADER_BYTES) throw new RangeError("WebP has no VP8 frame");
   return {
     width: view.getUint16(content + 6, true) & SIDE_MASK,
@@ -143,29 +133,8 @@ function readVp8Size(view: DataView, { content, end }: Chunk): Size {
   };
 }
 
-function readVp8lSize(view: DataView, { content, end }: Chunk): Size {
-  if (end - content < VP8L_HEADER_BYTES || view.getUint8(content) !== VP8L_SIGNATURE)
-    throw new RangeError("WebP has no VP8L header");
-  const sides = view.getUint32(content + 1, true);
-  return { width: 1 + (sides & SIDE_MASK), height: 1 + ((sides >>> 14) & SIDE_MASK) };
-}
-
-function estimateMemory(bytes: Uint8Array, { ALPH, VP8L, "VP8 ": lossy }: NeededChunks, size: Size): number {
-  const { width, height } = size;
-  if (!lossy && VP8L) {
-    const stream = bytes.subarray(VP8L.content + VP8L_HEADER_BYTES, VP8L.end);
-    return estimateVp8lMemory(stream, width, height);
-  }
-  const rows = 3 * width * Math.min(height, ROWS_IN_MEMORY);
-  if (!ALPH) return rows;
-  const isCompressed = ALPH.end > ALPH.content && (bytes[ALPH.content]! & 3) === LOSSLESS_ALPHA;
-  const alpha = bytes.subarray(ALPH.content + 1, ALPH.end);
-  // The channel itself, and the memory of its decoder.
-  return rows + width * height + (isCompressed ? estimateVp8lMemory(alpha, width, height) : 0);
-}
-
 function sanitize(bytes: Uint8Array, chunks: NeededChunks, orientation: number): Uint8Array {
-  const { VP8X, ICCP, ALPH, VP8L, "VP8 ": lossy, EXIF: exif } = chunks;
+  const { VP8X, ICCP, "VP8 ": frame, EXIF: exif } = chunks;
   const parts = new PartWriter(bytes);
   const write = (chunk: Chunk | undefined) => {
     if (!chunk) return;
@@ -175,8 +144,7 @@ function sanitize(bytes: Uint8Array, chunks: NeededChunks, orientation: number):
   parts.write(bytes.subarray(0, FILE_HEADER_BYTES));
   write(VP8X);
   write(ICCP);
-  if (lossy) write(ALPH);
-  write(lossy ?? VP8L);
+  write(frame);
   const isTurned = exif !== undefined && orientation !== UPRIGHT;
   if (isTurned) parts.write(encodeChunk("EXIF", encodeOrientation(orientation)));
 
@@ -184,11 +152,7 @@ function sanitize(bytes: Uint8Array, chunks: NeededChunks, orientation: number):
   const view = dataViewOf(sanitized);
   view.setUint32(4, sanitized.length - CHUNK_HEADER_BYTES, true);
   if (VP8X) {
-    const flags = view.getUint8(FILE_HEADER_BYTES + CHUNK_HEADER_BYTES) & ALPHA;
-    view.setUint8(
-      FILE_HEADER_BYTES + CHUNK_HEADER_BYTES,
-      flags | (ICCP ? ICC_PROFILE : 0) | (isTurned ? EXIF : 0),
-    );
+    view.setUint8(FILE_HEADER_BYTES + CHUNK_HEADER_BYTES, (ICCP ? ICC_PROFILE : 0) | (isTurned ? EXIF : 0));
   }
   return sanitized;
 }

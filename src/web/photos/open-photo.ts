@@ -11,9 +11,10 @@ export class PhotoError extends Error {
 const FORMATS = {
   jpeg: { name: "JPEG", signature: /^\xff\xd8\xff/ },
   png: { name: "PNG", signature: /^\x89PNG/ },
-  webp: { name: "WebP", signature: /^RIFF.{4}WEBP/s },
+  // The service accepts lossy ones only. One with VP8X may be lossless or transparent, and is sent as a JPEG.
+  webp: { name: "WebP", signature: /^RIFF.{4}WEBPVP8 /s },
 };
-const SIGNATURE_BYTES = 12;
+const SIGNATURE_BYTES = 16;
 const DEFAULT_FORMATS: Limits["imageFormats"] = ["jpeg", "png"];
 
 /** Photos of phones, which most browsers cannot decode. */

@@ -6,9 +6,6 @@ import { DEFAULT_LIMITS, type ImageLimits } from "../../../src/core/image/limits
 import { readWebpHeader } from "../../../src/core/image/webp-header.ts";
 import { createOrientationExif } from "../../support/crafted-exif.ts";
 import {
-  createAlphaGroupBomb,
-  createBlankLossless,
-  createGroupBomb,
   createWebp,
   VP8X_FLAGS,
   vp8x,
@@ -28,9 +25,7 @@ const lossless = await small().webp({ lossless: true }).toBuffer();
 const transparent = await small().ensureAlpha(0.5).webp().toBuffer();
 const extended = await small().webp().withIccProfile("p3").toBuffer();
 const [vp8] = webpChunks(lossy);
-const [vp8l] = webpChunks(lossless);
 
-const readHeader = (bytes: Uint8Array) => readWebpHeader(bytes, LIMITS);
 const open = (bytes: Uint8Array, limits = LIMITS) => decode(bytes, limits);
 
 async function errorOf(bytes: Uint8Array, limits = LIMITS): Promise<FaceError> {
@@ -60,11 +55,6 @@ describe("a WebP", () => {
 
   test.each<[string, number, () => Buffer | Promise<Buffer>]>([
     ["lossy", 2, () => lossy],
-    ["lossless", 0, () => lossless],
-    ["near-lossless", 2, () => small().webp({ nearLossless: true, quality: 80 }).toBuffer()],
-    ["lossless with effort", 0, () => small().webp({ lossless: true, effort: 6 }).toBuffer()],
-    ["lossy with nearly opaque alpha", 3, () => withAlpha(255)],
-    ["lossless with alpha", 0, () => small().ensureAlpha(1).webp({ lossless: true }).toBuffer()],
     [
       "with metadata",
       2,
@@ -113,28 +103,11 @@ describe("a WebP", () => {
     expect(difference(pixels.data, truth)).toBeLessThanOrEqual(tolerance);
   });
 
-  test.each([
-    ["transparent", 0, 255],
-    ["translucent", 0.5, 127],
-    ["opaque", 1, 0],
-  ])("%s black is flattened on white", async (_, alpha, expected) => {
-    const black = sharp({
-      create: { width: 64, height: 48, channels: 4, background: { r: 0, g: 0, b: 0, alpha } },
-    });
-    for (const isLossless of [false, true]) {
-      const { pixels } = await open(
-        await black.clone().webp({ lossless: isLossless, exact: true }).toBuffer(),
-      );
-      for (const value of pixels.data.subarray(0, 300))
-        expect(Math.abs(value - expected)).toBeLessThanOrEqual(2);
-    }
-  });
-
   test("an ICC profile is applied", async () => {
     const red = sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } });
-    const webp = await red.withIccProfile("p3").webp({ lossless: true }).toBuffer();
+    const webp = await red.withIccProfile("p3").webp({ quality: 100 }).toBuffer();
     const { pixels } = await open(webp);
-    expect([...pixels.data.subarray(0, 3)]).toEqual([255, 0, 0]);
+    expect(difference(pixels.data.subarray(0, 3), Uint8Array.from([255, 0, 0]))).toBeLessThan(3);
   });
 
   test("above the limit is downscaled, and its original size is reported", async () => {
@@ -159,7 +132,7 @@ describe("EXIF orientation", () => {
         storedWidth,
         storedHeight,
       );
-      const chunks = webpChunks(await picture.webp({ lossless: true }).toBuffer());
+      const chunks = webpChunks(await picture.webp({ quality: 100 }).toBuffer());
       const exif = webpChunk("EXIF", createOrientationExif(tag));
       const photo = await open(
         createWebp(vp8x(VP8X_FLAGS.exif, storedWidth, storedHeight), chunkOf(chunks[0]!), exif),
@@ -172,7 +145,7 @@ describe("EXIF orientation", () => {
           return [...pixels.data.subarray(at, at + 3)];
         }),
       );
-      expect(difference(Uint8Array.from(seen), Uint8Array.from(upright))).toBeLessThan(2);
+      expect(difference(Uint8Array.from(seen), Uint8Array.from(upright))).toBeLessThan(3);
     },
   );
 });
@@ -191,27 +164,10 @@ describe("a WebP that is too large is rejected before decoding:", () => {
       () => createWebp(webpChunk("VP8 ", withVp8Size(vp8!.content, 16_383, 16_383))),
       /has 268\.5/,
     ],
-    ["a lossless frame", () => createBlankLossless(16_384, 16_384), /has 268\.5 megapixels/],
-    [
-      "a lossless frame whose stream is not even read",
-      () => createWebp(webpChunk("VP8L", Buffer.from([0x2f, 0xff, 0xff, 0xff, 0x0f]))),
-      /has 268\.5 megapixels/,
-    ],
     [
       "a large lossy frame in a small canvas",
       () => createWebp(vp8x(0, 10, 10), webpChunk("VP8 ", withVp8Size(vp8!.content, 16_383, 16_383))),
       /has 268\.5/,
-    ],
-    ["65,536 prefix code groups", () => createGroupBomb(1024), /needs 778\.\d MiB of memory/],
-    [
-      "65,536 prefix code groups in the alpha channel",
-      () =>
-        createWebp(
-          vp8x(VP8X_FLAGS.alpha, 1024, 1024),
-          webpChunk("ALPH", createAlphaGroupBomb(1024)),
-          webpChunk("VP8 ", withVp8Size(vp8!.content, 1024, 1024)),
-        ),
-      /of memory to decode/,
     ],
   ])("%s", async (_, make, message) => expectError(make(), "imageTooLarge", message));
 
@@ -227,6 +183,13 @@ describe("a WebP that is too large is rejected before decoding:", () => {
     expect((await errorOf(lossy, { ...exact, maxBytes: exact.maxBytes - 1 })).kind).toBe("imageTooLarge");
   });
 });
+
+test.each([
+  ["lossless", lossless],
+  ["transparent", transparent],
+])("a %s WebP is rejected", async (_, webp) =>
+  expectError(webp, "unsupportedFormat", /a WebP that is lossless or transparent and only lossy ones/),
+);
 
 describe("an animated WebP is rejected:", () => {
   const frames = sharp({ create: { width: 16, height: 32, channels: 3, background: "red" } });
@@ -251,15 +214,10 @@ describe("a corrupt WebP is rejected:", () => {
   test.each<[string, () => Buffer]>([
     ["its signature alone", () => lossy.subarray(0, 12)],
     ["half of a lossy one", () => lossy.subarray(0, lossy.length >> 1)],
-    ["half of a lossless one", () => lossless.subarray(0, lossless.length >> 1)],
     ["a lossy one without its last bytes", () => lossy.subarray(0, -20)],
     [
       "half of the bitstream in a whole file",
       () => createWebp(webpChunk("VP8 ", vp8!.content.subarray(0, 2000))),
-    ],
-    [
-      "half of a lossless bitstream in a whole file",
-      () => createWebp(webpChunk("VP8L", vp8l!.content.subarray(0, 9000))),
     ],
     ["a file size of 0", () => riffSize(lossy, 0)],
     ["a file size of 4 GiB", () => riffSize(lossy, 2 ** 32 - 1)],
@@ -284,39 +242,26 @@ describe("a corrupt WebP is rejected:", () => {
     ["a canvas without a frame", () => createWebp(vp8x(0, WIDTH, HEIGHT))],
     ["a truncated extended header", () => createWebp(webpChunk("VP8X", Buffer.alloc(4)), chunkOf(vp8!))],
     ["an unknown first chunk", () => createWebp(webpChunk("ABCD", Buffer.alloc(8)), chunkOf(vp8!))],
-    [
-      "a lossless one with a wrong signature",
-      () => createWebp(webpChunk("VP8L", Buffer.from([0, ...vp8l!.content.subarray(1)]))),
-    ],
-    [
-      "a lossless one of noise",
-      () => createWebp(webpChunk("VP8L", Buffer.from([0x2f, 63, 0, 16, 0, ...Buffer.alloc(500, 0xb5)]))),
-    ],
   ])("%s", async (_, make) => expectError(make(), "unreadableImage"));
 
   test.each<[string, Buffer]>([
     ["lossy", lossy],
-    ["lossless", lossless],
-    ["transparent", transparent],
     ["extended", extended],
   ])("a %s one that is truncated at any byte of its header", (_, webp) => {
     for (let length = 0; length < Math.min(webp.length - 1, 400); length++)
-      expect(() => readHeader(webp.subarray(0, length)), String(length)).toThrow(RangeError);
+      expect(() => readWebpHeader(webp.subarray(0, length)), String(length)).toThrow(RangeError);
   });
 
   const places = Array.from({ length: 19 }, (_, i) => (i + 1) / 20);
-  test.each<[string, { readonly type: string; readonly content: Buffer }]>([
-    ["lossy", vp8!],
-    ["lossless", vp8l!],
-  ])("a %s bitstream that is truncated anywhere, in a whole file", async (_, { type, content }) => {
+  test("a bitstream that is truncated anywhere, in a whole file", async () => {
     for (const place of [...places, 0.999]) {
-      const part = content.subarray(0, Math.floor(place * content.length));
-      await expectError(createWebp(webpChunk(type, part)), "unreadableImage");
+      const part = vp8!.content.subarray(0, Math.floor(place * vp8!.content.length));
+      await expectError(createWebp(webpChunk("VP8 ", part)), "unreadableImage");
     }
   });
 
   test("a bitstream with zeroed bytes is decoded or rejected", async () => {
-    for (const webp of [lossy, lossless, transparent]) {
+    for (const webp of [lossy, extended]) {
       for (const place of places) {
         const start = Math.floor(place * webp.length);
         const outcome = await open(Buffer.from(webp).fill(0, start, start + 40)).catch(
@@ -329,13 +274,13 @@ describe("a corrupt WebP is rejected:", () => {
   });
 
   test("a header with any changed byte is read or rejected", async () => {
-    for (const webp of [lossy, lossless, transparent, extended]) {
+    for (const webp of [lossy, extended]) {
       for (let at = 0; at < 64; at++) {
         for (const value of [0x00, 0x7f, 0xff]) {
           const changed = Buffer.from(webp);
           changed[at] = value;
           try {
-            const { width, height, sanitized } = readHeader(changed);
+            const { width, height, sanitized } = readWebpHeader(changed);
             expect(width * height).toBeGreaterThanOrEqual(0);
             expect(sanitized.length).toBeLessThanOrEqual(changed.length + 100);
           } catch (error) {
@@ -347,47 +292,16 @@ describe("a corrupt WebP is rejected:", () => {
   });
 });
 
-describe("the estimated memory", () => {
-  test.each([
-    [0, 1],
-    [4, 1],
-    [6, 0.5],
-  ])("of a lossless photograph of effort %i is little more than its pixels", async (effort, scale) => {
-    const webp = await sharp(photograph(3))
-      .resize(Math.round(640 * scale))
-      .webp({ lossless: true, effort })
-      .toBuffer();
-    const { width, height, decoderBytes } = readHeader(webp);
-    expect(decoderBytes / (width * height)).toBeGreaterThanOrEqual(4);
-    expect(decoderBytes / (width * height)).toBeLessThan(6);
-  });
-
-  test("of a palette is that of its packed indices", async () => {
-    const white = sharp({ create: { width: 800, height: 800, channels: 3, background: "#ffffff" } });
-    const { decoderBytes } = readHeader(await white.webp({ lossless: true }).toBuffer());
-    expect(decoderBytes).toBeLessThan(800 * 800);
-  });
-
-  test("does not depend on the number of unknown chunks", () => {
-    const many = Array.from({ length: 20_000 }, (_, i) =>
-      webpChunk(i.toString(36).padStart(4), Buffer.alloc(0)),
-    );
-    const webp = createWebp(vp8x(0, WIDTH, HEIGHT), ...many, chunkOf(vp8!));
-    expect(readHeader(webp).sanitized.length).toBeLessThan(vp8!.content.length + 100);
-  });
+test("the memory does not depend on the number of unknown chunks", () => {
+  const many = Array.from({ length: 20_000 }, (_, i) =>
+    webpChunk(i.toString(36).padStart(4), Buffer.alloc(0)),
+  );
+  const webp = createWebp(vp8x(0, WIDTH, HEIGHT), ...many, chunkOf(vp8!));
+  expect(readWebpHeader(webp).sanitized.length).toBeLessThan(vp8!.content.length + 100);
 });
 
 function chunkOf({ type, content }: { readonly type: string; readonly content: Buffer }): Buffer {
   return webpChunk(type, content);
-}
-
-/** The photograph with a noisy, nearly opaque alpha channel, which libwebp does not drop. */
-async function withAlpha(alpha: number): Promise<Buffer> {
-  const mask = Buffer.alloc(WIDTH * HEIGHT, alpha);
-  mask[0] = alpha - 1;
-  const channel = sharp(mask, { raw: { width: WIDTH, height: HEIGHT, channels: 1 } });
-  const joined = small().joinChannel(await channel.png().toBuffer());
-  return joined.webp({ quality: 95 }).toBuffer();
 }
 
 /** Removes the padding of the last chunk, and shortens the chunk to an odd length if it has none. */

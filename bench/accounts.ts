@@ -5,15 +5,15 @@ import { type Authenticator, createAuthenticator } from "../src/accounts/authent
 import { createSqlStore } from "../src/accounts/sql-store.ts";
 import { ensureTrialUser } from "../src/accounts/trial-user.ts";
 import { readConfig } from "../src/config.ts";
+import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchRates } from "../src/core/index.ts";
+import { createSyntheticFace } from "../src/core/synthetic-face.ts";
 import { openDatabase } from "../src/database/open-database.ts";
 import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
 import { startServer } from "../src/http/server.ts";
-import { DEFAULT_MODELS_DIR, readCalibration, readFalseMatchRates } from "../src/model-manifest.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
-import { createSyntheticFace } from "../src/workers/synthetic-face.ts";
 import { formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { USER } from "../tools/support/service-process.ts";

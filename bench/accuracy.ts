@@ -2,8 +2,13 @@
 // Prints the key figures and writes bench/results/accuracy.md.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Calibration, openAnalyzer } from "../src/core/index.ts";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT, readFalseMatchRates } from "../src/model-manifest.ts";
+import {
+  type Calibration,
+  DEFAULT_MODELS_DIR,
+  openAnalyzer,
+  readFalseMatchRates,
+} from "../src/core/index.ts";
+import { PACKAGE_ROOT } from "../src/package-root.ts";
 import { readDatasetsFromArguments } from "../tools/support/datasets.ts";
 import { embedPhotos, measurePairs } from "../tools/support/evaluation.ts";
 import { anglesChapter, measureAngles } from "./accuracy/angles.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
-import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../src/package-root.ts";
 
 /** Describes the conditions of a benchmark run: machine, system, Node, commit, date, and steal time on a virtual machine. */
 export function describeRun(): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../src/package-root.ts";
 import { formatTable } from "../tools/support/format.ts";
 
 const RESULTS_DIR = join(PACKAGE_ROOT, "bench/results");

@@ -2,7 +2,7 @@
 // Prints the tables and writes them to bench/results/stages.md.
 import { loadavg } from "node:os";
 import { createAnalyzer } from "../src/core/analyzer.ts";
-import type { Analyzer, Stage } from "../src/core/index.ts";
+import { type Analyzer, DEFAULT_MODELS_DIR, type Stage } from "../src/core/index.ts";
 import {
   type Network,
   type NetworkName,
@@ -10,7 +10,6 @@ import {
   openNetworks,
   type TensorWriter,
 } from "../src/core/networks.ts";
-import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 import { formatPercent, formatTable } from "../tools/support/format.ts";
 import { mapWithProgress } from "../tools/support/progress.ts";
 import { describeRun } from "./machine.ts";

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { ADMIN_KEY_FORMAT, isAdminKey } from "./accounts/admin-authenticator.ts";
 import { isKey, KEY_FORMAT } from "./accounts/key.ts";
+import { DEFAULT_MODELS_DIR } from "./core/index.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
-import { DEFAULT_MODELS_DIR } from "./model-manifest.ts";
 import { fileVariable, readSecret } from "./secret-files.ts";
 import { LOG_LEVELS, type LogLevel } from "./telemetry/log-level.ts";
 import { findUnknownVariables } from "./unknown-variables.ts";

@@ -3,7 +3,13 @@ import { type Authenticator, createAuthenticator } from "./accounts/authenticato
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
-import type { FalseMatchRates } from "./core/index.ts";
+import {
+  createSyntheticFace,
+  type FalseMatchRates,
+  readCalibration,
+  readDigests,
+  readFalseMatchRates,
+} from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { SqlDatabase } from "./database/sql-database.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
@@ -12,13 +18,7 @@ import { createListenError } from "./http/listen-error.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import {
-  digestsFromManifest,
-  readCalibration,
-  readFalseMatchRates,
-  readManifest,
-  readVersion,
-} from "./model-manifest.ts";
+import { readVersion } from "./package-root.ts";
 import { ResourceStack } from "./resource-stack.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
@@ -64,7 +64,7 @@ export async function startService(
     const openingPool = resources.addPending(
       openPool({
         modelsDir: config.modelsDir,
-        digests: digestsFromManifest(readManifest()),
+        digests: readDigests(),
         limits: {
           maxBytes: config.maxImageBytes,
           maxPixels: config.maxImagePixels,
@@ -79,8 +79,7 @@ export async function startService(
           log.warn({ event: "worker output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
       }),
     );
-    const { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer } =
-      await loadServerModules();
+    const { createImageFetcher, createMetrics, openMetricsServer, startServer } = await loadServerModules();
     // Metrics are served during the start; parts that have not started have no samples.
     const started: StartedParts = {};
     const metrics = createMetrics(() => readServiceState(started, log));
@@ -248,12 +247,11 @@ async function openMetrics(
 
 /** Loads the large modules of the server while the workers start. */
 async function loadServerModules() {
-  const { createSyntheticFace } = await import("./workers/synthetic-face.ts");
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
   const { createMetrics } = await import("./telemetry/metrics.ts");
   const { openMetricsServer } = await import("./telemetry/metrics-server.ts");
   const { startServer } = await import("./http/server.ts");
-  return { createImageFetcher, createMetrics, createSyntheticFace, openMetricsServer, startServer };
+  return { createImageFetcher, createMetrics, openMetricsServer, startServer };
 }
 
 /** Opens the trace exporter if it is configured. Its large modules are loaded only then. */

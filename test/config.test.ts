@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../src/config.ts";
-import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../src/core/index.ts";
 
 describe("readConfig", () => {
   it.each([{}, { VISAGE_MODELS_DIR: "" }])("uses the default for an unset or empty variable: %j", (env) => {

@@ -17,7 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/search": [],
   "src/galleries": ["src/core", "src/database", "src/search"],
   "src/core": [],
-  "src/model-manifest.ts": ["src/core"],
+  "src/package-root.ts": [],
   "src/resource-stack.ts": [],
   "src/secret-files.ts": [],
   "src/unknown-variables.ts": [],
@@ -27,9 +27,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "src/http": ["src/accounts", "src/bytes", "src/rest", "src/service", "src/telemetry", "src/web"],
   "src/config.ts": [
     "src/accounts",
+    "src/core",
     "src/fetch",
     "src/http",
-    "src/model-manifest.ts",
     "src/telemetry",
     "src/secret-files.ts",
     "src/unknown-variables.ts",
@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/fetch",
     "src/galleries",
     "src/http",
-    "src/model-manifest.ts",
+    "src/package-root.ts",
     "src/resource-stack.ts",
     "src/telemetry",
     "src/workers",
@@ -77,6 +77,9 @@ function mayImport(part: string, target: string): boolean {
 
 /** Packages that only one file may import. */
 const SINGLE_IMPORTER: Readonly<Record<string, string>> = { "onnxruntime-node": "src/core/networks.ts" };
+
+/** What other parts import of the core. */
+const CORE_SURFACE = "src/core/index.ts";
 
 const PARTS = [...Object.keys(LAYERS), ...Object.keys(PROGRAMS), ...PACKAGES];
 const files = ["src", "gen", "bench", "tools", "sdks"].flatMap((folder) =>
@@ -119,6 +122,18 @@ describe("the layers", () => {
   test.each(Object.keys(LAYERS))("%s does not depend on itself", (part) => {
     expect([...reachableFrom(part)]).not.toContain(part);
   });
+
+  test.each([...Object.keys(LAYERS), "src/cli"].filter((part) => part !== "src/core"))(
+    "%s imports the core by its public surface",
+    (part) => {
+      const deep = files
+        .filter((file) => partOf(file) === part)
+        .flatMap((file) => ownImportsOf(file).map((target) => ({ file, target })))
+        .filter(({ target }) => partOf(target) === "src/core" && target !== CORE_SURFACE)
+        .map(({ file, target }) => `${file} imports ${target}`);
+      expect(deep).toEqual([]);
+    },
+  );
 
   test.each(Object.entries(SINGLE_IMPORTER))("%s is imported by %s alone", (name, importer) => {
     expect(files.filter((file) => importsOf(file).includes(name))).toEqual([importer]);

@@ -2,8 +2,8 @@
 // a user id, and what the core measures in the photos of the accuracy gate. `npm run generate:samples` runs it, needed
 // after a change of the networks.
 import { readFileSync, writeFileSync } from "node:fs";
+import { DEFAULT_MODELS_DIR } from "../src/core/index.ts";
 import { openNetworks } from "../src/core/networks.ts";
-import { DEFAULT_MODELS_DIR } from "../src/model-manifest.ts";
 import { measureGoldenFaces, writeGoldenFaces } from "./support/golden-faces.ts";
 import { startServiceProcess, USER } from "./support/service-process.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { sum } from "../../tools/support/statistics.ts";
 
 /** Work of the main thread beyond this in one piece blocks the user: the definition of total blocking time. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { sum } from "../../tools/support/statistics.ts";
 import { nextMessage } from "./next-message.ts";
 

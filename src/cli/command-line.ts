@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { readVersion } from "../model-manifest.ts";
+import { readVersion } from "../package-root.ts";
 import { parseOptions } from "./arguments.ts";
 import {
   type Command,

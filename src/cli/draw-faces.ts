@@ -1,9 +1,14 @@
 import sharp from "sharp";
-// Loads libvips with all its loaders blocked, except those for JPEG and PNG.
-import "../core/image/decode.ts";
-import { boxArea, intersectBoxes } from "../core/geometry.ts";
-import { attributesOf, type Box, type Face, type Point } from "../core/index.ts";
-import type { Pixels } from "../core/types.ts";
+import {
+  attributesOf,
+  type Box,
+  boxArea,
+  decodeFullSize,
+  type Face,
+  intersectBoxes,
+  type Pixels,
+  type Point,
+} from "../core/index.ts";
 import { formatPercent } from "./format.ts";
 import { findGlyph, GLYPH_HEIGHT, GLYPH_WIDTH } from "./glyphs.ts";
 
@@ -18,21 +23,10 @@ const LABEL_OPACITY = 0.75;
 
 /** Draws the faces on a photo that the core has accepted. Returns a PNG of the upright photo at full size. */
 export async function drawFacesOnPhoto(photo: Uint8Array, faces: readonly Face[]): Promise<Uint8Array> {
-  const { width, height, data } = drawFaces(await decodePhoto(photo), faces);
+  const { width, height, data } = drawFaces(await decodeFullSize(photo), faces);
   return sharp(data, { raw: { width, height, channels: 3 } })
     .png()
     .toBuffer();
-}
-
-/** Decodes a photo at full size. The core itself works on smaller pixels. */
-async function decodePhoto(photo: Uint8Array): Promise<Pixels> {
-  // Do not fail on defects that the core accepts.
-  const { data, info } = await sharp(photo, { failOn: "none", autoOrient: true })
-    .flatten({ background: "#ffffff" })
-    .toColourspace("srgb")
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { width: info.width, height: info.height, data };
 }
 
 /** Returns a copy of the photo with the box, landmarks and label (number, age, gender) of each face. */

@@ -2,8 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
 import type { Config } from "../config.ts";
-import type { AnalyzerOptions } from "../core/index.ts";
-import { digestsFromManifest, readManifest } from "../model-manifest.ts";
+import { type AnalyzerOptions, readDigests } from "../core/index.ts";
 
 /** Help text on the settings of commands that run the networks. */
 export const ANALYZER_HELP = `  VISAGE_MODELS_DIR         folder of the networks; default: models/ of the package
@@ -19,7 +18,7 @@ export function analyzerOptions(config: Config): AnalyzerOptions {
   const { modelsDir, maxImageBytes, maxImagePixels, imageFormats } = config;
   return {
     modelsDir,
-    digests: digestsFromManifest(readManifest()),
+    digests: readDigests(),
     limits: { maxBytes: maxImageBytes, maxPixels: maxImagePixels, formats: imageFormats },
   };
 }

@@ -5,7 +5,7 @@ import { trialUserPath } from "../accounts/trial-user.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { openLog, type RunningService, startService } from "../main.ts";
-import { PACKAGE_ROOT } from "../model-manifest.ts";
+import { PACKAGE_ROOT } from "../package-root.ts";
 import { parseOptions } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES } from "./command.ts";
 import { runUntilStopped } from "./service-lifecycle.ts";

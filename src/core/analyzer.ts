@@ -3,7 +3,7 @@ import { intersectBoxes, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
 import type { Networks } from "./networks.ts";
-import { analyzeInParts, FACES_PER_PART, type PartialAnalysis } from "./parts.ts";
+import { analyzeInParts, FACES_PER_PART, type PartialAnalyzer } from "./parts.ts";
 import { align } from "./steps/align.ts";
 import { estimateAttributes } from "./steps/attributes.ts";
 import { chooseTargets, type SettledFace, settleFaces, type Target } from "./steps/choose.ts";
@@ -29,13 +29,6 @@ import type {
   Stage,
 } from "./types.ts";
 
-/** An analyzer that measures a crowd in parts, so that a worker can serve others between them. */
-export interface PartialAnalyzer {
-  /** Measures the first faces of an image, or those that an earlier part left. */
-  analyze(image: Uint8Array, options?: AnalyzeOptions, targets?: readonly Target[]): Promise<PartialAnalysis>;
-  embed(image: Uint8Array, options?: EmbedOptions): Promise<Embedding>;
-}
-
 /** One call of an analyzer, after decoding. */
 interface Call<Options = CallOptions> {
   readonly networks: Networks;
@@ -52,22 +45,22 @@ interface AlignedFace extends SettledFace {
 
 /** Creates an analyzer of loaded networks. Closing the analyzer closes the networks. */
 export function createAnalyzer(networks: Networks, limits: Partial<ImageLimits> = {}): Analyzer {
-  const { analyze, embed } = createPartialAnalyzer(networks, limits);
+  const { analyze, ...others } = createPartialAnalyzer(networks, limits);
   return {
-    identity: embeddingIdentity(networks.digests),
+    ...others,
     analyze: (image, options) => analyzeInParts((targets) => analyze(image, options, targets)),
-    embed,
-    close: () => networks.close(),
   };
 }
 
-/** Creates an analyzer whose calls do one part each. */
+/** Creates an analyzer whose calls do one part each. Closing it closes the networks. */
 export function createPartialAnalyzer(
   networks: Networks,
   imageLimits: Partial<ImageLimits> = {},
 ): PartialAnalyzer {
   const limits = { ...DEFAULT_LIMITS, ...imageLimits };
   return {
+    identity: embeddingIdentity(networks.digests),
+    close: () => networks.close(),
     analyze: async (image, options = {}, targets) => {
       checkBoxCount("analyze", options.boxes);
       const call = { networks, options, photo: await decodePhoto(image, limits, options) };

@@ -39,10 +39,13 @@ export type Stage = "queue" | "decode" | "detect" | "mesh" | "attributes" | "emb
 
 /** Settings of an analyzer. */
 export interface AnalyzerOptions {
-  /** Folder of the prepared networks. */
-  readonly modelsDir: string;
-  /** Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. */
-  readonly digests?: Readonly<Record<string, string>>;
+  /** Folder of the networks; those of the package by default. */
+  readonly modelsDir?: string | undefined;
+  /**
+   * Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. By default
+   * those of the package are.
+   */
+  readonly digests?: Readonly<Record<string, string>> | undefined;
   /** Limits of one image; 10 MiB and 40 megapixels of JPEG or PNG by default. */
   readonly limits?: Partial<ImageLimits>;
 }

@@ -1,5 +1,5 @@
 // The program of the search process: it keeps galleries in memory and searches them. Only SearchProcess starts it.
-import { FalseMatchRates } from "../core/false-match-rates.ts";
+import { FalseMatchRates } from "../core/index.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { GallerySearch, type SearchResult } from "./gallery-search.ts";
 import {

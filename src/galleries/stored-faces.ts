@@ -1,5 +1,5 @@
 // The exact distances of candidates, by the templates in the database. The index has them rounded.
-import { distanceOf } from "../core/steps/compare.ts";
+import { distanceOf } from "../core/index.ts";
 import type { PersonMatch } from "./gallery-index.ts";
 import type { FaceIdentity, GalleryStore, StoredFace } from "./gallery-store.ts";
 

@@ -1,14 +1,15 @@
-import { analyzeInParts } from "../core/parts.ts";
-import type { Vector } from "../core/steps/embed.ts";
-import { checkBoxCount } from "../core/steps/selection.ts";
-import type {
-  Analysis,
-  AnalyzeOptions,
-  Analyzer,
-  AnalyzerOptions,
-  Embedding,
-  EmbedOptions,
-} from "../core/types.ts";
+import {
+  type Analysis,
+  type AnalyzeOptions,
+  type Analyzer,
+  type AnalyzerOptions,
+  analyzeInParts,
+  checkBoxCount,
+  type Embedding,
+  type EmbedOptions,
+  type Vector,
+} from "../core/index.ts";
+import { countCpus } from "./cpu-count.ts";
 import { type JobOptions, Queue, type Rejection } from "./queue.ts";
 import {
   deserializeError,
@@ -27,8 +28,8 @@ export type { WorkerLoss } from "./worker-supervisor.ts";
 
 /** Settings of a pool. */
 export interface PoolOptions extends AnalyzerOptions {
-  /** Number of worker processes. Each works on one image at a time. */
-  readonly workers: number;
+  /** Number of worker processes. Each works on one image at a time. By default there is one for each CPU core. */
+  readonly workers?: number | undefined;
   /** Calls with a longer estimated wait for a worker are rejected. 1,000 ms by default. */
   readonly maxQueueWaitMs?: number | undefined;
   /** Called when a worker exits unexpectedly or cannot be restarted. */
@@ -86,14 +87,14 @@ const DEFAULT_MAX_QUEUE_WAIT_MS = 1000;
  * leaves no process behind. A worker that is lost later is replaced while calls wait.
  */
 export async function openPool({
-  workers: size,
+  workers: size = countCpus(),
   maxQueueWaitMs = DEFAULT_MAX_QUEUE_WAIT_MS,
   onWorkerLoss = () => {},
   onWorkerReplacement = () => {},
   onWorkerOutput = (text) => process.stderr.write(text),
   stuckAfterMs,
   ...analyzer
-}: PoolOptions): Promise<Pool> {
+}: PoolOptions = {}): Promise<Pool> {
   requirePositiveInteger("workers", size);
   requirePositiveInteger("maxQueueWaitMs", maxQueueWaitMs);
   const queue = new Queue<WorkerProcess>(maxQueueWaitMs, (worker) => worker.revokeLast());

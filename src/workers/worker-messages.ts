@@ -1,17 +1,18 @@
 // The messages between the server and a worker process.
-import { FaceError, type FaceErrorKind } from "../core/errors.ts";
-import type { PartialAnalysis } from "../core/parts.ts";
-import type { Target } from "../core/steps/choose.ts";
-import type {
-  AnalyzeOptions,
-  AnalyzerOptions,
-  Box,
-  Embedding,
-  EmbedOptions,
-  Face,
-  Point,
-  Stage,
-} from "../core/types.ts";
+import {
+  type AnalyzeOptions,
+  type AnalyzerOptions,
+  type Box,
+  type Embedding,
+  type EmbedOptions,
+  type Face,
+  FaceError,
+  type FaceErrorKind,
+  type PartialAnalysis,
+  type Point,
+  type Stage,
+  type Target,
+} from "../core/index.ts";
 
 /** The result of each operation: for `analyze`, of one part. */
 export interface Results {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AnalyzerOptions } from "../core/types.ts";
+import type { AnalyzerOptions } from "../core/index.ts";
 import { deserializeError } from "./worker-messages.ts";
 import { WorkerProcess } from "./worker-process.ts";
 

@@ -1,8 +1,11 @@
 // The program of a worker process: an analyzer that gets its tasks by messages and runs one at a time. Only the pool
 // starts it.
-import type { PartialAnalyzer } from "../core/analyzer.ts";
-import type { Analyzer, AnalyzerOptions, Stage } from "../core/types.ts";
-import { createSyntheticFace } from "./synthetic-face.ts";
+import {
+  type AnalyzerOptions,
+  openPartialAnalyzer,
+  type PartialAnalyzer,
+  type Stage,
+} from "../core/index.ts";
 import {
   type Job,
   type Operation,
@@ -80,21 +83,9 @@ function send(response: WorkerResponse): void {
   process.send?.(response, undefined, undefined, () => {});
 }
 
-async function open({ modelsDir, digests, limits }: AnalyzerOptions): Promise<string> {
-  // Not imported statically: native code takes a while to load, and until then a signal would end the process.
-  const { createAnalyzer, createPartialAnalyzer } = await import("../core/analyzer.ts");
-  const { openNetworks } = await import("../core/networks.ts");
-  const { default: sharp } = await import("sharp");
-  const networks = await openNetworks(modelsDir, digests);
-  partial = createPartialAnalyzer(networks, limits);
-  const face = createSyntheticFace();
-  // As large as a usual photo, so that the memory for one is allocated.
-  const frame = sharp(face).resize({ width: 640, height: 480, fit: "contain" });
-  const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
-  // The warm-up is not subject to the configured limits.
-  const analyzer = createAnalyzer(networks);
-  await warmUp(analyzer, [face, photo]);
-  return analyzer.identity;
+async function open(options: AnalyzerOptions): Promise<string> {
+  partial = await openPartialAnalyzer(options);
+  return partial.identity;
 }
 
 async function runJob(
@@ -107,15 +98,4 @@ async function runJob(
   return operation === "analyze"
     ? packAnalysis(await partial.analyze(image, callOptions, targets))
     : partial.embed(image, callOptions);
-}
-
-/**
- * Runs every step and network and the decoders of JPEG and PNG once, so that memory is allocated and code is compiled
- * before the first job.
- */
-async function warmUp({ analyze }: Analyzer, images: readonly Uint8Array[]): Promise<void> {
-  for (const image of images) {
-    const { faces } = await analyze(image, { vectors: true });
-    if (faces.length === 0) throw new Error("The networks found no face in the test image.");
-  }
 }

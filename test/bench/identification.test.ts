@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { measureIdentification } from "../../bench/accuracy/identification.ts";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 
 /** A unit vector times 0.45: people are far apart, and photos of one person are 0.1 apart. */
 function vectorOf(person: number, photo: number): Float32Array {

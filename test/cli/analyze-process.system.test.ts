@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { photograph } from "../support/images.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");

@@ -20,7 +20,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
 import { Interruption } from "../../src/cli/command.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readMetrics } from "../../tools/fuzz/edge/metrics.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { USER as PROCESS_USER, startServiceProcess } from "../../tools/support/service-process.ts";

@@ -6,9 +6,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
 import { Interruption } from "../../src/cli/command.ts";
 import type { Environment } from "../../src/config.ts";
-import { AGE_RANGES, type Analyzer, type AnalyzerOptions, type Box } from "../../src/core/index.ts";
+import {
+  AGE_RANGES,
+  type Analyzer,
+  type AnalyzerOptions,
+  type Box,
+  DEFAULT_MODELS_DIR,
+} from "../../src/core/index.ts";
 import type { Pixels } from "../../src/core/types.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { type CommandResult, runInProcess, TextOutput } from "../support/command-line.ts";
 import { photograph } from "../support/images.ts";
 
@@ -16,7 +21,7 @@ import { photograph } from "../support/images.ts";
 vi.mock(import("../../src/core/index.ts"), async (importOriginal) => {
   const core = await importOriginal();
   let shared: Promise<Analyzer> | undefined;
-  const openShared = async (options: AnalyzerOptions): Promise<Analyzer> => {
+  const openShared = async (options: AnalyzerOptions = {}): Promise<Analyzer> => {
     if (options.modelsDir !== DEFAULT_MODELS_DIR) return core.openAnalyzer(options);
     shared ??= core.openAnalyzer(options);
     return { ...(await shared), close: async () => {} };

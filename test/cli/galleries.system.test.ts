@@ -19,7 +19,7 @@ import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { Interruption } from "../../src/cli/command.ts";
 import { createVisageClient, type Gallery, type VisageClient } from "../../src/client/visage-client.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { runInProcess, TextOutput } from "../support/command-line.ts";
 import { ALL_FACES, cropPhotograph, FACES, growBox } from "../support/faces.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { photograph } from "../support/images.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 const CLI = join(PACKAGE_ROOT, "dist/src/cli/main.js");
 const hasTools = ["bash", "curl"].every((tool) => spawnSync(tool, ["--version"]).status === 0);

@@ -12,7 +12,7 @@ import {
   VisageError,
 } from "../../src/client/visage-client.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { addTestUser } from "../support/accounts.ts";
 import { FACES } from "../support/faces.ts";

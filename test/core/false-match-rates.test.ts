@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type CalibrationCurve, FalseMatchRates } from "../../src/core/false-match-rates.ts";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 import { POPULATIONS } from "../../src/core/populations.ts";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
 
 const curve = (rates: readonly number[]): CalibrationCurve => ({
   people: 2,

@@ -3,8 +3,8 @@
 // After an intended change, `npm run generate:samples` records the faces again.
 import { beforeAll, expect, test } from "vitest";
 import { longerSide } from "../../src/core/geometry.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { openNetworks } from "../../src/core/networks.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import {
   type GoldenFace,
   type GoldenFaces,

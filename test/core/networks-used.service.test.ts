@@ -1,11 +1,10 @@
 // Each call runs only the networks that it needs.
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createAnalyzer, createPartialAnalyzer, type PartialAnalyzer } from "../../src/core/analyzer.ts";
-import type { Analyzer } from "../../src/core/index.ts";
+import { createAnalyzer, createPartialAnalyzer } from "../../src/core/analyzer.ts";
+import { type Analyzer, DEFAULT_MODELS_DIR, type PartialAnalyzer } from "../../src/core/index.ts";
 import { type Network, type NetworkName, openNetworks } from "../../src/core/networks.ts";
 import type { Target } from "../../src/core/steps/choose.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { createCrowd, cropPhotograph, encodePng, FACES, growBox } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { readMarkdown, sectionUnder } from "../support/markdown.ts";
 import { findTools } from "../support/tools.ts";

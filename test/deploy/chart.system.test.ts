@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readConfig } from "../../src/config.ts";
 import { isPublicAddress } from "../../src/fetch/public-address.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { TOOLS_DIR } from "../support/tools.ts";
 import {
   ADMIN_KEY,

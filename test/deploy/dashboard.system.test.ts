@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { createGalleryClient, embeddingSource, testPeople } from "../support/galleries.ts";
 import { requestFaceVector, startTestService, USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { trialUserPath } from "../../src/accounts/trial-user.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { startServiceProcess } from "../../tools/support/service-process.ts";
 import { readMarkdown, sectionUnder } from "../support/markdown.ts";

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { buildImage, type Image } from "./dockerfile.ts";
 
 const PHOTO = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");

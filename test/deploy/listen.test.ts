@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 test.each([
   ["the image", () => /VISAGE_HOST=(\S+)/.exec(read("Dockerfile"))?.[1]],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fileVariableNames, variableNames } from "../../src/config.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "deploy");

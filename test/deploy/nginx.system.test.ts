@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { type Nginx, startNginx, writeNginxConfig } from "../support/nginx.ts";
 import { findTools } from "../support/tools.ts";
 

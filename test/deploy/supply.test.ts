@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
+import { readManifest } from "../../src/core/index.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 function run(script: string, options: { cwd?: string; input?: string } = {}) {
   return spawnSync(process.execPath, [join(PACKAGE_ROOT, "tools", script)], {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { markdownFiles, readMarkdown } from "../support/markdown.ts";
 
 const { scripts, files } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { codeBlocks, readMarkdown } from "../support/markdown.ts";
 
 /** By the language of the code blocks: the programs that the system tests run. */

@@ -11,14 +11,9 @@ import {
   QualityIssueSchema,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { fileVariableNames, readConfig, variableNames } from "../../src/config.ts";
-import { POPULATIONS } from "../../src/core/index.ts";
+import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
-import {
-  PACKAGE_ROOT,
-  readCalibration,
-  readFalseMatchRates,
-  readManifest,
-} from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";

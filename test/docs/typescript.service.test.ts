@@ -2,14 +2,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { codeBlocks, markdownFiles, readMarkdown } from "../support/markdown.ts";
 
 /** Variables that the examples take from their surroundings. */
 const SURROUNDINGS = `declare global {
   const apiKey: string;
   const file: File;
-  const bytes: Uint8Array, photo: Uint8Array, onePhoto: Uint8Array, otherPhoto: Uint8Array;
+  const bytes: Uint8Array, photo: Uint8Array;
   const vector: Float32Array, aliceVector: Float32Array, bobVector: Float32Array;
 }
 export {};
@@ -23,7 +23,15 @@ const OPTIONS = [
   "es2023",
   "--module",
   "nodenext",
+  "--types",
+  "node",
 ];
+/** What `npm run pack:core` writes, for the compiled sources of this checkout. */
+const CORE_PACKAGE = {
+  name: "@visage/core",
+  type: "module",
+  exports: { ".": "./src/core/index.js", "./pool": "./src/workers/pool.js" },
+};
 
 test("the TypeScript examples compile against the built packages", () => {
   // Inside the package, so that imports by its own name resolve.
@@ -32,6 +40,10 @@ test("the TypeScript examples compile against the built packages", () => {
     execFileSync(process.execPath, [join(PACKAGE_ROOT, "tools/build-client.mjs")]);
     mkdirSync(join(folder, "node_modules/@visage"), { recursive: true });
     symlinkSync(join(PACKAGE_ROOT, "sdks/typescript"), join(folder, "node_modules/@visage/client"));
+    const core = join(folder, "node_modules/@visage/core");
+    mkdirSync(core);
+    writeFileSync(join(core, "package.json"), JSON.stringify(CORE_PACKAGE));
+    symlinkSync(join(PACKAGE_ROOT, "dist/src"), join(core, "src"));
     const examples = markdownFiles().flatMap((path) =>
       codeBlocks(readMarkdown(path), "ts").map((code, i) => [`${path.replaceAll(/\W/g, "-")}-${i}`, code]),
     );

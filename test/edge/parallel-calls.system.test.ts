@@ -13,7 +13,7 @@ import {
   GetFaceVecResponseSchema,
 } from "../../gen/ts/face/v1/face_pb.ts";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { findUnavailable } from "../../tools/fuzz/edge/valid-calls.ts";
 import { createSeedImages } from "../../tools/fuzz/seed-images.ts";
 import { USER } from "../../tools/support/service-process.ts";

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
+import { readCalibration, readFalseMatchRates } from "../../src/core/index.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { GallerySearch, type SearchRequest } from "../../src/galleries/gallery-search.ts";
 import type { GalleryStore, NewFace } from "../../src/galleries/gallery-store.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { SearchProcess, type SearchProcessOptions } from "../../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
-import { readCalibration, readFalseMatchRates } from "../../src/model-manifest.ts";
 import { MODEL, NO_LIMITS, newFace, randomVector } from "../support/gallery-contract.ts";
 import { addUser, createUser } from "../support/store-contract.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 import {
   describeDistance,
   type GalleryThreshold,
   overallThreshold,
   thresholdForSize,
 } from "../../src/galleries/gallery-threshold.ts";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
 
 const rates = readFalseMatchRates();
 

@@ -22,7 +22,7 @@ import { MAX_FACES } from "../../src/core/steps/selection.ts";
 import { MAX_FETCHES, MAX_FETCHES_PER_CALLER } from "../../src/fetch/fetch-slots.ts";
 import { defaultMaxConnections, LIMITS, MAX_CONNECTIONS } from "../../src/http/limits.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import * as PARSE_LIMITS from "../../src/rest/parse-limits.ts";
 import { MAX_KEY_BYTES } from "../../src/service/face-analysis-service.ts";
 import { photograph } from "../support/images.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
 import { USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";

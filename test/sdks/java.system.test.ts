@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { runMaven } from "../support/java.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
 import { USER } from "../support/service.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PHOTOS, runProgram } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { installGenerators, SDK_PYTHON, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 
 let folder: string;

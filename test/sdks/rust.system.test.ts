@@ -3,7 +3,7 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { findTools, TOOLS_DIR } from "../support/tools.ts";

@@ -22,7 +22,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
 import { listen } from "../support/image-server.ts";
 import { photograph } from "../support/images.ts";

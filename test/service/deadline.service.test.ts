@@ -7,7 +7,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { photograph } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 

@@ -21,8 +21,8 @@ import {
   QualityComponentSchema,
   QualityIssue,
 } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 import type { RunningService } from "../../src/main.ts";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
 import { photograph, plainImage } from "../support/images.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { createTypedClients, type TypedClient } from "../support/typed-clients.ts";

@@ -19,7 +19,7 @@ import { http } from "../../gen/ts/google/api/annotations_pb.ts";
 import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
 import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { file_grpc_reflection_v1alpha_reflection } from "../../gen/ts/grpc/reflection/v1alpha/reflection_pb.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { createReflection } from "../../src/service/reflection.ts";
 
 /** Messages in the manner of proto-loader with `keepCase` and `oneofs`. */

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { photograph } from "../support/images.ts";
 import { USER } from "../support/service.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { type MetricsSnapshot, readMetrics } from "../../tools/fuzz/edge/metrics.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { ServiceProcess, USER } from "../../tools/support/service-process.ts";

@@ -4,13 +4,13 @@ import { iou } from "../../src/core/geometry.ts";
 import {
   type Analyzer,
   type Box,
+  DEFAULT_MODELS_DIR,
   type Face,
   openAnalyzer,
   type Point,
   poseOf,
 } from "../../src/core/index.ts";
 import { VECTOR_NORM } from "../../src/core/steps/embed.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
 import { photograph } from "./images.ts";
 
 /** Numbers of the sample photographs. */

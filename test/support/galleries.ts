@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { ErrorInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { FaceSourceSchema } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { readCalibration } from "../../src/model-manifest.ts";
+import { readCalibration } from "../../src/core/index.ts";
 import { randomVectors } from "./vectors.ts";
 
 /** The identity of the service's networks. */

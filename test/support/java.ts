@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { withLock } from "../../tools/process-lock.mjs";
 import { runProgram } from "./sdk.ts";
 import { installTool } from "./tool-cache.ts";

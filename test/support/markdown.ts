@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 /** Lists the Markdown files of the repository, as paths from its root. Reports of the benchmarks are generated. */
 export function markdownFiles(): string[] {

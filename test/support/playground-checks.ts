@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";
 import { shareText } from "../../src/web/site/rates.ts";
 import { expectOnScreen, expectReachable, overflowOf } from "./page-checks.ts";

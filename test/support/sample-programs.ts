@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { javaClassName } from "../../src/web/samples/java.ts";
 import type { SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { compileJavaSdk } from "./java.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { Environment } from "../../src/config.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { withLock } from "../../tools/process-lock.mjs";
 import { addTestUser } from "./accounts.ts";
 import { SAMPLES } from "./faces.ts";

@@ -15,7 +15,7 @@ import {
 } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { createHealth, type Health } from "../../src/telemetry/health.ts";
 
 interface HealthResponse {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT, readVersion } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT, readVersion } from "../../src/package-root.ts";
 import { type CapturedLog, captureLog, type LogLine } from "../support/log.ts";
 import { type Collector, startCollector } from "../support/otlp.ts";
 import { ADMIN_KEY, startTestService, USER } from "../support/service.ts";

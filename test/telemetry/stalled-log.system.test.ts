@@ -4,7 +4,7 @@ import { constants, createReadStream, mkdtempSync, openSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 const USER = "stalled-log-user";
 const REQUESTS = 2000;

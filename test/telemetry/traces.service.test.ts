@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import type { Environment } from "../../src/config.ts";
 import type { RunningService } from "../../src/main.ts";
-import { readVersion } from "../../src/model-manifest.ts";
+import { readVersion } from "../../src/package-root.ts";
 import { photograph } from "../support/images.ts";
 import { captureLog } from "../support/log.ts";
 import { type Collector, startCollector, valuesOf } from "../support/otlp.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { PROGRAM_ENV } from "../support/sdk.ts";
 import { startTestService, USER } from "../support/service.ts";
 import { installTool, TOOL_CACHE } from "../support/tool-cache.ts";

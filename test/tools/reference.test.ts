@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { withAddress } from "../../src/web/docs/sample-address.ts";
 import { REMEDIES } from "../../tools/reference/error-remedies.ts";

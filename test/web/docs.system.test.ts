@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
 import { hasBrowser, openTab } from "../support/browser.ts";
 import { overflowOf, SIZES_AND_THEMES, violationsOf } from "../support/page-checks.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { readFalseMatchRates } from "../../src/core/index.ts";
 import { MATCH_DISTANCE as CORE_MATCH_DISTANCE, confidenceOf } from "../../src/core/steps/compare.ts";
-import { readFalseMatchRates } from "../../src/model-manifest.ts";
 import {
   CURVE_MODEL,
   confidenceAt,

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import type { SampleBox, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../../src/web/samples/samples.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";

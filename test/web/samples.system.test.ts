@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { EXAMPLE_FINGERPRINT, EXAMPLE_REQUESTS } from "../../src/web/samples/examples.ts";
 import type { OperationId, SampleRequest } from "../../src/web/samples/sample-request.ts";
 import { SAMPLE_LANGUAGES } from "../../src/web/samples/samples.ts";

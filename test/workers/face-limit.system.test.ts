@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { expect, onTestFinished, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { openPool } from "../../src/workers/pool.ts";
 import { createCrowd, encodePng, openRealAnalyzer } from "../support/faces.ts";
 

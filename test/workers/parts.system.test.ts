@@ -1,7 +1,6 @@
 // A call with many faces is run in parts, and other callers are served between two parts.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type AnalyzeOptions, type Analyzer, FaceError } from "../../src/core/index.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { type AnalyzeOptions, type Analyzer, DEFAULT_MODELS_DIR, FaceError } from "../../src/core/index.ts";
 import { openPool, type Pool, type QueueOptions } from "../../src/workers/pool.ts";
 import { boxOf, createCrowd, FACES, openRealAnalyzer } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import type { WorkerRequest, WorkerResponse } from "../../src/workers/worker-messages.ts";
 import { FACES } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";

@@ -1,8 +1,7 @@
 // Fits the confidence curve of compare_faces: `npm run fit:confidence -- --data DIR`.
 // Prints the two slopes that src/core/steps/compare.ts defines.
 
-import { confidenceOf, openAnalyzer } from "../../src/core/index.ts";
-import { DEFAULT_MODELS_DIR } from "../../src/model-manifest.ts";
+import { confidenceOf, DEFAULT_MODELS_DIR, openAnalyzer } from "../../src/core/index.ts";
 import { readDatasetsFromArguments, splitOfPair } from "../support/datasets.ts";
 import { embedPhotos, measurePairs } from "../support/evaluation.ts";
 import { mean } from "../support/statistics.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { clampedYawSine } from "../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../src/core/steps/mesh-mirror.ts";
 import type { Point } from "../../src/core/types.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readDatasetsFromArguments } from "../support/datasets.ts";
 import { mean } from "../support/statistics.ts";
 import { computeMeshes, type MeshedFace } from "./meshes.ts";

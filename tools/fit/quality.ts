@@ -2,7 +2,7 @@
 // Writes src/core/steps/quality-table.ts and prints the value from which all unharmed photos are usable.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAnalyzer } from "../../src/core/index.ts";
+import { DEFAULT_MODELS_DIR, openAnalyzer } from "../../src/core/index.ts";
 import {
   type ComponentCurve,
   QUALITY_COMPONENTS,
@@ -10,7 +10,7 @@ import {
   type QualityMeasures,
   qualityOf,
 } from "../../src/core/steps/quality.ts";
-import { DEFAULT_MODELS_DIR, PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readDatasetsFromArguments } from "../support/datasets.ts";
 import { measureQualitySamples, measureUnharmed } from "../support/quality-samples.ts";
 import { mean } from "../support/statistics.ts";

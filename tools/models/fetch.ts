@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { extract } from "tar";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import type { Source, SourceFile } from "./sources.ts";
 
 const run = promisify(execFile);

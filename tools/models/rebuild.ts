@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PACKAGE_ROOT, readManifest } from "../../src/model-manifest.ts";
+import { readManifest } from "../../src/core/index.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { convert } from "./convert.ts";
 import { fetchFiles, requireDigest, sha256 } from "./fetch.ts";
 import { SOURCES, type Source } from "./sources.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import type { ExampleCall, ServiceMetadata } from "./api-metadata.ts";
 
 /** The recorded examples. They are committed, because vectors and encoded images differ slightly between machines. */

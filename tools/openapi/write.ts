@@ -9,7 +9,7 @@ import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { accountMetadata, adminMetadata } from "./account-metadata.ts";
 import { createDocument } from "./document.ts";
 import { documentMetadata } from "./document-metadata.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { errorList } from "./error-list.ts";
 import { codeBlock } from "./html.ts";
 import { markdownToHtml } from "./markdown.ts";

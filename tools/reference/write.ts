@@ -2,7 +2,7 @@
 // pages includes it in src/web/docs/index.html. Argument: the file to write.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import type { Document } from "./openapi.ts";
 import { referencePage } from "./page.ts";
 

@@ -9,7 +9,7 @@ import { type Point, poseOf } from "../../src/core/index.ts";
 import type { Networks } from "../../src/core/networks.ts";
 import { chooseTargets, settleFaces } from "../../src/core/steps/choose.ts";
 import { fitMeshes, fivePointsOf } from "../../src/core/steps/mesh.ts";
-import { PACKAGE_ROOT } from "../../src/model-manifest.ts";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readSamplePhoto } from "./sample-photos.ts";
 
 const FILE = join(PACKAGE_ROOT, "test/core/golden-faces.json");

@@ -145,3 +145,13 @@ async function orUnreadable<T>(read: () => T | Promise<T>): Promise<T> {
     });
   }
 }
+
+/** Decodes a photo that was accepted before, at its full size. Does not fail on defects that `decode` accepts. */
+export async function decodeFullSize(photo: Uint8Array): Promise<Pixels> {
+  const { data, info } = await sharp(photo, { failOn: "none", autoOrient: true })
+    .flatten({ background: "#ffffff" })
+    .toColourspace("srgb")
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}

@@ -1,5 +1,5 @@
 // REST requests to galleries, whose paths have variables: valid ids between hostile ones.
-import { readCalibration } from "../../../src/model-manifest.ts";
+import { readCalibration } from "../../../src/core/index.ts";
 import type { Random } from "../../support/random.ts";
 
 /** A request to a gallery. Its path is bytes as latin1. */

@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { encodeChunk, PNG_SIGNATURE } from "../core/image/png-header.ts";
+import { encodeChunk, PNG_SIGNATURE } from "./image/png-header.ts";
 
 const SIDE = 256;
 const BACKGROUND = 172;
@@ -15,7 +15,7 @@ const ELLIPSES = [
   { x: 128, y: 160, width: 34, height: 6, grey: 156 },
 ];
 
-/** Draws a face that the detector recognizes, and encodes it as a PNG of 256 by 256 pixels. Used for warm-up. */
+/** Draws a face that the detector recognizes, and encodes it as a PNG of 256 by 256 pixels. */
 export function createSyntheticFace(): Uint8Array {
   // IHDR: width, height, bit depth 8, greyscale, default compression and filter, not interlaced.
   const header = Buffer.from([0, 0, SIDE >> 8, SIDE & 0xff, 0, 0, SIDE >> 8, SIDE & 0xff, 8, 0, 0, 0, 0]);

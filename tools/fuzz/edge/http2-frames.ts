@@ -29,7 +29,7 @@ export const SETTING = {
 export const ERROR_CODE = { noError: 0, protocolError: 1, refusedStream: 7, cancel: 8 } as const;
 
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-export const MAX_FRAME_BYTES = 16_384;
+const MAX_FRAME_BYTES = 16_384;
 const FRAME_HEADER_BYTES = 9;
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -103,7 +103,7 @@ function encodeString(text: string): Buffer {
 }
 
 /** Encodes an integer with a prefix of the given size (RFC 7541, 5.1). The other bits of the first byte are 0. */
-export function encodeInteger(value: number, prefixBits: number): Buffer {
+function encodeInteger(value: number, prefixBits: number): Buffer {
   const max = 2 ** prefixBits - 1;
   if (value < max) return Buffer.from([value]);
   const bytes = [max];

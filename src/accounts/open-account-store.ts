@@ -1,4 +1,5 @@
-import { type DatabaseLocation, openDatabase } from "../database/open-database.ts";
+import type { DatabaseLocation } from "../database/database-location.ts";
+import { openDatabase } from "../database/open-database.ts";
 import type { OpenOptions } from "../database/sql-database.ts";
 import type { AccountStore } from "./account-store.ts";
 import { createSqlStore } from "./sql-store.ts";

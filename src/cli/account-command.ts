@@ -2,7 +2,7 @@ import { AccountError, type AccountStore } from "../accounts/account-store.ts";
 import { openAccountStore } from "../accounts/open-account-store.ts";
 import { readConfig } from "../config.ts";
 import { MissingDatabaseError } from "../database/database-error.ts";
-import { nameDatabase } from "../database/open-database.ts";
+import { nameDatabase } from "../database/database-location.ts";
 import type { OpenOptions } from "../database/sql-database.ts";
 import type { CommandContext } from "./command.ts";
 

@@ -1,4 +1,5 @@
-import type { Box, FaceInput, Population, Template } from "./types.ts";
+import type { FaceInput, Population, Template } from "./analysis-types.ts";
+import type { Box } from "./geometry.ts";
 
 /** A collection of people who can be identified. */
 export interface Gallery {

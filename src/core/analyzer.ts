@@ -1,5 +1,5 @@
 import { FaceError } from "./errors.ts";
-import { intersectBoxes, scaleBox } from "./geometry.ts";
+import { intersectBoxes, type Point, scaleBox } from "./geometry.ts";
 import { decode } from "./image/decode.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./image/limits.ts";
 import type { Networks } from "./networks.ts";
@@ -25,7 +25,6 @@ import type {
   Face,
   FaceBasics,
   Photo,
-  Point,
   Stage,
 } from "./types.ts";
 

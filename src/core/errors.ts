@@ -1,4 +1,4 @@
-import type { Box } from "./types.ts";
+import type { Box } from "./geometry.ts";
 
 /** The kinds of expected failure. */
 export type FaceErrorKind =

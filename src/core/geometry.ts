@@ -1,4 +1,23 @@
-import type { Box, Point } from "./types.ts";
+/** A point of an image in pixels, from the image's top left corner. Pixel centres lie at half-integers. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** An axis-aligned box in pixels: left, top, right and bottom edge. */
+export interface Box {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+}
+
+/** Decoded pixels: three bytes each (red, green, blue), row by row, without padding. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array;
+}
 
 /**
  * A similarity transform (rotation, scale, translation): x' = a x - b y + dx, y' = b x + a y + dy.

@@ -1,7 +1,8 @@
+import type { Pixels } from "./geometry.ts";
 import { DEFAULT_MODELS_DIR, readDigests } from "./models.ts";
 import type { Networks } from "./networks.ts";
 import type { PartialAnalyzer } from "./parts.ts";
-import type { Analyzer, AnalyzerOptions, Pixels } from "./types.ts";
+import type { Analyzer, AnalyzerOptions } from "./types.ts";
 
 export { FaceError, type FaceErrorKind } from "./errors.ts";
 export {
@@ -10,7 +11,7 @@ export {
   FalseMatchRates,
   type RatedThreshold,
 } from "./false-match-rates.ts";
-export { boxArea, intersectBoxes } from "./geometry.ts";
+export { type Box, boxArea, intersectBoxes, type Pixels, type Point } from "./geometry.ts";
 export { DEFAULT_LIMITS, type ImageFormat, type ImageLimits } from "./image/limits.ts";
 export {
   DEFAULT_MODELS_DIR,

@@ -1,30 +1,10 @@
+import type { Box, Pixels, Point } from "./geometry.ts";
 import type { ImageLimits } from "./image/limits.ts";
 import type { Population } from "./populations.ts";
 import type { Vector } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
 import type { Quality } from "./steps/quality.ts";
 import type { Selection } from "./steps/selection.ts";
-
-/** A point of an image in pixels, from the image's top left corner. Pixel centres lie at half-integers. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** An axis-aligned box in pixels: left, top, right and bottom edge. */
-export interface Box {
-  readonly x1: number;
-  readonly y1: number;
-  readonly x2: number;
-  readonly y2: number;
-}
-
-/** Decoded pixels: three bytes each (red, green, blue), row by row, without padding. */
-export interface Pixels {
-  readonly width: number;
-  readonly height: number;
-  readonly data: Uint8Array;
-}
 
 /** A decoded image, upright, possibly downscaled. */
 export interface Photo {

@@ -1,17 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deleteHiddenGalleries } from "./delete-galleries.ts";
-import type { SqlDatabase } from "./sql-database.ts";
-
-/** What was deleted: rows, or galleries that are hidden and whose rows are to be deleted. */
-export type Deletion = "rows" | "galleries";
-
-/** Called about an erasure that takes long. */
-export interface ErasureCallbacks {
-  /** Called once, when an erasure has failed for a while. */
-  readonly onErasureDelay?: (cause: unknown) => void;
-  /** Called when an erasure that was delayed is finished. */
-  readonly onErasureEnd?: () => void;
-}
+import type { Deletion, ErasureCallbacks, SqlDatabase } from "./sql-database.ts";
 
 type Database = Pick<SqlDatabase, "query" | "runTransaction">;
 

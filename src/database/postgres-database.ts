@@ -1,10 +1,17 @@
 import { Pool, type PoolClient } from "pg";
 import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
-import { Erasure, type ErasureCallbacks } from "./erasure.ts";
+import { withoutSecrets } from "./database-location.ts";
+import { Erasure } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
-import { withoutSecrets } from "./open-database.ts";
 import { copyRows } from "./postgres-copy.ts";
-import type { OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
+import type {
+  ErasureCallbacks,
+  OpenOptions,
+  Row,
+  SqlDatabase,
+  Statement,
+  TransactionScript,
+} from "./sql-database.ts";
 
 const MAX_CONNECTIONS = 4;
 /** Account queries are small: a database that needs longer than this counts as unavailable. */

@@ -1,5 +1,3 @@
-import type { Deletion, ErasureCallbacks } from "./erasure.ts";
-
 /** A parameter of a statement. Booleans are passed as 1 and 0, which both databases accept. */
 export type SqlValue = string | number | Uint8Array | null;
 
@@ -20,6 +18,17 @@ export interface Statement {
  * back. It cannot await anything else, so an embedded database can run it synchronously.
  */
 export type TransactionScript<T> = Generator<Statement, T, readonly Row[]>;
+
+/** What was deleted: rows, or galleries that are hidden and whose rows are to be deleted. */
+export type Deletion = "rows" | "galleries";
+
+/** Called about an erasure that takes long. */
+export interface ErasureCallbacks {
+  /** Called once, when an erasure has failed for a while. */
+  readonly onErasureDelay?: (cause: unknown) => void;
+  /** Called when an erasure that was delayed is finished. */
+  readonly onErasureEnd?: () => void;
+}
 
 /** How to open a database. */
 export interface OpenOptions extends ErasureCallbacks {

@@ -4,9 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { CheckpointThread } from "./checkpoint-thread.ts";
 import { DatabaseError, MissingDatabaseError } from "./database-error.ts";
-import { type Deletion, Erasure, type ErasureCallbacks } from "./erasure.ts";
+import { Erasure } from "./erasure.ts";
 import { migrate } from "./migrations.ts";
-import type { ByteRow, OpenOptions, Row, SqlDatabase, Statement, TransactionScript } from "./sql-database.ts";
+import type {
+  ByteRow,
+  Deletion,
+  ErasureCallbacks,
+  OpenOptions,
+  Row,
+  SqlDatabase,
+  Statement,
+  TransactionScript,
+} from "./sql-database.ts";
 
 /** How long to wait for a lock of another process, such as a backup or a `visage users` command. */
 const BUSY_TIMEOUT_MS = 5_000;

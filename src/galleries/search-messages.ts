@@ -1,6 +1,6 @@
 // The messages between the service and the search process.
 import type { Calibration } from "../core/index.ts";
-import type { DatabaseLocation } from "../database/open-database.ts";
+import type { DatabaseLocation } from "../database/database-location.ts";
 import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery-store.ts";

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AnalysisReport } from "../../src/cli/analysis-report.ts";
 import { Interruption } from "../../src/cli/command.ts";
 import type { Environment } from "../../src/config.ts";
+import type { Pixels } from "../../src/core/geometry.ts";
 import {
   AGE_RANGES,
   type Analyzer,
@@ -13,7 +14,6 @@ import {
   type Box,
   DEFAULT_MODELS_DIR,
 } from "../../src/core/index.ts";
-import type { Pixels } from "../../src/core/types.ts";
 import { type CommandResult, runInProcess, TextOutput } from "../support/command-line.ts";
 import { photograph } from "../support/images.ts";
 

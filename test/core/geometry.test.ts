@@ -9,11 +9,11 @@ import {
   intersectBoxes,
   iou,
   longerSide,
+  type Point,
   type SimilarityTransform,
   scaleBox,
   transformPoint,
 } from "../../src/core/geometry.ts";
-import type { Point } from "../../src/core/types.ts";
 import { boxOf } from "../support/faces.ts";
 import { randomFloats } from "../support/numbers.ts";
 

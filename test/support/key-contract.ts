@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AccountError, type AccountStore } from "../../src/accounts/account-store.ts";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
-import type { DatabaseLocation } from "../../src/database/open-database.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import {
   addUser,
   createUsage,

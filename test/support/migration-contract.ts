@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
-import type { DatabaseLocation } from "../../src/database/open-database.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import { addUsageIn01, readAccountIn01, STATEMENTS_0_1 } from "./schema-0.1.ts";
 import { MONTH, openAt, type StoreKind } from "./store-contract.ts";
 

@@ -1,5 +1,5 @@
 // Plain TypeScript versions of the WebAssembly kernels, to compare them with.
-import type { Pixels } from "../../src/core/types.ts";
+import type { Pixels } from "../../src/core/geometry.ts";
 
 /** Where and how a crop samples an image; the parameters of `sample` in src/core/crop/kernels.wasm.d.ts. */
 export interface SamplingGrid {

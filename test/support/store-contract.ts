@@ -11,7 +11,7 @@ import {
 import { fingerprintOf, hashKey } from "../../src/accounts/key.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import { DatabaseError, MissingDatabaseError } from "../../src/database/database-error.ts";
-import type { DatabaseLocation } from "../../src/database/open-database.ts";
+import type { DatabaseLocation } from "../../src/database/database-location.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 export const MONTH = "2026-03";

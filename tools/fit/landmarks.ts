@@ -2,9 +2,9 @@
 // Each landmark is interpolated between two mesh points. The table is symmetric: the right half mirrors the left.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Point } from "../../src/core/geometry.ts";
 import { clampedYawSine } from "../../src/core/steps/landmarks68.ts";
 import { MIRRORED } from "../../src/core/steps/mesh-mirror.ts";
-import type { Point } from "../../src/core/types.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { readDatasetsFromArguments } from "../support/datasets.ts";
 import { mean } from "../support/statistics.ts";

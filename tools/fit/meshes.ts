@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Point } from "../../src/core/geometry.ts";
 import { decode } from "../../src/core/image/decode.ts";
 import { DEFAULT_LIMITS } from "../../src/core/image/limits.ts";
 import { DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
@@ -7,7 +8,6 @@ import { findFaces } from "../../src/core/steps/find.ts";
 import { lookAgain } from "../../src/core/steps/look-again.ts";
 import { fitMeshes, refineMeshes } from "../../src/core/steps/mesh.ts";
 import { measurePose } from "../../src/core/steps/pose.ts";
-import type { Point } from "../../src/core/types.ts";
 import { type AnnotatedPhoto, splitOfFile } from "../support/datasets.ts";
 import { findAnnotatedFace } from "../support/evaluation.ts";
 import { mapWithProgress } from "../support/progress.ts";

@@ -104,10 +104,8 @@ const lines = QUALITY_COMPONENTS.map(
 writeFileSync(
   join(PACKAGE_ROOT, "src/core/steps/quality-table.ts"),
   `// Written by \`npm run fit:quality\`.
-import type { ComponentCurve, QualityComponent } from "./quality.ts";
-
 /** The probability that a face matches another photo of the person, by each component. */
-export const COMPONENT_CURVES: Readonly<Record<QualityComponent, ComponentCurve>> = {
+export const COMPONENT_CURVES = {
 ${lines.join("\n")}
 };
 `,

@@ -1,6 +1,5 @@
-import type { SimilarityTransform } from "../geometry.ts";
+import type { Pixels, SimilarityTransform } from "../geometry.ts";
 import type { TensorWriter } from "../networks.ts";
-import type { Pixels } from "../types.ts";
 import { PIXELS_PER_STEP } from "./assembly/constants.ts";
 import { mipLevel } from "./image-pyramid.ts";
 import { kernels, MAX_CROP_SIDE, SCRATCH_ADDRESS, tensorAddress } from "./kernel-memory.ts";

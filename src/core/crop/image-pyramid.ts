@@ -1,4 +1,4 @@
-import type { Pixels } from "../types.ts";
+import type { Pixels } from "../geometry.ts";
 import { PADDING, PIXEL_BYTES } from "./assembly/constants.ts";
 import { kernels, PYRAMID_ADDRESS, PYRAMID_BYTES } from "./kernel-memory.ts";
 

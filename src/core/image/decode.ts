@@ -1,6 +1,7 @@
 import sharp from "sharp";
 import { FaceError } from "../errors.ts";
-import type { Photo, Pixels } from "../types.ts";
+import type { Pixels } from "../geometry.ts";
+import type { Photo } from "../types.ts";
 import { swapsSides } from "./exif.ts";
 import { FORMATS } from "./formats.ts";
 import type { ImageHeader } from "./image-header.ts";

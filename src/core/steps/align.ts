@@ -1,7 +1,6 @@
 import { crop } from "../crop/crop.ts";
-import { fitSimilarity, type SimilarityTransform } from "../geometry.ts";
+import { fitSimilarity, type Pixels, type Point, type SimilarityTransform } from "../geometry.ts";
 import type { TensorWriter } from "../networks.ts";
-import type { Pixels, Point } from "../types.ts";
 import type { FivePoints } from "./detect.ts";
 
 /** Side of the template, and of the embedding network's crop, in pixels. */

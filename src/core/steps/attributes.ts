@@ -1,8 +1,8 @@
 import { crop } from "../crop/crop.ts";
-import { cropTransform, transformPoint } from "../geometry.ts";
+import { cropTransform, type Pixels, transformPoint } from "../geometry.ts";
 import type { Network } from "../networks.ts";
 import { type Population, plausiblePopulations } from "../populations.ts";
-import { AGE_RANGES, type Attributes, type Pixels } from "../types.ts";
+import { AGE_RANGES, type Attributes } from "../types.ts";
 import { alignmentTransform, rollOf, TEMPLATE_SIDE } from "./align.ts";
 import type { FivePoints } from "./detect.ts";
 

@@ -1,7 +1,7 @@
 import { FaceError } from "../errors.ts";
-import { boxArea, intersectBoxes, scaleBox } from "../geometry.ts";
+import { type Box, boxArea, intersectBoxes, scaleBox } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Photo } from "../types.ts";
+import type { Photo } from "../types.ts";
 import type { Detection } from "./detect.ts";
 import { findFaceInBox, mostOverlapping, takeBoxAsFace } from "./face-in-box.ts";
 import { type FoundFace, findFaces } from "./find.ts";

@@ -1,7 +1,13 @@
 import { crop } from "../crop/crop.ts";
-import { iou, type SimilarityTransform, transformPoint } from "../geometry.ts";
+import {
+  type Box,
+  iou,
+  type Pixels,
+  type Point,
+  type SimilarityTransform,
+  transformPoint,
+} from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels, Point } from "../types.ts";
 
 /** Eyes, tip of the nose and corners of the mouth; of a pair first the one on the left of an upright image. */
 export type FivePoints = readonly [Point, Point, Point, Point, Point];

@@ -1,6 +1,5 @@
-import { iou } from "../geometry.ts";
+import { type Box, iou, type Pixels } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels } from "../types.ts";
 import { type Detection, detect, type FivePoints } from "./detect.ts";
 import { isSameFace, lookAgain, SURE_SCORE, viewAround } from "./look-again.ts";
 

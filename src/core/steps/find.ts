@@ -1,6 +1,14 @@
-import { boxArea, boxCenter, cropTransform, intersectBoxes, iou, longerSide } from "../geometry.ts";
+import {
+  type Box,
+  boxArea,
+  boxCenter,
+  cropTransform,
+  intersectBoxes,
+  iou,
+  longerSide,
+  type Pixels,
+} from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels } from "../types.ts";
 import { CELL, type Detection, detect, suppressNonMaxima, type View } from "./detect.ts";
 import { lookAgain, SURE_SCORE } from "./look-again.ts";
 

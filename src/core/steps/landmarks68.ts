@@ -1,4 +1,4 @@
-import type { Point } from "../types.ts";
+import type { Point } from "../geometry.ts";
 import { LANDMARKS_68 } from "./landmarks68-table.ts";
 
 /** The table is fitted up to this yaw. Beyond it there were too few faces, so the yaw is clamped. */

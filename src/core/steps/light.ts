@@ -1,5 +1,4 @@
-import { boxCenter, longerSide } from "../geometry.ts";
-import type { Box, Pixels } from "../types.ts";
+import { type Box, boxCenter, longerSide, type Pixels } from "../geometry.ts";
 
 /** Luma coefficients (ITU-R BT.601). */
 export const LUMA = { red: 0.299, green: 0.587, blue: 0.114 };

@@ -1,8 +1,7 @@
 // The detector looks at a face again, in a crop of its own. This tells whether a doubtful detection is a face, and which
 // way up the face is.
-import { boxCenter, cropTransform, iou, longerSide } from "../geometry.ts";
+import { type Box, boxCenter, cropTransform, iou, longerSide, type Pixels } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Box, Pixels } from "../types.ts";
 import { rollOf } from "./align.ts";
 import { type Detection, detect, type View } from "./detect.ts";
 

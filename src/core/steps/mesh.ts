@@ -5,12 +5,13 @@ import {
   centroid,
   cropTransform,
   longerSide,
+  type Pixels,
+  type Point,
   type SimilarityTransform,
   type Square,
   transformPoint,
 } from "../geometry.ts";
 import type { Network } from "../networks.ts";
-import type { Pixels, Point } from "../types.ts";
 import { rollOf } from "./align.ts";
 import type { Detection, FivePoints } from "./detect.ts";
 import { MIRRORED } from "./mesh-mirror.ts";

@@ -1,6 +1,5 @@
 import { withInputTensor } from "../crop/kernel-memory.ts";
-import { type SimilarityTransform, transformPoint } from "../geometry.ts";
-import type { Box, Pixels } from "../types.ts";
+import { type Box, type Pixels, type SimilarityTransform, transformPoint } from "../geometry.ts";
 import { align, alignmentTransform, TEMPLATE, TEMPLATE_SIDE } from "./align.ts";
 import type { Detection, FivePoints } from "./detect.ts";
 import { LUMA } from "./light.ts";

@@ -1,8 +1,6 @@
 // Written by `npm run fit:quality`.
-import type { ComponentCurve, QualityComponent } from "./quality.ts";
-
 /** The probability that a face matches another photo of the person, by each component. */
-export const COMPONENT_CURVES: Readonly<Record<QualityComponent, ComponentCurve>> = {
+export const COMPONENT_CURVES = {
   interEyeDistance: { middle: -89.8, slope: 0.0483 },
   illumination: { middle: -521, slope: 0.00973 },
   overExposure: { middle: 0.806, slope: -8.13 },

@@ -1,5 +1,5 @@
 import { FaceError } from "../errors.ts";
-import type { Box } from "../types.ts";
+import type { Box } from "../geometry.ts";
 
 /** Which faces of an image to process. */
 export interface Selection {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { crop, cropAndMirror } from "../../../src/core/crop/crop.ts";
 import { withInputTensor } from "../../../src/core/crop/kernel-memory.ts";
-import { cropTransform, type Square, transformPoint } from "../../../src/core/geometry.ts";
+import { cropTransform, type Pixels, type Square, transformPoint } from "../../../src/core/geometry.ts";
 import { MAX_FULL_SIZE_SIDE } from "../../../src/core/image/decode.ts";
 import type { TensorWriter } from "../../../src/core/networks.ts";
-import type { Pixels } from "../../../src/core/types.ts";
 import { largestDifference, randomFloats } from "../../support/numbers.ts";
 import { halveImage, interpolate } from "../../support/reference-kernels.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { mipLevel } from "../../../src/core/crop/image-pyramid.ts";
 import { kernels } from "../../../src/core/crop/kernel-memory.ts";
+import type { Pixels } from "../../../src/core/geometry.ts";
 import { MAX_FULL_SIZE_SIDE } from "../../../src/core/image/decode.ts";
-import type { Pixels } from "../../../src/core/types.ts";
 
 function createImage(value: number, side = 8): Pixels {
   return { width: side, height: side, data: new Uint8Array(3 * side ** 2).fill(value) };

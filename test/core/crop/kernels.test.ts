@@ -6,7 +6,7 @@ import {
   tensorAddress,
   withInputTensor,
 } from "../../../src/core/crop/kernel-memory.ts";
-import type { Pixels } from "../../../src/core/types.ts";
+import type { Pixels } from "../../../src/core/geometry.ts";
 import { largestDifference, randomFloats } from "../../support/numbers.ts";
 import { halveImage, type SamplingGrid, sampleCrop } from "../../support/reference-kernels.ts";
 

@@ -50,7 +50,7 @@ test("exports a request as a span of the client's trace, with a child span for e
   expect(requests.map(({ name }) => name)).toEqual(["get_face_vec", "match_faces"]);
   const [grpc] = requests as [(typeof requests)[0]];
   const stages = spans.filter(({ parentSpanId }) => parentSpanId === grpc.spanId);
-  expect(stages.map(({ name }) => name)).toEqual(["queue", "decode", "detect", "embed"]);
+  expect(stages.map(({ name }) => name)).toEqual(["queue", "decode", "detect", "mesh", "embed"]);
   for (const { startTimeUnixNano, endTimeUnixNano } of stages) {
     expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(grpc.startTimeUnixNano));
     expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(grpc.endTimeUnixNano));

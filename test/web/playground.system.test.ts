@@ -67,7 +67,7 @@ describe.runIf(hasBrowser)("the playground", () => {
       "Queue",
       "Decode",
       "Detection",
-      "Landmarks",
+      "Points",
       "Age and gender",
       "Round trip",
     ]);

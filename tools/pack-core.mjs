@@ -37,10 +37,9 @@ try {
   copy("tools/skip-cuda-download.mjs", "skip-cuda-download.mjs");
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const target = resolve(process.argv[2] ?? ".");
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", target], {
-    cwd: folder,
-    stdio: ["ignore", "inherit", "ignore"],
-  });
+  // The default log level lists every file on standard error.
+  const options = ["--ignore-scripts", "--loglevel", "error", "--pack-destination", target];
+  execFileSync("npm", ["pack", ...options], { cwd: folder, stdio: ["ignore", "inherit", "inherit"] });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -137,7 +137,10 @@ async function measureFaces(call: Call<AnalyzeOptions>, settled: readonly Settle
   });
 }
 
-/** Fits a mesh to each face. Its points align the face; if the call needs the mesh itself, it is refined. */
+/**
+ * Fits a mesh to each face. If the call needs the mesh itself, it is refined. The points that align the face are always
+ * those of the first fit, so that a vector does not depend on what else is asked for.
+ */
 function alignFaces(
   { networks, photo, options }: Call,
   faces: readonly SettledFace[],

@@ -66,7 +66,10 @@ async function loadNetworks({ modelsDir, digests }: AnalyzerOptions): Promise<Ne
     : openNetworks(modelsDir, digests);
 }
 
-/** Decodes a photo to upright pixels of its full size. An analyzer itself works on smaller ones. */
+/**
+ * Decodes a photo that an analyzer has accepted to upright pixels of its full size. It checks no limits. An analyzer
+ * itself works on smaller pixels.
+ */
 export async function decodeFullSize(photo: Uint8Array): Promise<Pixels> {
   const { decodeFullSize: decode } = await import("./image/decode.ts");
   return decode(photo);

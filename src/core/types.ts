@@ -22,8 +22,8 @@ export interface AnalyzerOptions {
   /** Folder of the networks; those of the package by default. */
   readonly modelsDir?: string | undefined;
   /**
-   * Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. By default
-   * those of the package are.
+   * Expected SHA-256 of each network's file, by network name. A network without a digest is not verified. Without
+   * `modelsDir`, the networks of the package are.
    */
   readonly digests?: Readonly<Record<string, string>> | undefined;
   /** Limits of one image; 10 MiB and 40 megapixels of JPEG or PNG by default. */

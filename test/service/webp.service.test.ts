@@ -81,6 +81,6 @@ test("a lossless WebP is rejected", async () => {
   expect(await post(await face().webp({ lossless: true }).toBuffer())).toMatchObject({
     httpStatus: 415,
     code: "2004",
-    message: "The image is a WebP that is lossless or transparent and only lossy ones are supported.",
+    message: "The image is a lossless or transparent WebP and only lossy opaque ones are supported.",
   });
 });

@@ -104,6 +104,7 @@ const lines = QUALITY_COMPONENTS.map(
 writeFileSync(
   join(PACKAGE_ROOT, "src/core/steps/quality-table.ts"),
   `// Written by \`npm run fit:quality\`.
+
 /** The probability that a face matches another photo of the person, by each component. */
 export const COMPONENT_CURVES = {
 ${lines.join("\n")}

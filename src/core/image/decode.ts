@@ -56,6 +56,19 @@ export async function decode(bytes: Uint8Array, limits: ImageLimits, signal?: Ab
   return { pixels, ...uprightSize(header) };
 }
 
+/**
+ * Decodes a photo that an analyzer has accepted, at its full size. It checks no limits, and does not fail on defects that
+ * an analyzer accepts.
+ */
+export async function decodeFullSize(photo: Uint8Array): Promise<Pixels> {
+  const { data, info } = await sharp(photo, { failOn: "none", autoOrient: true })
+    .flatten({ background: "#ffffff" })
+    .toColourspace("srgb")
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}
+
 async function decodePixels(header: ImageHeader, limits: ImageLimits): Promise<Pixels> {
   const image = sharp(header.sanitized, {
     autoOrient: true,
@@ -145,14 +158,4 @@ async function orUnreadable<T>(read: () => T | Promise<T>): Promise<T> {
       cause,
     });
   }
-}
-
-/** Decodes a photo that was accepted before, at its full size. Does not fail on defects that `decode` accepts. */
-export async function decodeFullSize(photo: Uint8Array): Promise<Pixels> {
-  const { data, info } = await sharp(photo, { failOn: "none", autoOrient: true })
-    .flatten({ background: "#ffffff" })
-    .toColourspace("srgb")
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { width: info.width, height: info.height, data };
 }

@@ -27,6 +27,10 @@ const ICC_PROFILE = 0x20;
 const VP8_FRAME_HEADER_BYTES = 10;
 const SIDE_MASK = 0x3fff;
 
+/** What is not supported, as the end of a message. */
+const ANIMATED = "an animated WebP and only still images are supported";
+const LOSSLESS = "a lossless or transparent WebP and only lossy opaque ones are supported";
+
 /** A chunk: its type, and the offsets of its start, of its content and of the end of its content. */
 interface Chunk {
   readonly type: string;
@@ -98,9 +102,6 @@ function findNeededChunks(view: DataView): NeededChunks {
   }
   return chunks;
 }
-
-const ANIMATED = "an animated WebP and only still images are supported";
-const LOSSLESS = "a WebP that is lossless or transparent and only lossy ones are supported";
 
 function unsupported(what: string): FaceError {
   return new FaceError("unsupportedFormat", `The image is ${what}.`);

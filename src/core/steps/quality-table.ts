@@ -1,4 +1,5 @@
 // Written by `npm run fit:quality`.
+
 /** The probability that a face matches another photo of the person, by each component. */
 export const COMPONENT_CURVES = {
   interEyeDistance: { middle: -89.8, slope: 0.0483 },

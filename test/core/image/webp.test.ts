@@ -188,7 +188,7 @@ test.each([
   ["lossless", lossless],
   ["transparent", transparent],
 ])("a %s WebP is rejected", async (_, webp) =>
-  expectError(webp, "unsupportedFormat", /a WebP that is lossless or transparent and only lossy ones/),
+  expectError(webp, "unsupportedFormat", /a lossless or transparent WebP and only lossy opaque ones/),
 );
 
 describe("an animated WebP is rejected:", () => {

@@ -12,6 +12,7 @@ import { createImageFetcher } from "../src/fetch/image-fetcher.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
 import { startServer } from "../src/http/server.ts";
+import { createServices } from "../src/services.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { formatTable } from "../tools/support/format.ts";
@@ -67,18 +68,28 @@ const authenticator = createAuthenticator({ store, graceMs: 60_000, onStoreError
 const pool = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: availableParallelism() });
 const config = readConfig({ VISAGE_HOST: "127.0.0.1", VISAGE_PORT: "0", VISAGE_WEB: "off" });
 const fetcher = createImageFetcher({ allow: config.fetchAllow, timeoutMs: 1, maxBytes: 1 });
+const log = createLog("off");
+const services = createServices({
+  analyzer: pool,
+  fetcher,
+  rates: readFalseMatchRates(),
+  galleries: createSqlGalleryStore(database),
+  searcher,
+  accounts: store,
+  hasAdmin: false,
+  timeoutMs: config.requestTimeoutMs,
+  isLegacy: false,
+  log,
+});
 const serve = (through: Authenticator) =>
   startServer({
     config,
-    analyzer: pool,
-    fetcher,
+    services,
+    pool,
     authenticator: through,
-    rates: readFalseMatchRates(),
-    galleries: createSqlGalleryStore(database),
-    searcher,
-    accounts: store,
+    prepare: async () => {},
     warmUpImage: createSyntheticFace(),
-    log: createLog("off"),
+    log,
     observers: [],
   });
 const servers = { with: await serve(authenticator), without: await serve(OPEN_AUTHENTICATOR) };

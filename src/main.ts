@@ -79,7 +79,8 @@ export async function startService(
           log.warn({ event: "worker output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
       }),
     );
-    const { createImageFetcher, createMetrics, openMetricsServer, startServer } = await loadServerModules();
+    const { createImageFetcher, createMetrics, createServices, openMetricsServer, startServer } =
+      await loadServerModules();
     // Metrics are served during the start; parts that have not started have no samples.
     const started: StartedParts = {};
     const metrics = createMetrics(() => readServiceState(started, log));
@@ -125,13 +126,21 @@ export async function startService(
     const server = resources.add(
       await startServer({
         config,
-        analyzer: pool,
-        fetcher,
+        services: createServices({
+          analyzer: pool,
+          fetcher,
+          rates: readRatesOf(pool),
+          galleries,
+          searcher,
+          accounts: store,
+          hasAdmin: config.adminKey !== undefined,
+          timeoutMs: config.requestTimeoutMs,
+          isLegacy: config.legacy,
+          log,
+        }),
+        pool,
         authenticator,
-        rates: readRatesOf(pool),
-        galleries,
-        searcher,
-        accounts: store,
+        prepare: (draining) => preloadGalleries(config, searcher, draining, log),
         warmUpImage: createSyntheticFace(),
         log,
         observers: [
@@ -183,6 +192,19 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     onReload: (galleryId, cause) =>
       log.warn({ event: "gallery reloaded", resource: `galleries/${galleryId}`, cause }),
   });
+}
+
+/** Reads the galleries that were searched last into memory. If they cannot be read now, searches try again. */
+async function preloadGalleries(
+  { readyGalleries }: Config,
+  searcher: SearchProcess,
+  draining: AbortSignal,
+  log: Log,
+): Promise<void> {
+  if (readyGalleries === 0) return;
+  await searcher
+    .preload(readyGalleries, draining)
+    .catch((error: unknown) => log.warn({ event: "galleries not read", cause: String(error) }));
 }
 
 /** Reads the rates of false matches. Throws if they were measured with another model. */
@@ -251,7 +273,8 @@ async function loadServerModules() {
   const { createMetrics } = await import("./telemetry/metrics.ts");
   const { openMetricsServer } = await import("./telemetry/metrics-server.ts");
   const { startServer } = await import("./http/server.ts");
-  return { createImageFetcher, createMetrics, openMetricsServer, startServer };
+  const { createServices } = await import("./services.ts");
+  return { createImageFetcher, createMetrics, createServices, openMetricsServer, startServer };
 }
 
 /** Opens the trace exporter if it is configured. Its large modules are loaded only then. */

@@ -35,6 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/unknown-variables.ts",
     "src/workers",
   ],
+  "src/services.ts": ["src/http", "src/rest", "src/service", "src/telemetry"],
   "src/main.ts": [
     "src/accounts",
     "src/config.ts",
@@ -45,6 +46,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/http",
     "src/package-root.ts",
     "src/resource-stack.ts",
+    "src/services.ts",
     "src/telemetry",
     "src/workers",
   ],
@@ -134,6 +136,22 @@ describe("the layers", () => {
       expect(deep).toEqual([]);
     },
   );
+
+  test("no file imports itself by way of others", () => {
+    const imports = new Map(files.map((file) => [file, ownImportsOf(file)]));
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): readonly string[] | undefined => {
+      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+      if (done.has(file)) return undefined;
+      for (const next of imports.get(file) ?? []) {
+        const circle = visit(next, [...path, file]);
+        if (circle) return circle;
+      }
+      done.add(file);
+      return undefined;
+    };
+    expect(files.map((file) => visit(file, [])).find(Boolean)).toBeUndefined();
+  });
 
   test.each(Object.entries(SINGLE_IMPORTER))("%s is imported by %s alone", (name, importer) => {
     expect(files.filter((file) => importsOf(file).includes(name))).toEqual([importer]);

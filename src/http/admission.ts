@@ -11,7 +11,7 @@ import { bearerTokensFrom, keysFromHeaders } from "./credentials.ts";
 import type { Request } from "./exchange.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
-import { NO_OPERATION } from "./router.ts";
+import { NO_OPERATION } from "./route.ts";
 
 /** Options of admission control. */
 export interface AdmissionOptions {

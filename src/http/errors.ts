@@ -6,22 +6,21 @@ import { headersForCaller } from "../rest/headers.ts";
 import { RestError } from "../rest/rest-error.ts";
 import { connectErrorFrom, httpErrorFrom, statusJsonFrom } from "../service/error-responses.ts";
 import { reasonFromKind } from "../service/error-table.ts";
-import { firstGenerationError, isFirstGeneration } from "../service/first-generation.ts";
 import { REQUEST_ID, requestIdFrom } from "../service/interceptors.ts";
 import { ServiceError, serviceErrorFrom } from "../service/service-error.ts";
 import type { Log } from "../telemetry/log.ts";
+import { type Api, apiOf } from "./api.ts";
 import type { WholeResponse } from "./exchange.ts";
-import { targetFromUrl } from "./head.ts";
 import type { HeadFault, HeadRejection } from "./http1-connections.ts";
 import type { RequestContext } from "./request-context.ts";
-import { hasEnvelope } from "./router.ts";
+import { targetFromUrl } from "./route.ts";
 import { sendResponse } from "./send-response.ts";
 
 /** Options of error responses. */
 export interface ErrorOptions {
   readonly log: Log;
-  /** Whether to answer like the original service, whose clients read errors only with HTTP status 200. */
-  readonly isLegacy: boolean;
+  /** They decide how errors over REST are written. */
+  readonly apis: readonly Api[];
 }
 
 const KIND_BY_FAULT = {
@@ -31,15 +30,23 @@ const KIND_BY_FAULT = {
 } as const;
 
 /** Makes the response to bytes that never became an HTTP/1.1 request. `url` is its target, if it is known. */
-export function createHeadRejection(fault: HeadFault, url = ""): HeadRejection {
+export function createHeadRejection(
+  fault: HeadFault,
+  url: string | undefined,
+  apis: readonly Api[],
+): HeadRejection {
   const error = new ServiceError(KIND_BY_FAULT[fault]);
-  const { status, headers, body } = httpErrorFrom(error);
-  const isTyped = !hasEnvelope(targetFromUrl(url)?.path ?? "");
+  const { status, headers } = httpErrorFrom(error);
   return {
     status,
     headers: { ...headers, [REQUEST_ID]: requestIdFrom(undefined) },
-    body: JSON.stringify(isTyped ? statusJsonFrom(error) : body),
+    body: JSON.stringify(apiOfUrl(url, apis).errorBody(error, {})),
   };
+}
+
+/** The API of a request target; if it has none, errors are a google.rpc.Status. */
+function apiOfUrl(url = "", apis: readonly Api[]): Pick<Api, "errorBody" | "errorStatus"> {
+  return apiOf(targetFromUrl(url)?.path ?? "/", apis) ?? { errorBody: statusJsonFrom };
 }
 
 /** Answers a request with an error in its own protocol, and records the outcome. */
@@ -56,30 +63,26 @@ function responseFrom(
   context: RequestContext,
   fault: unknown,
   error: ServiceError,
-  { isLegacy }: ErrorOptions,
+  { apis }: ErrorOptions,
 ): WholeResponse {
-  const plain = httpErrorFrom(error);
-  const { headers } = plain;
-  const { protocol } = context;
+  const { status: plainStatus, headers } = httpErrorFrom(error);
+  const { protocol, request } = context;
   if (protocol === "rest") {
     const metadata = fault instanceof ConnectError ? headersForCaller(fault.metadata) : {};
-    if (!context.hasEnvelope)
-      return jsonResponse(plain.status, { ...metadata, ...headers }, statusJsonFrom(error));
-    const hasNoEnvelope = isLegacy && isFirstGeneration(context.request.headers);
-    const body = hasNoEnvelope ? firstGenerationError(error.kind) : plain.body;
-    return jsonResponse(isLegacy ? 200 : plain.status, { ...metadata, ...headers }, body);
+    const { errorBody, errorStatus = plainStatus } = apiOfUrl(request.url, apis);
+    return jsonResponse(errorStatus, { ...metadata, ...headers }, errorBody(error, request.headers));
   }
   const connectError = connectErrorFrom(error);
   connectError.metadata.set(REQUEST_ID, context.id);
   // The wrong method is an error of HTTP, before any RPC protocol.
-  const httpStatus = error.kind === "wrongMethod" ? plain.status : undefined;
+  const httpStatus = error.kind === "wrongMethod" ? plainStatus : undefined;
   if (protocol === "connect") {
     const status = httpStatus ?? codeToHttpStatus(connectError.code);
     return jsonResponse(status, headers, errorToJson(connectError, undefined));
   }
   // A gRPC or gRPC-Web response without a message has its trailers among the headers (Trailers-Only).
   const trailer = Object.fromEntries(setTrailerStatus(new Headers(), connectError));
-  const type = context.request.headers["content-type"];
+  const type = request.headers["content-type"];
   return { status: httpStatus ?? 200, headers: { ...headers, "content-type": type, ...trailer } };
 }
 

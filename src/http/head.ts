@@ -4,11 +4,12 @@ import type { Protocol } from "../telemetry/request-summary.ts";
 import { type CorsOrigins, createCorsHeaders } from "./cors.ts";
 import type { Request } from "./exchange.ts";
 import type { RequestContext } from "./request-context.ts";
-import { hasEnvelope, type Route, type RouteMatch, type Router } from "./router.ts";
+import { type Route, type Target, targetFromUrl } from "./route.ts";
+import type { RouteMatch, Router } from "./router.ts";
 
 /** The head of a valid request. */
-export interface Head {
-  readonly route: Route;
+export interface Head<R extends Route> {
+  readonly route: R;
   /** The methods that the path supports. */
   readonly methods: readonly string[];
   readonly target: Target;
@@ -16,27 +17,21 @@ export interface Head {
   readonly isOptions: boolean;
 }
 
-/** The path and query of a request. */
-export interface Target {
-  readonly path: string;
-  /** The variables in the path. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Without the question mark. */
-  readonly query: string;
-}
-
 /**
  * The head stage: everything before the body that needs no account. Sets the route, protocol, request id and CORS
  * headers, and checks host, path and method. Throws ServiceError for a request that it rejects.
  */
-export function readHead(context: RequestContext, router: Router, corsOrigins: CorsOrigins): Head {
+export function readHead<R extends Route>(
+  context: RequestContext,
+  router: Router<R>,
+  corsOrigins: CorsOrigins,
+): Head<R> {
   const { request, response } = context;
   const target = targetFromUrl(request.url ?? "");
   const match = target && router(target.path);
   const methods = match?.routes.flatMap((one) => one.methods) ?? [];
   const route = match && routeFor(match, request.method);
   context.route = route;
-  context.hasEnvelope = route?.hasEnvelope ?? hasEnvelope(target?.path ?? "");
   context.protocol = protocolOf(request, route);
   response.setHeader(REQUEST_ID, context.id);
   request.headers[REQUEST_ID] = context.id;
@@ -54,7 +49,7 @@ export function readHead(context: RequestContext, router: Router, corsOrigins: C
 }
 
 /** The route for a method; another one of the same path if there is none. */
-function routeFor({ routes }: RouteMatch, method = ""): Route {
+function routeFor<R extends Route>({ routes }: RouteMatch<R>, method = ""): R {
   return routes.find(({ methods }) => methods.includes(method)) ?? routes[0]!;
 }
 
@@ -63,22 +58,12 @@ export function allowedMethods(methods: readonly string[]): readonly string[] {
   return [...methods, "OPTIONS"];
 }
 
-/** Splits a request target; undefined if it has no path, such as `*`. */
-export function targetFromUrl(url: string): Omit<Target, "variables"> | undefined {
-  // A client that speaks to a proxy sends the whole URL.
-  const target = url.replace(/^https?:\/\/[^/?#]*/i, "").replace(/#.*/s, "");
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
-  if (!path.startsWith("/")) return undefined;
-  return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
-}
-
 /** Decides the protocol by the content type and the route. */
 function protocolOf({ headers }: Request, route: Route | undefined): Protocol {
   const type = headers["content-type"] ?? "";
   if (type.startsWith("application/grpc-web")) return "grpc-web";
   if (type.startsWith("application/grpc")) return "grpc";
-  return route?.kind === "rpc" ? "connect" : "rest";
+  return route?.isRpc ? "connect" : "rest";
 }
 
 /** A host with an optional port (RFC 3986). */

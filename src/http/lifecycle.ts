@@ -8,68 +8,31 @@
 //                                  |
 //   body       body.ts             readBody   deadline, size, byte budget, backpressure
 //                                  |
-//   service    rest/ or rpc.ts     rest.call or serveUnary, then sendResponse; a stream: stream-server.ts
+//   service    routes.ts           rest/ or rpc.ts, then sendResponse; a stream: stream-server.ts
 //                                  |    `---> thrown by any stage -> fail -> sendError, in the caller's protocol
 //   end        request-context.ts  onEnd      exactly once, also after a cancellation: frees the quota slot
 //                                             and the budget; then log line, metrics, trace
 
-import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { type RestHandler, requireIdentityEncoding } from "../rest/handler.ts";
-import type { Route as RestRoute } from "../rest/routes.ts";
 import { reasonFromKind } from "../service/error-table.ts";
-import { isFirstGeneration } from "../service/first-generation.ts";
-import { contextValuesWith } from "../service/request-record.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
-import type { Pages } from "../web/pages.ts";
 import type { Admission } from "./admission.ts";
-import { type Body, readBody } from "./body.ts";
-import type { ByteBudget } from "./byte-budget.ts";
-import { clientTimeoutMs } from "./client-timeout.ts";
 import type { CorsOrigins } from "./cors.ts";
-import { requestErrorFrom, sendError } from "./errors.ts";
-import { destroy, type RequestListener, sendContinue } from "./exchange.ts";
-import { allowedMethods, readHead, type Target } from "./head.ts";
-import type { JsonLines } from "./json-lines.ts";
-import { LIMITS } from "./limits.ts";
-import type { OpenRpcLimiter } from "./open-rpc-limiter.ts";
+import { createHeadRejection, requestErrorFrom, sendError } from "./errors.ts";
+import { destroy, type RequestListener } from "./exchange.ts";
+import { allowedMethods, readHead } from "./head.ts";
+import type { HeadFault, HeadRejection } from "./http1-connections.ts";
 import { RequestContext } from "./request-context.ts";
 import { createRouter } from "./router.ts";
-import { createRpcHandlers, serveUnary } from "./rpc.ts";
+import { createRoutes, type RoutesOptions } from "./routes.ts";
 import { sendResponse } from "./send-response.ts";
-import { createStreamServer, type Listener } from "./stream-server.ts";
+import type { Listener } from "./stream-server.ts";
 
 /** What the edge serves, and its limits. */
-export interface LifecycleOptions {
-  readonly rest: RestHandler;
-  /** Serves the same paths for programs of the first generation, if `isLegacy`. */
-  readonly firstGenerationRest: RestHandler;
-  /** Serve the typed API, whose responses have no envelope. */
-  readonly typedRest: readonly RestHandler[];
-  /** What is served as lines of JSON. */
-  readonly lines: readonly JsonLines[];
-  readonly rpcRoutes: (router: ConnectRouter) => void;
-  readonly openRpcRoutes: (router: ConnectRouter) => void;
-  readonly interceptors: Interceptor[];
-  /** The web pages; undefined if they are switched off. */
-  readonly pages: Pages | undefined;
-  /** Whether the service is ready for requests. */
-  readonly isReady: () => boolean;
-  /** Aborted when the service shuts down. */
-  readonly draining: AbortSignal;
+export interface LifecycleOptions extends RoutesOptions {
   /** Whether requests are traced. */
   readonly isTraced: boolean;
-  /** How many items of one stream may be in progress at the same time. */
-  readonly streamWindow: number;
-  readonly openRpcLimiter: OpenRpcLimiter;
-  readonly budget: ByteBudget;
-  readonly maxRequestBytes: number;
-  /** For an operation, from the end of its body. */
-  readonly timeoutMs: number;
   readonly corsOrigins: CorsOrigins;
-  /** Whether to answer like the original service. */
-  readonly isLegacy: boolean;
   readonly log: Log;
 }
 
@@ -83,6 +46,8 @@ export interface ListenerOptions {
 export interface Lifecycle {
   /** Creates a listener for requests. It never throws: it owns every error, synchronous or not. */
   createListener(options: ListenerOptions): RequestListener;
+  /** Makes the response to bytes that never became an HTTP/1.1 request. `url` is its target, if it is known. */
+  rejectHead(fault: HeadFault, url: string | undefined): HeadRejection;
   /** The number of requests that have not ended. */
   readonly inFlight: number;
   /** The number of requests whose work has not ended. It may go on for a while after the client has left. */
@@ -90,22 +55,9 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { rest, firstGenerationRest, typedRest, pages, budget, log } = options;
-  const { handlers, openHandlers } = createRpcHandlers({
-    routes: options.rpcRoutes,
-    openRoutes: options.openRpcRoutes,
-    interceptors: options.interceptors,
-    maxRequestBytes: options.maxRequestBytes,
-  });
-  const router = createRouter({
-    pagePaths: pages?.paths ?? [],
-    rpcHandlers: handlers,
-    openRpcHandlers: openHandlers,
-    restRoutes: rest.routes,
-    typedRestRoutes: typedRest.flatMap(({ routes }) => routes),
-    lines: options.lines,
-  });
-  const streams = createStreamServer(options);
+  const { log } = options;
+  const apis = options.services.map(({ api }) => api);
+  const router = createRouter(createRoutes(options));
   let inFlight = 0;
   let running = 0;
 
@@ -115,77 +67,8 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       const allow = allowedMethods(methods).join(", ");
       return sendResponse(context, { status: 204, headers: { allow } });
     }
-    if (route.kind === "probe") return serveProbe(context, route.path);
-    if (route.kind === "page")
-      return sendResponse(context, pages!.respond(route.path, context.request.headers));
-    if (route.access === "open") return streams.serveOpen(context, openHandlers.get(route.path)!);
-    await listener.admission.admit(context);
-    if (route.lines) return streams.serveLines(context, listener, route.lines, target);
-    if (route.rest) return serveRest(context, route.rest, target);
-    const handler = handlers.get(route.path)!;
-    if (handler.method.methodKind === "unary") return serveRpc(context, handler);
-    await streams.serveRpc(context, listener, handler);
-  }
-
-  function serveProbe(context: RequestContext, path: string): void {
-    const isOk = path === "/healthz" || options.isReady();
-    sendResponse(context, {
-      status: isOk ? 200 : 503,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ status: isOk ? "ok" : "not ready" }),
-    });
-  }
-
-  async function serveRpc(context: RequestContext, handler: UniversalHandler): Promise<void> {
-    const timeoutMs = clientTimeoutMs(context.request.headers);
-    if (timeoutMs !== undefined) context.deadlineMs = context.startMs + timeoutMs;
-    const body = await receiveBody(context);
-    await serveUnary(context, handler, body, {
-      maxBytes: options.maxRequestBytes,
-      timeoutMs: options.timeoutMs,
-    });
-  }
-
-  async function serveRest(
-    context: RequestContext,
-    route: RestRoute,
-    { variables, query }: Target,
-  ): Promise<void> {
-    const { request } = context;
-    requireIdentityEncoding(request.headers);
-    const { bytes, lease } = await receiveBody(context);
-    lease.complete();
-    context.expireAfter(options.timeoutMs);
-    const handler = restHandlerFor(context, route);
-    const result = await handler.call(route, {
-      variables,
-      query,
-      headers: request.headers,
-      body: bytes,
-      signal: context.signal,
-      timeoutMs: options.timeoutMs,
-      values: contextValuesWith(context.record),
-    });
-    sendResponse(context, {
-      status: 200,
-      headers: { ...result.headers, "content-type": "application/json" },
-      body: JSON.stringify(result.body),
-    });
-  }
-
-  function restHandlerFor({ route, request }: RequestContext, restRoute: RestRoute): RestHandler {
-    if (!route?.hasEnvelope) return typedRest.find(({ routes }) => routes.includes(restRoute))!;
-    return options.isLegacy && isFirstGeneration(request.headers) ? firstGenerationRest : rest;
-  }
-
-  function receiveBody(context: RequestContext): Promise<Body> {
-    sendContinue(context.request, context.response);
-    return readBody(context, {
-      maxBytes: options.maxRequestBytes,
-      budget,
-      // Never shorter than the time for the head.
-      timeoutMs: Math.max(LIMITS.headMs, options.timeoutMs),
-    });
+    if (route.access !== "open") await listener.admission.admit(context);
+    await route.serve(context, listener, target);
   }
 
   /** Answers a request with the error that a stage threw. */
@@ -198,7 +81,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       return;
     }
     try {
-      sendError(context, error, options);
+      sendError(context, error, { log, apis });
     } catch (cause) {
       const ids = { requestId: context.id, trace_id: context.trace?.traceId };
       log.error({ event: "error not sent", ...ids, cause: stackOf(cause) });
@@ -243,6 +126,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
           .finally(() => running--);
       };
     },
+    rejectHead: (fault, url) => createHeadRejection(fault, url, apis),
     get inFlight() {
       return inFlight;
     },

@@ -5,7 +5,7 @@ import type { Protocol, RequestSummary } from "../telemetry/request-summary.ts";
 import { type TraceContext, traceContextFrom } from "../telemetry/trace-context.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { type Exchange, isGone, onClose, type Request, type Response } from "./exchange.ts";
-import { NO_OPERATION, type Route } from "./router.ts";
+import { NO_OPERATION, type Route } from "./route.ts";
 
 /** Options of a request context. */
 export interface RequestContextOptions {
@@ -31,8 +31,6 @@ export class RequestContext implements Exchange {
   /** Set by the head stage; undefined for an unknown path. */
   route: Route | undefined;
   protocol: Protocol = "rest";
-  /** Whether errors over REST have the envelope of face.v1. Set by the head stage. */
-  hasEnvelope = true;
   /** The client's deadline, by `performance.now()`. */
   deadlineMs = Number.POSITIVE_INFINITY;
   readonly #abort = new AbortController();

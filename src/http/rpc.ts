@@ -6,7 +6,6 @@ import {
   type ConnectRouter,
   type ContextValues,
   createConnectRouter,
-  type Interceptor,
 } from "@connectrpc/connect";
 import {
   createAsyncIterable,
@@ -35,29 +34,15 @@ import { sendResponse } from "./send-response.ts";
 import { sendStream } from "./send-stream.ts";
 import type { StreamBody } from "./stream-body.ts";
 
-/** Options of the RPC handlers. */
-export interface RpcOptions {
-  /** Adds the services that need a user; their methods are unary or stream in both directions. */
-  readonly routes: (router: ConnectRouter) => void;
-  /** Adds the open services: anyone may call them. */
-  readonly openRoutes: (router: ConnectRouter) => void;
-  readonly interceptors: Interceptor[];
-  readonly maxRequestBytes: number;
-}
-
-/** Handlers for gRPC, gRPC-Web and Connect, by path. */
-export type RpcHandlers = ReadonlyMap<string, UniversalHandler>;
-
 /** Unknown fields are discarded: a parser that keeps them makes an object of each, however small it is. */
 const BINARY_OPTIONS = { readUnknownFields: false };
 
-/** Creates the handlers of the services that need a user, and of the open services. */
-export function createRpcHandlers({ routes, openRoutes, interceptors, maxRequestBytes }: RpcOptions): {
-  readonly handlers: RpcHandlers;
-  readonly openHandlers: RpcHandlers;
-} {
+/** Adds services to a router. */
+export type RpcRoutes = (router: ConnectRouter) => unknown;
+
+/** Creates the handlers of services that need a user, for gRPC, gRPC-Web and Connect. */
+export function createRpcHandlers(routes: RpcRoutes, maxRequestBytes: number): readonly UniversalHandler[] {
   const router = createConnectRouter({
-    interceptors,
     binaryOptions: BINARY_OPTIONS,
     // The responses of a stream may have errors with details.
     jsonOptions: { registry: ERROR_DETAILS },
@@ -67,18 +52,19 @@ export function createRpcHandlers({ routes, openRoutes, interceptors, maxRequest
   });
   routes(router);
   translateEarlyErrors(router, createTranslation);
-  const openRouter = createConnectRouter({
+  return router.handlers;
+}
+
+/** Creates the handlers of open services, which anyone may call. */
+export function createOpenRpcHandlers(routes: RpcRoutes): readonly UniversalHandler[] {
+  const router = createConnectRouter({
     binaryOptions: BINARY_OPTIONS,
     readMaxBytes: LIMITS.openMessageBytes,
     acceptCompression: [],
   });
-  openRoutes(openRouter);
-  translateEarlyErrors(openRouter, () => translateOpenError);
-  return { handlers: handlersByPath(router), openHandlers: handlersByPath(openRouter) };
-}
-
-function handlersByPath({ handlers }: ConnectRouter): RpcHandlers {
-  return new Map(handlers.map((handler) => [handler.requestPath, handler]));
+  routes(router);
+  translateEarlyErrors(router, () => translateOpenError);
+  return router.handlers;
 }
 
 /** Translates early errors to those of the error table, and records the outcome of the request. */

@@ -1,17 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
-import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
-import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
-import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/ts/google/rpc/error_details_pb.ts";
+import { file_grpc_health_v1_health } from "../../gen/ts/grpc/health/v1/health_pb.ts";
+import { file_grpc_reflection_v1_reflection } from "../../gen/ts/grpc/reflection/v1/reflection_pb.ts";
 import { createAdminAuthenticator } from "../accounts/admin-authenticator.ts";
 import type { Authenticator } from "../accounts/authenticator.ts";
-import type { AccountServiceOptions } from "../service/account-service.ts";
-import type { FaceAnalysisOptions } from "../service/face-analysis-service.ts";
-import type { FaceServiceOptions } from "../service/face-service.ts";
-import type { GalleryServiceOptions } from "../service/gallery-call.ts";
+import { createReflection } from "../service/reflection.ts";
 import { createHealth } from "../telemetry/health.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestObserver } from "../telemetry/request-summary.ts";
@@ -21,15 +16,13 @@ import { ByteBudget } from "./byte-budget.ts";
 import type { TrustedProxies } from "./client-address.ts";
 import { type ConnectionRejection, Connections } from "./connections.ts";
 import type { CorsOrigins } from "./cors.ts";
-import { createHeadRejection } from "./errors.ts";
 import type { RequestListener } from "./exchange.ts";
-import type { HeadFault } from "./http1-connections.ts";
-import { createLifecycle } from "./lifecycle.ts";
+import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { LIMITS } from "./limits.ts";
 import { createListenError } from "./listen-error.ts";
 import { OpenRpcLimiter } from "./open-rpc-limiter.ts";
 import { createClearPort, createTlsPort, type Port } from "./port.ts";
-import { createServices } from "./services.ts";
+import type { ServedService } from "./served-service.ts";
 import type { TlsCredentials } from "./tls-credentials.ts";
 import { warmUp } from "./warm-up.ts";
 
@@ -49,39 +42,26 @@ export interface ServerConfig {
   readonly maxConnectionAgeMs: number;
   readonly requestTimeoutMs: number;
   readonly corsOrigins: CorsOrigins;
-  /** How many of the galleries that were searched last are in memory before the service is ready. */
-  readonly readyGalleries: number;
   /** Key of the operator; undefined to switch AdminService off. */
   readonly adminKey: string | undefined;
   readonly trustedProxies: TrustedProxies;
   /** URL of a trace collector; undefined if requests are not traced. */
   readonly tracesEndpoint: string | undefined;
-  /** Whether to answer like the original service over REST (docs/legacy.md). */
-  readonly legacy: boolean;
   /** Whether gRPC reflection is served. */
   readonly reflection: boolean;
   /** Whether the web pages are served. */
   readonly web: boolean;
 }
 
-/** The worker pool as the server sees it. */
-export type ServerAnalyzer = FaceServiceOptions["analyzer"] & {
-  /** The number of workers. */
-  readonly size: number;
-  readonly rejectionFor: AdmissionOptions["rejectionFor"];
-};
-
 /** Options of a server. */
 export interface ServerOptions {
   readonly config: ServerConfig;
-  readonly analyzer: ServerAnalyzer;
-  readonly fetcher: FaceServiceOptions["fetcher"];
+  readonly services: readonly ServedService[];
+  /** The worker pool, for which requests are admitted. */
+  readonly pool: Pick<AdmissionOptions, "rejectionFor"> & { readonly size: number };
   readonly authenticator: Authenticator;
-  /** The rate of false matches of the analyzer's model. */
-  readonly rates: FaceAnalysisOptions["rates"];
-  readonly galleries: GalleryServiceOptions["galleries"];
-  readonly searcher: GalleryServiceOptions["searcher"];
-  readonly accounts: AccountServiceOptions["store"];
+  /** Awaited before the service is ready. The signal is aborted when it shuts down. */
+  readonly prepare: (draining: AbortSignal) => Promise<void>;
   /** An image with a face, for the warm-up. */
   readonly warmUpImage: Uint8Array;
   readonly log: Log;
@@ -122,46 +102,39 @@ const REJECTIONS_PER_WORKER = 100;
 
 /** Serves the operations over gRPC, gRPC-Web, Connect and REST on one port. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, analyzer, fetcher, authenticator, log } = options;
+  const { config, services, pool, authenticator, log } = options;
   const draining = new AbortController();
   // Every open stream listens. Node would take more than ten for a leak and warn.
   setMaxListeners(0, draining.signal);
   const adminAuthenticator =
     config.adminKey === undefined ? undefined : createAdminAuthenticator(config.adminKey);
-  const services = [FaceService, FaceAnalysisService, GalleryService, AccountService];
-  const health = createHealth(
-    [...services, ...(adminAuthenticator ? [AdminService] : [])].map(({ typeName }) => typeName),
-  );
+  const health = createHealth(services.map(({ service }) => service.typeName));
+  const reflection = createReflection([
+    ...services.map(({ service }) => service.file),
+    file_google_rpc_error_details,
+    file_grpc_health_v1_health,
+    file_grpc_reflection_v1_reflection,
+  ]);
   const budget = new ByteBudget({
     totalBytes: config.maxBodyBytesInFlight,
     maxWaitMs: config.maxQueueWaitMs,
   });
   const lifecycle = createLifecycle({
-    ...createServices({
-      analyzer,
-      fetcher,
-      rates: options.rates,
-      galleries: options.galleries,
-      searcher: options.searcher,
-      accounts: options.accounts,
-      hasAdmin: adminAuthenticator !== undefined,
-      health,
-      timeoutMs: config.requestTimeoutMs,
-      isLegacy: config.legacy,
-      hasReflection: config.reflection,
-      log,
-    }),
+    services,
+    openRpcRoutes: (router) => {
+      health.routes(router);
+      if (config.reflection) reflection.routes(router);
+    },
     pages: config.web ? openPages(config) : undefined,
     isReady: () => health.serving,
     draining: draining.signal,
     isTraced: config.tracesEndpoint !== undefined,
-    streamWindow: Math.min(LIMITS.streamImages, LIMITS.streamImagesPerWorker * analyzer.size),
+    streamWindow: Math.min(LIMITS.streamImages, LIMITS.streamImagesPerWorker * pool.size),
     openRpcLimiter: new OpenRpcLimiter(config.trustedProxies),
     budget,
     maxRequestBytes: config.maxRequestBytes,
     timeoutMs: config.requestTimeoutMs,
     corsOrigins: config.corsOrigins,
-    isLegacy: config.legacy,
     log,
   });
   const createListener = (listenerAuthenticator: Authenticator, observers: readonly RequestObserver[]) =>
@@ -172,14 +145,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         adminAuthenticator,
         trustedProxies: config.trustedProxies,
         budget,
-        rejectionFor: (user) => analyzer.rejectionFor(user),
-        rejectionsPerSecond: REJECTIONS_PER_WORKER * analyzer.size,
+        rejectionFor: (user) => pool.rejectionFor(user),
+        rejectionsPerSecond: REJECTIONS_PER_WORKER * pool.size,
         isDraining: () => draining.signal.aborted,
       }),
     });
 
   const rejectedConnections = { total: 0, address: 0, resets: 0 };
-  const port = openPort(options, createListener(authenticator, options.observers), (reason) => {
+  const onRequest = createListener(authenticator, options.observers);
+  const port = openPort(options, { onRequest, rejectHead: lifecycle.rejectHead }, (reason) => {
     rejectedConnections[reason]++;
   });
   await new Promise<void>((resolve, reject) => {
@@ -194,11 +168,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port: options.credentials ? undefined : address,
     image: options.warmUpImage,
   });
-  if (config.readyGalleries > 0)
-    // The first searches would wait for them. If they cannot be read now, searches try again.
-    await options.searcher
-      .preload(config.readyGalleries, draining.signal)
-      .catch((error: unknown) => log.warn({ event: "galleries not read", cause: String(error) }));
+  await options.prepare(draining.signal);
   health.setServing(true);
   return {
     host: config.host,
@@ -226,15 +196,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 function openPort(
   { config, credentials, log }: ServerOptions,
-  onRequest: RequestListener,
+  {
+    onRequest,
+    rejectHead,
+  }: { readonly onRequest: RequestListener; readonly rejectHead: Lifecycle["rejectHead"] },
   onReject: (reason: ConnectionRejection) => void,
 ): Port {
   const limits = { total: config.maxConnections, perAddress: config.maxConnectionsPerAddress };
   const options = {
     onRequest,
-    rejectHead: (fault: HeadFault, url: string | undefined) => {
+    rejectHead: (...[fault, url]: Parameters<typeof rejectHead>) => {
       log.info({ event: "request rejected", fault });
-      return createHeadRejection(fault, url);
+      return rejectHead(fault, url);
     },
     onSessionError: (error: Error) => log.info({ event: "connection lost", cause: error.message }),
     connections: new Connections(limits, config.trustedProxies, onReject),

@@ -8,8 +8,8 @@ import { type ServerOptions, startServer } from "../../src/http/server.ts";
 /** Starts a server that cannot listen. Its other parts are never used. */
 function startOn(host: string, port: number) {
   const config = { ...readConfig({}), host, port };
-  const analyzer = { size: 1, rejectionFor: () => undefined };
-  return startServer({ config, analyzer, observers: [] } as unknown as ServerOptions);
+  const pool = { size: 1, rejectionFor: () => undefined };
+  return startServer({ config, services: [], pool, observers: [] } as unknown as ServerOptions);
 }
 
 test("a port in use fails the start with one sentence", async () => {

@@ -13,9 +13,8 @@ import type { GallerySearcher } from "../../src/galleries/search-process.ts";
 import { createAdmission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import type { RequestListener } from "../../src/http/exchange.ts";
-import { createServices } from "../../src/http/services.ts";
 import { warmUp } from "../../src/http/warm-up.ts";
-import { createHealth } from "../../src/telemetry/health.ts";
+import { createServices } from "../../src/services.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { freePort } from "../../tools/support/free-port.ts";
 import { openTestStore, storedCount } from "../support/accounts.ts";
@@ -47,13 +46,11 @@ test("the warm-up looks up accounts, probes the port and runs operations, which 
     searcher: {} as GallerySearcher,
     accounts: {} as AccountStore,
     hasAdmin: false,
-    health: createHealth([]),
     timeoutMs: 10_000,
     isLegacy: false,
-    hasReflection: false,
     log,
   });
-  const lifecycle = createTestLifecycle({ ...services, log });
+  const lifecycle = createTestLifecycle({ services, log });
   const port = createServer((request, response) => {
     seen.add(`${request.method} ${request.url}`);
     response.end();

@@ -1,7 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import {
-  type ConnectRouter,
   createRouterTransport,
   type HandlerContext,
   type ServiceImpl,
@@ -19,17 +18,19 @@ import type { Admission } from "../../src/http/admission.ts";
 import { ByteBudget } from "../../src/http/byte-budget.ts";
 import { Connections } from "../../src/http/connections.ts";
 import type { CorsOrigins } from "../../src/http/cors.ts";
-import { createHeadRejection } from "../../src/http/errors.ts";
+import type { JsonLines } from "../../src/http/json-lines.ts";
 import { createLifecycle, type Lifecycle, type LifecycleOptions } from "../../src/http/lifecycle.ts";
 import { LIMITS } from "../../src/http/limits.ts";
 import { OpenRpcLimiter } from "../../src/http/open-rpc-limiter.ts";
 import { createClearPort } from "../../src/http/port.ts";
+import type { ServedService } from "../../src/http/served-service.ts";
 import { createRestHandler } from "../../src/rest/handler.ts";
 import { RestError } from "../../src/rest/rest-error.ts";
 import type { TextParsers } from "../../src/rest/text-parser.ts";
 import { connectErrorFrom } from "../../src/service/error-responses.ts";
 import { translateErrors } from "../../src/service/interceptors.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
+import { FACE_V1, VISAGE_V1 } from "../../src/services.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { postBytes, sendRaw } from "./raw-http.ts";
 
@@ -100,31 +101,25 @@ export interface EchoOptions {
   /** Serves operations of the typed API as RPCs, if `rpc` is given. */
   readonly typedRpc?: Partial<ServiceImpl<typeof FaceAnalysisService>>;
   /** Serves methods as lines of JSON. */
-  readonly lines?: LifecycleOptions["lines"];
+  readonly lines?: readonly JsonLines[];
 }
 
-/** Creates the lifecycle of a REST handler alone: no RPCs, pages or admission limits. */
+/** Creates the lifecycle of services alone: no open RPCs, pages or admission limits. */
 export function createTestLifecycle(
-  options: Pick<LifecycleOptions, "rest"> & Partial<LifecycleOptions>,
+  options: Pick<LifecycleOptions, "services"> & Partial<LifecycleOptions>,
 ): Lifecycle {
   return createLifecycle({
-    rpcRoutes: () => {},
     openRpcRoutes: () => {},
-    interceptors: [],
     pages: undefined,
     isReady: () => true,
     draining: new AbortController().signal,
     isTraced: false,
     streamWindow: 2,
-    typedRest: [],
-    lines: [],
     openRpcLimiter: new OpenRpcLimiter([]),
     budget: new ByteBudget({ totalBytes: 16 * 1024 ** 2, maxWaitMs: 100 }),
     maxRequestBytes: 1024 ** 2,
     timeoutMs: 30_000,
     corsOrigins: "*",
-    isLegacy: false,
-    firstGenerationRest: options.rest,
     log: createLog("off"),
     ...options,
   });
@@ -182,17 +177,28 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
     });
   });
   const log = { ...createLog("off"), error: (line: unknown) => void errors.push(line) };
-  const lifecycle = createTestLifecycle({
+  const interceptors = [translateErrors(log)];
+  const faces: ServedService = {
+    service: FaceService,
+    api: FACE_V1,
+    access: "operation",
+    rpcRoutes: (router) => options.rpc && router.service(FaceService, options.rpc, { interceptors }),
     rest: createRestHandler({ service: FaceService, transport: options.transport ?? transport, textParsers }),
+    lines: options.lines ?? [],
+  };
+  const analysis: ServedService = {
+    ...faces,
+    service: FaceAnalysisService,
+    api: VISAGE_V1,
+    rpcRoutes: (router) => router.service(FaceAnalysisService, options.typedRpc ?? {}, { interceptors }),
+    rest: { ...faces.rest, routes: [] },
+    lines: [],
+  };
+  const lifecycle = createTestLifecycle({
+    services: [faces, analysis],
     maxRequestBytes: options.maxRequestBytes ?? MAX_REQUEST_BYTES,
     timeoutMs: options.timeoutMs ?? 30_000,
     corsOrigins: options.corsOrigins ?? "*",
-    lines: options.lines ?? [],
-    ...(options.rpc && {
-      rpcRoutes: (router: ConnectRouter) =>
-        void router.service(FaceService, options.rpc!).service(FaceAnalysisService, options.typedRpc ?? {}),
-      interceptors: [translateErrors(log)],
-    }),
     log,
   });
   const port = createClearPort({
@@ -203,7 +209,7 @@ export async function startEcho(options: EchoOptions = {}): Promise<Echo> {
       },
       observers: [],
     }),
-    rejectHead: createHeadRejection,
+    rejectHead: lifecycle.rejectHead,
     onSessionError: () => {},
     connections: new Connections({ total: 100, perAddress: 100 }, [], () => {}),
     limits: { ...LIMITS, maxConnectionAgeMs: 60_000 },

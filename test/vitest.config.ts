@@ -17,7 +17,7 @@ if (!hasProc) console.warn("Tests in test/edge need Linux and are skipped.");
 /** Vitest leaves one core idle by default, which is half of a machine with two. */
 const ALL_CORES = "100%";
 
-/** Service tests wait for timers and other processes about a third of the time. */
+/** Service and system tests wait for timers and other processes about a third of the time. */
 const MORE_THAN_CORES = Math.ceil(1.5 * availableParallelism());
 
 /** How long `expect.poll` waits. The default of a second is too short for a busy machine. */
@@ -63,7 +63,7 @@ export default defineConfig({
           name: "system",
           include: [SYSTEM],
           exclude: ATTACKS,
-          maxWorkers: ALL_CORES,
+          maxWorkers: MORE_THAN_CORES,
           sequence: { groupOrder: 2 },
         },
       },

@@ -62,8 +62,9 @@ export async function openTab(
   return { page, consoleErrors, foreignOrigins };
 }
 
-/** Saves a screenshot of the whole page for review. */
+/** Saves a screenshot of the whole page for review, if `SCREENSHOTS` is set. It takes a second. */
 export async function saveScreenshot(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENSHOTS) return;
   mkdirSync(ARTIFACTS, { recursive: true });
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage: true });
 }

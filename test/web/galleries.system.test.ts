@@ -8,7 +8,7 @@ import { answerWithPage, neverAnswer, startFaultyProxy } from "../support/faulty
 import { createGalleryClient, type GalleryClient, MODEL, testPeople } from "../support/galleries.ts";
 import { blurredPortrait, dropFiles, openGalleries, portrait } from "../support/galleries-page.ts";
 import { plainImage } from "../support/images.ts";
-import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { checkPage, SIZES } from "../support/page-checks.ts";
 import { sampleFile, type UploadFile } from "../support/playground.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import { startTestService, USER } from "../support/service.ts";
@@ -351,7 +351,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
       displayName,
     });
 
-    test.each(SIZES_AND_THEMES)("works at %s", async (name, options) => {
+    test.each(SIZES)("works at %s", async (name, options) => {
       const { page, enrol, identify, result, person } = await openGalleries(
         site.browser,
         site.service,

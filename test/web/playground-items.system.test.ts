@@ -13,7 +13,7 @@ import {
   expectReachable,
   overflowOf,
   overlap,
-  SIZES_AND_THEMES,
+  SIZES,
 } from "../support/page-checks.ts";
 import { openPlayground, sampleFile, savedBy, type UploadFile } from "../support/playground.ts";
 import {
@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     noise = await createNoise();
   });
 
-  test.each(SIZES_AND_THEMES)("a result, its files and its code at %s", async (name, options) => {
+  test.each(SIZES)("a result, its files and its code at %s", async (name, options) => {
     const permissions = ["clipboard-read", "clipboard-write"];
     const playground = await openPlayground(site.browser, site.service, { ...options, permissions });
     const { page, addPhotos, selectOperation, openOptions, result } = playground;
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await checkPage(page, `items result ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)("a match and its threshold at %s", async (name, options) => {
+  test.each(SIZES)("a match and its threshold at %s", async (name, options) => {
     const playground = await openPlayground(site.browser, site.service, options);
     const { page, selectOperation, addPhotos, result } = playground;
     await selectOperation("Match");
@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await checkPage(page, `items match ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)("an upload, its end and a URL at %s", async (name, options) => {
+  test.each(SIZES)("an upload, its end and a URL at %s", async (name, options) => {
     const proxy = await startFaultyProxy(site.service);
     onTestFinished(() => proxy.close());
     const { page, slot, result } = await openPlayground(site.browser, proxy, options);
@@ -162,7 +162,7 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
     await checkPage(page, `items url ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)("a batch, its progress and its files at %s", async (name, options) => {
+  test.each(SIZES)("a batch, its progress and its files at %s", async (name, options) => {
     const proxy = await startFaultyProxy(site.service);
     onTestFinished(() => proxy.close());
     const { page, slot } = await openPlayground(site.browser, proxy, options);
@@ -205,8 +205,8 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
 
   // The faces of a crowd take seconds, so the sizes share a tab.
   test.each([
-    ["desktops", SIZES_AND_THEMES.filter(([, { isMobile }]) => !isMobile)],
-    ["phones", SIZES_AND_THEMES.filter(([, { isMobile }]) => isMobile)],
+    ["desktops", SIZES.filter(([, { isMobile }]) => !isMobile)],
+    ["phones", SIZES.filter(([, { isMobile }]) => isMobile)],
   ])(
     "a crowd on %s",
     async (_, sizes) => {
@@ -217,9 +217,8 @@ describe.runIf(hasBrowser)("every item of the playground", () => {
       expect(count).toBeGreaterThan(MIN_CROWD_FACES);
       const rows = result.getByRole("listitem");
       const all = result.getByRole("button", { name: `Show all ${count} faces` });
-      for (const [name, { viewport, colorScheme }] of sizes) {
+      for (const [name, { viewport }] of sizes) {
         await page.setViewportSize(viewport!);
-        await page.emulateMedia({ colorScheme: colorScheme! });
         await expectReachable(result.locator(".verdict"));
         expect(await rows.count()).toBe(6);
         expect(await page.evaluate("document.documentElement.scrollHeight"), name).toBeLessThan(4500);

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, openTab, startBrowser } from "../support/browser.ts";
-import { boxesOf, checkPage, overlap, type PageBox, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { boxesOf, checkPage, overlap, type PageBox, SIZES } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -17,7 +17,7 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     await service?.close();
   });
 
-  test.each(SIZES_AND_THEMES)("a first visit explains itself at %s", async (name, options) => {
+  test.each(SIZES)("a first visit explains itself at %s", async (name, options) => {
     const { page } = await openTab(browser, `http://127.0.0.1:${service.port}/`, options);
     const result = page.locator("#result");
     await result.locator(".headline").waitFor();
@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     await checkPage(page, `playground options ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)("an error is where the eye is at %s", async (name, options) => {
+  test.each(SIZES)("an error is where the eye is at %s", async (name, options) => {
     const { page, slot, result } = await openPlayground(browser, service, options);
     await page.evaluate("scrollTo(0, 0)");
     const heic = Buffer.from("\0\0\0\u0018ftypheic\0\0\0\0mif1heic", "latin1");
@@ -74,39 +74,36 @@ describe.runIf(hasBrowser)("the playground in every size and theme", () => {
     await checkPage(page, `playground no-user-id ${name}`);
   });
 
-  test.each(SIZES_AND_THEMES)(
-    "zooms, and numbers every face of a pair readably at %s",
-    async (name, options) => {
-      const { page, addPhotos, selectOperation, slot, result } = await openPlayground(
-        browser,
-        service,
-        options,
-      );
-      await addPhotos(0, sampleFile(4));
-      await expectNumbers(slot(0), 4);
-      await slot(0).getByRole("button", { name: "Landmarks" }).click();
-      expect(await slot(0).locator(".point:visible").count()).toBe(0);
-      await slot(0).getByRole("button", { name: "Zoom in" }).click();
-      expect(await slot(0).locator(".zoom").textContent()).toBe("150%");
-      await slot(0).getByRole("button", { name: "Zoom out" }).click();
-      await selectOperation("Match");
-      await addPhotos(1, sampleFile(5));
-      await slot(1).getByRole("button", { name: "Find faces" }).click();
-      await slot(1)
-        .getByRole("button", { name: /^Face 5/ })
-        .waitFor();
-      await expectNumbers(slot(0), 4);
-      await expectNumbers(slot(1), 5);
-      await expectReadable(page);
-      // The button of a face is beside its text, not on it.
-      for (const row of await result.locator(".face-row").all()) {
-        const [button] = await boxesOf(row.locator("button"));
-        for (const text of await boxesOf(row.locator("h3, .face-summary")))
-          expect(overlap(button!, text)).toBe(false);
-      }
-      await checkPage(page, `playground pair ${name}`);
-    },
-  );
+  test.each(SIZES)("zooms, and numbers every face of a pair readably at %s", async (name, options) => {
+    const { page, addPhotos, selectOperation, slot, result } = await openPlayground(
+      browser,
+      service,
+      options,
+    );
+    await addPhotos(0, sampleFile(4));
+    await expectNumbers(slot(0), 4);
+    await slot(0).getByRole("button", { name: "Landmarks" }).click();
+    expect(await slot(0).locator(".point:visible").count()).toBe(0);
+    await slot(0).getByRole("button", { name: "Zoom in" }).click();
+    expect(await slot(0).locator(".zoom").textContent()).toBe("150%");
+    await slot(0).getByRole("button", { name: "Zoom out" }).click();
+    await selectOperation("Match");
+    await addPhotos(1, sampleFile(5));
+    await slot(1).getByRole("button", { name: "Find faces" }).click();
+    await slot(1)
+      .getByRole("button", { name: /^Face 5/ })
+      .waitFor();
+    await expectNumbers(slot(0), 4);
+    await expectNumbers(slot(1), 5);
+    await expectReadable(page);
+    // The button of a face is beside its text, not on it.
+    for (const row of await result.locator(".face-row").all()) {
+      const [button] = await boxesOf(row.locator("button"));
+      for (const text of await boxesOf(row.locator("h3, .face-summary")))
+        expect(overlap(button!, text)).toBe(false);
+    }
+    await checkPage(page, `playground pair ${name}`);
+  });
 });
 
 /** Expects the numbers of all faces, each beside the others and outside the middle of every face. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { hasBrowser, openTab } from "../support/browser.ts";
 import { createGalleryClient } from "../support/galleries.ts";
 import { openGalleries } from "../support/galleries-page.ts";
-import { checkPage, SIZES_AND_THEMES } from "../support/page-checks.ts";
+import { checkPage, SIZES } from "../support/page-checks.ts";
 import { USER } from "../support/service.ts";
 import { useSite } from "../support/site.ts";
 
@@ -14,7 +14,7 @@ describe.runIf(hasBrowser)("the galleries page of a user without galleries", () 
     for (const { galleryId } of galleries) await client.deleteGallery({ galleryId });
   });
 
-  test.each(SIZES_AND_THEMES)("explains itself and shows a sample at %s", async (name, options) => {
+  test.each(SIZES)("explains itself and shows a sample at %s", async (name, options) => {
     const { page, result, person } = await openGalleries(site.browser, site.service, options);
     await page.getByRole("heading", { name: "How it works" }).waitFor();
     await checkPage(page, `galleries-guide-${name}`);

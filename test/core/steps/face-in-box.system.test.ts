@@ -5,7 +5,7 @@ import { expectUsable, openRealAnalyzer, SAMPLES } from "../../support/faces.ts"
 import { photograph, plainImage } from "../../support/images.ts";
 import { createRandom } from "../../support/numbers.ts";
 
-const CASES = 1_000;
+const CASES = 400;
 const SIDES = [1, 2, 3, 17, 64, 301];
 /** Wide enough to be scaled down while it is decoded. */
 const WIDTHS = [...SIDES, 2500];

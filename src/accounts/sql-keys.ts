@@ -28,7 +28,7 @@ export function* rotateKey(
 ): TransactionScript<Key[]> {
   // The lock keeps two concurrent rotations from adding a third key.
   const [user] = yield {
-    sql: `select id_hash from users where id_hash = $1 ${exclusiveRowLockClause}`,
+    sql: `select id from users where id = $1 ${exclusiveRowLockClause}`,
     values: [userId],
   };
   if (!user) throw new AccountError("The user does not exist", "userNotFound");
@@ -65,7 +65,7 @@ export function* deleteKey(
 ): TransactionScript<void> {
   // The lock keeps two keys from deleting each other.
   yield {
-    sql: `select id_hash from users where id_hash = (select user_id from keys where hash = $1)
+    sql: `select id from users where id = (select user_id from keys where hash = $1)
       ${exclusiveRowLockClause}`,
     values: [keyHash],
   };

@@ -26,8 +26,8 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 
     async listUsage({ userId = null, month = null } = {}) {
       const rows = await database.query({
-        sql: `select * from usage where id_hash = coalesce($1, id_hash) and month = coalesce($2, month)
-          order by id_hash, month, operation, outcome`,
+        sql: `select * from usage where user_id = coalesce($1, user_id) and month = coalesce($2, month)
+          order by user_id, month, operation, outcome`,
         values: [userId, month],
       });
       return rows.map(usageFromRow);
@@ -45,11 +45,11 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     async findUsers(text) {
       const rows = await database.query({
         // Each part uses an index. `g` comes after every hexadecimal digit.
-        sql: `select * from users where id_hash in (select id_hash from users where id_hash = $1
-            union select id_hash from users where name = $1
+        sql: `select * from users where id in (select id from users where id = $1
+            union select id from users where name = $1
             union select user_id from keys where hash = $1
-            union select id_hash from users where id_hash >= $1 and id_hash < $1 || 'g'
-              and substr(id_hash, 1, ${FINGERPRINT_LENGTH}) = $1)
+            union select id from users where id >= $1 and id < $1 || 'g'
+              and substr(id, 1, ${FINGERPRINT_LENGTH}) = $1)
           order by name`,
         values: [text],
       });
@@ -107,18 +107,18 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
 /** The query of an account: $1 is the value, $2 the month and $3 the outcome to count. */
 function accountQueryFrom(selector: UserSelector): { sql: string; value: string } {
   if ("keyHash" in selector) {
-    const tables = "keys join users on users.id_hash = keys.user_id";
+    const tables = "keys join users on users.id = keys.user_id";
     return { sql: accountSql("keys.expires_at", tables, "keys.hash"), value: selector.keyHash };
   }
   if ("certificateSubject" in selector)
     return { sql: accountSql("null", "users", "certificate_subject"), value: selector.certificateSubject };
-  return { sql: accountSql("null", "users", "users.id_hash"), value: selector.userId };
+  return { sql: accountSql("null", "users", "users.id"), value: selector.userId };
 }
 
 function accountSql(keyExpiry: string, tables: string, column: string): string {
   return `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
       max_gallery_faces,
       ${keyExpiry} as key_expires_at,
-      (select sum(count) from usage where usage.id_hash = users.id_hash and month = $2 and outcome = $3) as used
+      (select sum(count) from usage where usage.user_id = users.id and month = $2 and outcome = $3) as used
     from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
 }

@@ -24,16 +24,16 @@ export function* insertUsage(
   // dropped. The rows of the others are locked, always in the same order, so that replicas cannot deadlock.
   yield {
     sql: `with counts as (
-        select value ->> 'userId' as id_hash, value ->> 'month' as month, value ->> 'operation' as operation,
+        select value ->> 'userId' as user_id, value ->> 'month' as month, value ->> 'operation' as operation,
           value ->> 'outcome' as outcome, cast(value ->> 'count' as bigint) as count
         from json_each($1)
       ), known as (
-        select id_hash from users where id_hash in (select id_hash from counts) order by id_hash ${rowLockClause}
+        select id as user_id from users where id in (select user_id from counts) order by id ${rowLockClause}
       )
-      insert into usage (id_hash, month, operation, outcome, count)
-      select id_hash, month, operation, outcome, sum(count) from counts join known using (id_hash)
-      group by id_hash, month, operation, outcome order by id_hash, month, operation, outcome
-      on conflict (id_hash, month, operation, outcome) do update set count = usage.count + excluded.count`,
+      insert into usage (user_id, month, operation, outcome, count)
+      select user_id, month, operation, outcome, sum(count) from counts join known using (user_id)
+      group by user_id, month, operation, outcome order by user_id, month, operation, outcome
+      on conflict (user_id, month, operation, outcome) do update set count = usage.count + excluded.count`,
     values: [JSON.stringify({ ...counts })],
   };
   yield* updateKeyUses(keyUses, exclusiveRowLockClause);
@@ -53,18 +53,18 @@ export async function sumUsage(
 ): Promise<UsageSum[]> {
   const months = [firstMonth, lastMonth];
   if (userId !== undefined)
-    return usageSumsFromRows(await database.query(sumRange("id_hash = $3", [...months, userId])));
+    return usageSumsFromRows(await database.query(sumRange("user_id = $3", [...months, userId])));
   const rows: Row[] = [];
   for (let after = "", isLast = false; !isLast; ) {
     const [end] = await database.query({
-      sql: `select id_hash from usage where id_hash > $1 order by id_hash limit 1 offset ${ROWS_AT_ONCE}`,
+      sql: `select user_id from usage where user_id > $1 order by user_id limit 1 offset ${ROWS_AT_ONCE}`,
       values: [after],
     });
     const range = end
-      ? sumRange("id_hash > $3 and id_hash <= $4", [...months, after, String(end.id_hash)])
-      : sumRange("id_hash > $3", [...months, after]);
+      ? sumRange("user_id > $3 and user_id <= $4", [...months, after, String(end.user_id)])
+      : sumRange("user_id > $3", [...months, after]);
     rows.push(...(await database.query(range)));
-    after = String(end?.id_hash);
+    after = String(end?.user_id);
     isLast = end === undefined;
     await yieldToEventLoop();
   }
@@ -107,5 +107,5 @@ function usageSumFromRow(row: Row): UsageSum {
 
 /** Converts a row of the table `usage`. */
 export function usageFromRow(row: Row): UsageCount {
-  return { userId: String(row.id_hash), ...usageSumFromRow(row) };
+  return { userId: String(row.user_id), ...usageSumFromRow(row) };
 }

@@ -26,8 +26,8 @@ export function* insertUser(user: User, keyHash: string, rowLockClause: string):
   yield* requirePlan(plan, rowLockClause);
   yield* requireFreeSubject(certificateSubject, id);
   const [added] = yield {
-    sql: `insert into users (id_hash, name, plan, starts_at, ends_at, enabled, certificate_subject)
-      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id_hash`,
+    sql: `insert into users (id, name, plan, starts_at, ends_at, enabled, certificate_subject)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning id`,
     values: [
       id,
       name,
@@ -49,7 +49,7 @@ export function* updateUser(
   { rowLockClause, exclusiveRowLockClause }: Pick<SqlDatabase, "rowLockClause" | "exclusiveRowLockClause">,
 ): TransactionScript<User> {
   const [stored] = yield {
-    sql: `select * from users where id_hash = $1 ${exclusiveRowLockClause}`,
+    sql: `select * from users where id = $1 ${exclusiveRowLockClause}`,
     values: [userId],
   };
   if (!stored) throw new AccountError("The user does not exist", "userNotFound");
@@ -61,7 +61,7 @@ export function* updateUser(
     sql: `update users set plan = coalesce($2, plan), starts_at = coalesce($3, starts_at),
         ends_at = case when $4 then $5 else ends_at end, enabled = coalesce($6, enabled),
         certificate_subject = case when $7 then $8 else certificate_subject end
-      where id_hash = $1 returning *`,
+      where id = $1 returning *`,
     values: [
       userId,
       plan ?? null,
@@ -91,7 +91,7 @@ export async function deleteUser(database: SqlDatabase, userId: string): Promise
 /** Deletes a user, and galleries that were created meanwhile. Returns whether there were any. */
 function* deleteUserRow(userId: string): TransactionScript<boolean> {
   const [gallery] = yield findGallery(userId);
-  yield { sql: "delete from users where id_hash = $1", values: [userId] };
+  yield { sql: "delete from users where id = $1", values: [userId] };
   return gallery !== undefined;
 }
 
@@ -100,7 +100,7 @@ function findGallery(userId: string): Statement {
 }
 
 /** Users whose name contains $1, or whose fingerprint or plan equals $2. $1 is a pattern of LIKE. */
-const SEARCH = `(lower(name) like $1 escape '!' or $2 in (substr(id_hash, 1, ${FINGERPRINT_LENGTH}), lower(plan)))`;
+const SEARCH = `(lower(name) like $1 escape '!' or $2 in (substr(id, 1, ${FINGERPRINT_LENGTH}), lower(plan)))`;
 
 /** Users that a search reads at once. SQLite does that on the event loop: 100,000 block it for 0.2 s. */
 const USERS_AT_ONCE = 10_000;
@@ -127,7 +127,7 @@ export async function searchUsers(
     const rows = await database.query({
       sql: `select users.*,
           (select sum(count) from usage
-            where usage.id_hash = users.id_hash and month = $3 and outcome = $4) as used
+            where usage.user_id = users.id and month = $3 and outcome = $4) as used
         from users where ${SEARCH} and name > $5 and name > $6 ${end ? "and name <= $8" : ""}
         order by name limit $7`,
       values: [...pattern, month, SUCCESS_OUTCOME, from, after, size - users.length, ...last],
@@ -153,7 +153,7 @@ function userWithUsageFromRow(row: Row): UserWithUsage {
 /** Throws AccountError if another user has the subject. */
 function* requireFreeSubject(subject: string | null, userId: string): TransactionScript<void> {
   const [other] = yield {
-    sql: "select name from users where certificate_subject = $1 and id_hash <> $2",
+    sql: "select name from users where certificate_subject = $1 and id <> $2",
     values: [subject, userId],
   };
   if (other)
@@ -165,7 +165,7 @@ function* requireFreeSubject(subject: string | null, userId: string): Transactio
 
 /** Converts a row of the table `users`. */
 export function userFromRow(row: Row): User {
-  const id = String(row.id_hash);
+  const id = String(row.id);
   return {
     id,
     fingerprint: fingerprintOf(id),

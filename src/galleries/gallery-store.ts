@@ -5,7 +5,7 @@
 export interface GalleryVersion {
   /** Increases with every change. */
   readonly revision: number;
-  /** Random. Empty for a state that was made before galleries had tokens. */
+  /** Random. */
   readonly token: string;
 }
 

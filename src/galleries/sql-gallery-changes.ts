@@ -23,7 +23,7 @@ export function* insertGallery(
   exclusiveRowLockClause: string,
 ): TransactionScript<Gallery> {
   // The lock keeps the user from creating several at the same time and so exceeding the limit.
-  yield { sql: `select 1 as one from users where id_hash = $1 ${exclusiveRowLockClause}`, values: [userId] };
+  yield { sql: `select 1 as one from users where id = $1 ${exclusiveRowLockClause}`, values: [userId] };
   const [count] = yield {
     sql: "select count(*) as count from galleries where user_id = $1 and id is not null",
     values: [userId],
@@ -89,17 +89,11 @@ function* recordVersion({ key, revision, token }: Gallery): TransactionScript<vo
   };
   if (revision % PRUNED_REVISIONS > 0 || revision <= KEPT_REVISIONS) return;
   // As long as a version is recorded, so are all removals since then.
-  yield {
-    sql: "delete from gallery_revisions where gallery_key = $1 and revision <= $2",
-    values: [key, revision - KEPT_REVISIONS],
-  };
-  // Not all at once, because a gallery of an older version may have many.
-  yield {
-    sql: `delete from gallery_removals where gallery_key = $1 and revision in
-      (select revision from gallery_removals where gallery_key = $1 and revision <= $2
-        order by revision limit ${10 * PRUNED_REVISIONS})`,
-    values: [key, revision - KEPT_REVISIONS],
-  };
+  for (const table of ["gallery_revisions", "gallery_removals"])
+    yield {
+      sql: `delete from ${table} where gallery_key = $1 and revision <= $2`,
+      values: [key, revision - KEPT_REVISIONS],
+    };
 }
 
 /** Ends a change: counts what was added or removed. */

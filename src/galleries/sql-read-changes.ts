@@ -63,7 +63,7 @@ export async function readChanges(
   const current = { revision: Number(revision), token: token! };
   const [ids, templates] = row.slice(5);
   return (
-    (version && findReloadCause(version, current, recordedToken)) ?? {
+    (version && findReloadCause(version, current.revision, recordedToken)) ?? {
       version: current,
       until: Number(end),
       removed: removedFrom(removedIds),
@@ -75,13 +75,11 @@ export async function readChanges(
 /** Returns why the changes since a version cannot be read; undefined if they can. */
 function findReloadCause(
   { revision, token }: GalleryVersion,
-  current: GalleryVersion,
+  currentRevision: number,
   recordedToken: string | undefined,
 ): ReloadCause | undefined {
-  // The current version has no record if it was made before galleries had tokens.
-  if (revision === current.revision && token === current.token) return undefined;
-  if (revision < current.revision && recordedToken === undefined) return "outdated";
-  return revision < current.revision && token === recordedToken ? undefined : "replaced";
+  if (token === recordedToken) return undefined;
+  return recordedToken === undefined && revision < currentRevision ? "outdated" : "replaced";
 }
 
 function removedFrom(ids: string | undefined): GalleryChanges["removed"] {

@@ -24,7 +24,6 @@ import { migrate } from "../../src/database/migrations.ts";
 import { openSqliteDatabase, SqliteDatabase } from "../../src/database/sqlite-database.ts";
 import { describeAdministrationContract } from "../support/administration-contract.ts";
 import { describeKeyContract } from "../support/key-contract.ts";
-import { describeMigrationContract } from "../support/migration-contract.ts";
 import {
   addUser,
   createUsage,
@@ -61,7 +60,6 @@ const kind: StoreKind = {
 };
 describeStoreContract("SQLite", kind);
 describeKeyContract("SQLite", kind);
-describeMigrationContract("SQLite", kind);
 describeAdministrationContract("SQLite", kind);
 
 describe("the account store in an SQLite file", () => {
@@ -289,7 +287,7 @@ test("many users are searched in many turns of the event loop", async () => {
   executeInFile(
     dataDir,
     `with recursive numbers (n) as (select 100000 union all select n + 1 from numbers where n < 159999)
-      insert into users (id_hash, name, plan, starts_at, enabled)
+      insert into users (id, name, plan, starts_at, enabled)
       select 'id ' || n, 'user ' || n, 'trial', '2026-01-01T00:00:00Z', 1 from numbers returning 1`,
   );
   const search = (query: string, after = "") =>

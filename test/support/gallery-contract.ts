@@ -331,27 +331,6 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
         expect(await since(version!)).toMatchObject({ added: ["b/1"] });
       });
 
-      test("of a gallery of an older version are known once it has changed", async () => {
-        await enrol([newFace("a")]);
-        for (const sql of [
-          "alter table galleries drop column token",
-          "alter table galleries drop column last_searched_at",
-          "drop table gallery_revisions",
-          "update schema_version set version = 3",
-        ])
-          await executeAt(location, sql);
-        store = await openStore();
-        const before = await progress();
-        expect(before.version).toEqual({ revision: 1, token: "" });
-        expect(await changesSince(before)).toMatchObject({ added: [], ...before });
-        await enrol([newFace("b")]);
-        expect(await changesSince(before)).toBe("outdated");
-        const after = await progress();
-        expect(await changesSince(NOTHING)).toMatchObject({ added: ["a/1", "b/1"], ...after });
-        await enrol([newFace("c")]);
-        expect(await changesSince(after)).toMatchObject({ added: ["c/1"] });
-      });
-
       test("of a gallery that has been deleted are not found", async () => {
         const key = await keyOfGallery();
         await store.deleteGallery(ANN.id, "g");

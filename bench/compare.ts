@@ -45,8 +45,7 @@ interface Turn {
 
 const photos = await createPhotos(createTempDir("visage-compare-"));
 const settings = {
-  // Older versions do not know the value "off".
-  VISAGE_METRICS_PORT: "0",
+  VISAGE_METRICS_PORT: "off",
   // No request of a closed loop may be rejected, also on a slow machine.
   VISAGE_MAX_QUEUE_WAIT_MS: "60000",
 };

@@ -91,8 +91,6 @@ const ADD_OPTIONS = {
   name: { type: "string" },
   plan: { type: "string", default: DEFAULT_PLAN },
   key: { type: "string" },
-  // The former name of --key.
-  id: { type: "string" },
   "certificate-subject": { type: "string" },
   start: { type: "string" },
   end: { type: "string" },
@@ -108,8 +106,7 @@ const REMOVE_OPTIONS = { yes: { type: "boolean", default: false } } as const;
 
 async function add(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: ADD_OPTIONS });
-  const { name, plan, start, end, init, json, "certificate-subject": subject } = values;
-  const givenKey = values.key ?? values.id;
+  const { name, plan, key: givenKey, start, end, init, json, "certificate-subject": subject } = values;
   if (name === undefined) throw new UsageError("Option '--name' is required");
   if (givenKey !== undefined && !isKey(givenKey))
     throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);

@@ -142,8 +142,7 @@ describe("visage users add", () => {
   });
 
   it("rejects a name or id that is in use and an unknown plan", async () => {
-    // The former name of the option.
-    await printed("users", "add", "--name", "ann", "--id", ID);
+    await printed("users", "add", "--name", "ann", "--key", ID);
     const add = (...args: string[]) => visage("users", "add", ...args);
     expect(await add("--name", "ann")).toEqual(failure('A user named "ann" already exists'));
     expect(await add("--name", "bob", "--key", ID)).toEqual(failure("This key is already in use"));

@@ -37,9 +37,7 @@ const OPEN_AUTHENTICATOR: Authenticator = {
     caller: {
       userId: "",
       fingerprint: "",
-      maxImageBytes: undefined,
-      maxGalleries: undefined,
-      maxGalleryFaces: undefined,
+      plan: {},
       keyHashes: [],
       limits: undefined,
       finish: () => {},

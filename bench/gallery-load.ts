@@ -18,7 +18,6 @@ import { randomTemplates } from "./templates.ts";
 const QUERIES = 50;
 const TICKS_PER_SECOND = 100;
 const USER = "bench";
-const NO_LIMITS = { maxGalleries: undefined, maxGalleryFaces: undefined };
 
 const { values } = parseArgs({
   options: { faces: { type: "string", default: "1000000" }, database: { type: "string" } },
@@ -57,12 +56,12 @@ async function createGallery(): Promise<void> {
   await accounts.close();
   const database = await openDatabase(location);
   const store = createSqlGalleryStore(database);
-  await store.createGallery(USER, { id: "g", displayName: "", model, maxDistance: undefined }, NO_LIMITS);
+  await store.createGallery(USER, { id: "g", displayName: "", model, maxDistance: undefined }, {});
   let batch = [];
   for (const vector of randomTemplates(count, 1)) {
     batch.push({ personId: randomUUID(), faceId: randomUUID(), vector });
     if (batch.length < MAX_ENROLMENT_BATCH) continue;
-    await store.enrolFaces(USER, "g", model, batch, NO_LIMITS);
+    await store.enrolFaces(USER, "g", model, batch, {});
     batch = [];
   }
   await database.close();

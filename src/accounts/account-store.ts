@@ -1,17 +1,10 @@
 import { DatabaseError } from "../database/database-error.ts";
+import type { PlanLimits } from "../plan-limits.ts";
 
-/** The limits of a plan. A limit that is undefined does not apply. */
-export interface Plan {
+/** A plan: its name, unique, and its limits. */
+export interface Plan extends PlanLimits {
   readonly name: string;
-  readonly requestsPerSecond: number | undefined;
-  /** Number of requests that may exceed the rate at once; at least 1. */
   readonly burst: number;
-  /** Successful requests per calendar month (UTC). */
-  readonly requestsPerMonth: number | undefined;
-  readonly maxImageBytes: number | undefined;
-  readonly maxGalleries: number | undefined;
-  /** Faces in one gallery. */
-  readonly maxGalleryFaces: number | undefined;
 }
 
 /** Keys that a user may have at the same time, so that one can be replaced while both are valid. */
@@ -126,9 +119,6 @@ export type UserChanges = Partial<Omit<User, "id" | "fingerprint" | "name">>;
 /** Changes that depend on the user as it is stored, such as an extension. */
 export type UserChange = (user: User) => UserChanges;
 
-/** The limits of a plan that can be changed. A limit that is undefined is removed; one that is not given stays. */
-export type PlanChanges = Partial<Omit<Plan, "name">>;
-
 /** Which users to find, by name. */
 export interface UserSearch {
   /** Part of a name, or a fingerprint or plan. Empty for all users. Ignores the case of ASCII letters. */
@@ -201,12 +191,10 @@ export interface AccountStore {
   listPlans(): Promise<Plan[]>;
   /** Counts the users of each plan. Plans without users are left out. */
   countUsersByPlan(): Promise<ReadonlyMap<string, number>>;
-  /** Adds a plan. Throws AccountError if the name is taken or the rate is not one of PLAN_RATES. */
+  /** Adds a plan. Throws AccountError if the name is taken. */
   addPlan(plan: Plan): Promise<void>;
-  /** Returns the changed plan. Throws AccountError if it does not exist or the rate is not one of PLAN_RATES. */
-  updatePlan(name: string, changes: PlanChanges): Promise<Plan>;
-  /** Adds a plan, or replaces the plan of the same name. Throws AccountError if the rate is not one of PLAN_RATES. */
-  setPlan(plan: Plan): Promise<void>;
+  /** Returns the changed plan. Throws AccountError if it does not exist. */
+  updatePlan(name: string, changes: PlanLimits): Promise<Plan>;
   /** Removes a plan. Throws AccountError if it does not exist or has users. */
   removePlan(name: string): Promise<void>;
 

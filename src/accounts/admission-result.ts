@@ -1,3 +1,5 @@
+import type { PlanLimits } from "../plan-limits.ts";
+
 /** State of a rate limit or quota. */
 export interface LimitStatus {
   readonly limit: number;
@@ -11,9 +13,8 @@ export interface Caller {
   /** The id of the user. */
   readonly userId: string;
   readonly fingerprint: string;
-  readonly maxImageBytes: number | undefined;
-  readonly maxGalleries: number | undefined;
-  readonly maxGalleryFaces: number | undefined;
+  /** The limits of its plan. */
+  readonly plan: PlanLimits;
   /** SHA-256 of the keys that the request carries. */
   readonly keyHashes: readonly string[];
   /** State of the monthly quota; undefined if the plan has none. */

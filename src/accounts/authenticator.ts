@@ -259,8 +259,7 @@ function failedAuthFrom({ address }: AddressSource, keys: readonly string[]): Fa
 /** What a caller may do by its plan. */
 function callerFrom({ user, plan }: Account, keyHashes: readonly string[]) {
   const { id: userId, fingerprint } = user;
-  const { maxImageBytes, maxGalleries, maxGalleryFaces } = plan;
-  return { userId, fingerprint, maxImageBytes, maxGalleries, maxGalleryFaces, keyHashes };
+  return { userId, fingerprint, plan, keyHashes };
 }
 
 /** Splits the look-ups of the keys and the certificate, which comes last. */

@@ -1,46 +1,26 @@
 import type { Row, TransactionScript } from "../database/sql-database.ts";
-import { AccountError, type Plan, type PlanChanges } from "./account-store.ts";
-import { isPlanRate, nearestPlanRate, PLAN_RATES } from "./plan.ts";
-
-/** Adds a plan, or replaces the plan of the same name. */
-export function* upsertPlan({ name, burst, ...limits }: Plan): TransactionScript<void> {
-  const { requestsPerSecond = null, requestsPerMonth = null, maxImageBytes = null } = limits;
-  const { maxGalleries = null, maxGalleryFaces = null } = limits;
-  if (requestsPerSecond !== null && !isPlanRate(requestsPerSecond))
-    throw new AccountError(`The requests per second of a plan must be at least ${PLAN_RATES.min}`);
-  yield {
-    sql: `insert into plans (name, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
-        max_gallery_faces)
-      values ($1, $2, $3, $4, $5, $6, $7)
-      on conflict (name) do update set requests_per_second = excluded.requests_per_second,
-        burst = excluded.burst, requests_per_month = excluded.requests_per_month,
-        max_image_bytes = excluded.max_image_bytes, max_galleries = excluded.max_galleries,
-        max_gallery_faces = excluded.max_gallery_faces`,
-    values: [name, requestsPerSecond, burst, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces],
-  };
-}
+import type { PlanLimits } from "../plan-limits.ts";
+import { AccountError, type Plan } from "./account-store.ts";
 
 /** See AccountStore.addPlan. */
-export function* insertPlan(plan: Plan): TransactionScript<void> {
+export function* insertPlan({ name, ...limits }: Plan): TransactionScript<void> {
   const [added] = yield {
-    sql: "insert into plans (name, burst) values ($1, $2) on conflict do nothing returning name",
-    values: [plan.name, plan.burst],
+    sql: "insert into plans (name, limits) values ($1, $2) on conflict do nothing returning name",
+    values: [name, JSON.stringify(limits)],
   };
-  if (!added) throw new AccountError(`The plan "${plan.name}" already exists`, "planExists");
-  yield* upsertPlan(plan);
+  if (!added) throw new AccountError(`The plan "${name}" already exists`, "planExists");
 }
 
 /** See AccountStore.updatePlan. */
 export function* updatePlan(
   name: string,
-  changes: PlanChanges,
+  changes: PlanLimits,
   exclusiveRowLockClause: string,
 ): TransactionScript<Plan> {
-  yield* requirePlan(name, exclusiveRowLockClause);
-  const [row] = yield { sql: "select * from plans where name = $1", values: [name] };
-  const plan = { ...planFromRow(row!), ...changes };
-  yield* upsertPlan(plan);
-  return plan;
+  const { name: _, ...limits } = planFromRow(yield* requirePlan(name, exclusiveRowLockClause));
+  const values = [name, JSON.stringify({ ...limits, ...changes })];
+  const [row] = yield { sql: "update plans set limits = $2 where name = $1 returning *", values };
+  return planFromRow(row!);
 }
 
 /** See AccountStore.removePlan. */
@@ -57,27 +37,15 @@ export function* deletePlan(name: string, exclusiveRowLockClause: string): Trans
   yield { sql: "delete from plans where name = $1", values: [name] };
 }
 
-/** Throws AccountError unless the plan exists. The lock keeps it until the transaction ends. */
-export function* requirePlan(name: string, lockClause: string): TransactionScript<void> {
-  const [plan] = yield { sql: `select name from plans where name = $1 ${lockClause}`, values: [name] };
+/** Returns the row of a plan. Throws AccountError if it does not exist. The lock keeps it until the transaction ends. */
+export function* requirePlan(name: string, lockClause: string): TransactionScript<Row> {
+  const [plan] = yield { sql: `select * from plans where name = $1 ${lockClause}`, values: [name] };
   if (!plan) throw new AccountError(`The plan "${name}" does not exist`, "planNotFound");
+  return plan;
 }
 
-/** Converts a row of the table `plans`. */
+/** Converts a row of the table `plans`, whose column `limits` has the limits as JSON. */
 export function planFromRow(row: Row): Plan {
-  const requestsPerSecond = limitFromColumn(row.requests_per_second);
-  return {
-    name: String(row.name),
-    requestsPerSecond: requestsPerSecond === undefined ? undefined : nearestPlanRate(requestsPerSecond),
-    burst: Number(row.burst),
-    requestsPerMonth: limitFromColumn(row.requests_per_month),
-    maxImageBytes: limitFromColumn(row.max_image_bytes),
-    maxGalleries: limitFromColumn(row.max_galleries),
-    maxGalleryFaces: limitFromColumn(row.max_gallery_faces),
-  };
-}
-
-/** The PostgreSQL driver returns bigint values as text. */
-function limitFromColumn(value: unknown): number | undefined {
-  return value === null ? undefined : Number(value);
+  const limits = JSON.parse(String(row.limits)) as Omit<Plan, "name">;
+  return { name: String(row.name), ...limits };
 }

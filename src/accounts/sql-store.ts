@@ -2,7 +2,7 @@ import { optionalDateFromColumn, type SqlDatabase } from "../database/sql-databa
 import { type AccountStore, SUCCESS_OUTCOME, type UserSelector } from "./account-store.ts";
 import { FINGERPRINT_LENGTH } from "./key.ts";
 import { deleteKey, keyFromRow, rotateKey, selectKeys } from "./sql-keys.ts";
-import { deletePlan, insertPlan, planFromRow, updatePlan, upsertPlan } from "./sql-plans.ts";
+import { deletePlan, insertPlan, planFromRow, updatePlan } from "./sql-plans.ts";
 import { insertUsage, sumUsage, usageFromRow } from "./sql-usage.ts";
 import { deleteUser, insertUser, searchUsers, updateUser, userFromRow } from "./sql-users.ts";
 
@@ -96,8 +96,6 @@ export function createSqlStore(database: SqlDatabase): AccountStore {
     updatePlan: (name, changes) =>
       database.runTransaction(updatePlan(name, changes, database.exclusiveRowLockClause)),
 
-    setPlan: (plan) => database.runTransaction(upsertPlan(plan)),
-
     removePlan: (name) => database.runTransaction(deletePlan(name, database.exclusiveRowLockClause)),
 
     close: () => database.close(),
@@ -116,9 +114,7 @@ function accountQueryFrom(selector: UserSelector): { sql: string; value: string 
 }
 
 function accountSql(keyExpiry: string, tables: string, column: string): string {
-  return `select users.*, requests_per_second, burst, requests_per_month, max_image_bytes, max_galleries,
-      max_gallery_faces,
-      ${keyExpiry} as key_expires_at,
+  return `select users.*, plans.limits, ${keyExpiry} as key_expires_at,
       (select sum(count) from usage where usage.user_id = users.id and month = $2 and outcome = $3) as used
     from ${tables} join plans on plans.name = users.plan where ${column} = $1`;
 }

@@ -1,5 +1,14 @@
-import { AccountError, type Plan, type PlanChanges } from "../accounts/account-store.ts";
-import { createPlan, isPlanRate, PLAN_RATES } from "../accounts/plan.ts";
+import { AccountError, type Plan } from "../accounts/account-store.ts";
+import { createPlan } from "../accounts/plan.ts";
+import {
+  fieldOfLimit,
+  findLimitFault,
+  INITIAL_PLANS,
+  LIMIT_NAMES,
+  type LimitName,
+  PLAN_LIMITS,
+  type PlanLimits,
+} from "../plan-limits.ts";
 import { STORE_HELP, withStore } from "./account-command.ts";
 import { parseCount, parseName, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
@@ -8,24 +17,26 @@ import { formatTable } from "./format.ts";
 /** The text of a limit that does not apply. */
 const UNLIMITED = "unlimited";
 
+/** The column of the options' descriptions in the help. */
+const HELP_COLUMN = 24;
+
+const LIMITS_HELP = LIMIT_NAMES.map((name) => {
+  const { option, meaning } = PLAN_LIMITS[name];
+  return `${`  --${option} N`.padEnd(HELP_COLUMN)}${meaning}`;
+}).join("\n");
+
 /** Output of `visage plans --help`. */
 export const help = `Usage: visage plans list [--json]
-       visage plans set NAME [--per-second N] [--burst N] [--per-month N] [--max-image-bytes N]
-                             [--galleries N] [--gallery-faces N] [--create] [--json]
+       visage plans set NAME [--LIMIT N]... [--create] [--json]
        visage plans remove NAME
 
-A plan defines the limits of its users. The initial plans are trial, basic, pro and unlimited.
+A plan defines the limits of its users. The initial plans are ${INITIAL_PLANS.join(", ")}.
 
   list     print all plans
   set      change the given limits of a plan
   remove   remove a plan without users
 
-  --per-second N        requests per second, such as 0.5 or 10; at least ${PLAN_RATES.min}
-  --burst N             requests that may exceed the rate at once
-  --per-month N         successful requests per calendar month (UTC)
-  --max-image-bytes N   size limit of an encoded image, if less than VISAGE_MAX_IMAGE_BYTES
-  --galleries N         galleries of a user
-  --gallery-faces N     faces in one gallery
+${LIMITS_HELP}
   --create              add the plan if it does not exist; a new plan has only the given limits,
                         and a burst of two seconds of its rate
   --json                print JSON
@@ -41,16 +52,10 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
 
 const LIST_OPTIONS = { json: { type: "boolean", default: false } } as const;
 
-const SET_OPTIONS = {
-  "per-second": { type: "string" },
-  burst: { type: "string" },
-  "per-month": { type: "string" },
-  "max-image-bytes": { type: "string" },
-  galleries: { type: "string" },
-  "gallery-faces": { type: "string" },
-  create: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
-} as const;
+const LIMIT_OPTIONS = Object.fromEntries(
+  LIMIT_NAMES.map((name) => [PLAN_LIMITS[name].option, { type: "string" }] as const),
+);
+const SET_OPTIONS = { create: { type: "boolean", default: false }, ...LIST_OPTIONS } as const;
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
   const { json } = parseOptions({ args, options: LIST_OPTIONS }).values;
@@ -59,7 +64,11 @@ async function list(args: readonly string[], context: CommandContext): Promise<v
 }
 
 async function set(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SET_OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions({
+    args,
+    options: { ...LIMIT_OPTIONS, ...SET_OPTIONS },
+    allowPositionals: true,
+  });
   const name = parseName(requirePositionals(positionals, "NAME")[0]);
   const limits = parseLimits(values);
   const plan = await withStore(context, async (store) => {
@@ -85,65 +94,35 @@ function unknownPlanMessage(name: string, plans: readonly Plan[]): string {
   return `The plan "${name}" does not exist; add it by "--create", or use one of ${names}`;
 }
 
-type LimitOption = "per-second" | "burst" | "per-month" | "max-image-bytes" | "galleries" | "gallery-faces";
-
 /** Parses the given limits. A limit that is not given is missing. */
-function parseLimits(values: Readonly<Partial<Record<LimitOption, string>>>): PlanChanges {
-  const { burst } = values;
-  const limit = (option: keyof typeof values, key: keyof Plan, parse: typeof parseCount) => {
-    const text = values[option];
-    return text === undefined ? {} : { [key]: text === UNLIMITED ? undefined : parse(text, option) };
-  };
-  return {
-    ...limit("per-second", "requestsPerSecond", parsePlanRate),
-    ...(burst !== undefined && { burst: parseCount(burst, "burst") }),
-    ...limit("per-month", "requestsPerMonth", parseCount),
-    ...limit("max-image-bytes", "maxImageBytes", parseCount),
-    ...limit("galleries", "maxGalleries", parseCount),
-    ...limit("gallery-faces", "maxGalleryFaces", parseCount),
-  };
+function parseLimits(values: Readonly<Record<string, unknown>>): PlanLimits {
+  const given = LIMIT_NAMES.filter((name) => PLAN_LIMITS[name].option in values);
+  return Object.fromEntries(
+    given.map((name) => [name, parseLimit(name, String(values[PLAN_LIMITS[name].option]))]),
+  );
 }
 
-function parsePlanRate(text: string, option: string): number {
-  const rate = parseRate(text, option);
-  if (!isPlanRate(rate)) throw new UsageError(`Option '--${option}' must be at least ${PLAN_RATES.min}`);
-  return rate;
+function parseLimit(name: LimitName, text: string): number | undefined {
+  const { option, kind, isRequired } = PLAN_LIMITS[name];
+  if (text === UNLIMITED && !isRequired) return undefined;
+  const value = kind === "rate" ? parseRate(text, option) : parseCount(text, option);
+  const fault = findLimitFault(name, value);
+  if (fault !== undefined) throw new UsageError(`Option '--${option}' ${fault}`);
+  return value;
 }
 
 function formatPlans(plans: readonly Plan[]): string {
-  const header = [
-    "plan",
-    "per second",
-    "burst",
-    "per month",
-    "max image bytes",
-    "galleries",
-    "faces per gallery",
-  ];
-  const rows = plans.map((plan) => [
-    plan.name,
-    formatLimit(plan.requestsPerSecond),
-    plan.requestsPerSecond === undefined ? "-" : `${plan.burst}`,
-    formatLimit(plan.requestsPerMonth),
-    formatLimit(plan.maxImageBytes),
-    formatLimit(plan.maxGalleries),
-    formatLimit(plan.maxGalleryFaces),
-  ]);
+  const header = ["plan", ...LIMIT_NAMES.map((name) => PLAN_LIMITS[name].option.replaceAll("-", " "))];
+  const rows = plans.map((plan) => [plan.name, ...LIMIT_NAMES.map((name) => formatLimit(plan, name))]);
   return formatTable(header, rows, ["plan"]).join("\n");
 }
 
-function formatLimit(limit: number | undefined): string {
-  return limit === undefined ? UNLIMITED : `${limit}`;
+function formatLimit(plan: Plan, name: LimitName): string {
+  if (name === "burst" && plan.requestsPerSecond === undefined) return "-";
+  return String(plan[name] ?? UNLIMITED);
 }
 
 function createPlanReport(plan: Plan) {
-  return {
-    name: plan.name,
-    requests_per_second: plan.requestsPerSecond ?? null,
-    burst: plan.burst,
-    requests_per_month: plan.requestsPerMonth ?? null,
-    max_image_bytes: plan.maxImageBytes ?? null,
-    max_galleries: plan.maxGalleries ?? null,
-    max_gallery_faces: plan.maxGalleryFaces ?? null,
-  };
+  const limits = LIMIT_NAMES.map((name) => [fieldOfLimit(name), plan[name] ?? null]);
+  return { name: plan.name, ...Object.fromEntries(limits) };
 }

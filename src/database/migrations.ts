@@ -1,3 +1,4 @@
+import { INITIAL_PLANS, initialLimits } from "../plan-limits.ts";
 import { DatabaseError } from "./database-error.ts";
 import type { TransactionScript } from "./sql-database.ts";
 
@@ -8,21 +9,15 @@ import type { TransactionScript } from "./sql-database.ts";
  */
 const MIGRATIONS: readonly (readonly string[])[] = [
   [
+    // The limits are JSON, so that a new limit needs no migration.
     `create table plans (
       name text not null primary key,
-      requests_per_second double precision,
-      burst bigint not null,
-      requests_per_month bigint,
-      max_image_bytes bigint,
-      max_galleries bigint,
-      max_gallery_faces bigint
+      limits text not null
     )`,
-    `insert into plans
-      (name, requests_per_second, burst, requests_per_month, max_galleries, max_gallery_faces) values
-      ('trial', 2, 10, 1000, 3, 1000),
-      ('basic', 10, 20, 50000, 20, 10000),
-      ('pro', 50, 100, 1000000, 200, 1000000),
-      ('unlimited', null, 1, null, null, null)`,
+    ...INITIAL_PLANS.map(
+      (plan) =>
+        `insert into plans (name, limits) values ('${plan}', '${JSON.stringify(initialLimits(plan))}')`,
+    ),
     `create table users (
       id text not null primary key,
       name text not null unique,

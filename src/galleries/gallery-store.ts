@@ -81,8 +81,8 @@ export interface ExportedFace extends NewFace {
 
 /** The limits of a user's plan. A limit that is undefined does not apply. */
 export interface GalleryLimits {
-  readonly maxGalleries: number | undefined;
-  readonly maxGalleryFaces: number | undefined;
+  readonly maxGalleries?: number | undefined;
+  readonly maxGalleryFaces?: number | undefined;
 }
 
 /** Maximum number of faces of one person, whatever the plan is. */

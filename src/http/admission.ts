@@ -46,9 +46,7 @@ const REJECTION_DELAY_MS = 1_000;
 const ADMIN: Caller = {
   userId: "",
   fingerprint: "admin",
-  maxImageBytes: undefined,
-  maxGalleries: undefined,
-  maxGalleryFaces: undefined,
+  plan: {},
   keyHashes: [],
   limits: undefined,
   finish: () => {},

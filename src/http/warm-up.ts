@@ -33,9 +33,7 @@ const WARM_UP_AUTHENTICATOR: Authenticator = {
     caller: {
       userId: NAME,
       fingerprint: NAME,
-      maxImageBytes: undefined,
-      maxGalleries: undefined,
-      maxGalleryFaces: undefined,
+      plan: {},
       keyHashes: [],
       limits: undefined,
       finish: () => {},

@@ -1,9 +1,10 @@
 // Checks of requests about accounts, and conversion of what is stored to messages.
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   type KeySchema,
-  type PlanSchema,
+  type Plan as PlanMessage,
+  PlanSchema,
   type SubscriptionSchema,
   SubscriptionState,
   type UsageCountSchema,
@@ -12,6 +13,7 @@ import { AccountError, type Key, type Plan, type UsageSum, type User } from "../
 import { currentMonth, isMonth } from "../accounts/month-clock.ts";
 import { GRACE_DAYS, isLive } from "../accounts/user-keys.ts";
 import { subscriptionState } from "../accounts/users.ts";
+import { LIMIT_NAMES } from "../plan-limits.ts";
 import { requireValid } from "./request-checks.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -49,18 +51,13 @@ export function messageFromSubscription(user: User): MessageInitShape<typeof Sub
   };
 }
 
-/** Converts a plan. */
-export function messageFromPlan(plan: Plan): MessageInitShape<typeof PlanSchema> {
-  const { requestsPerSecond, requestsPerMonth, maxImageBytes, maxGalleries, maxGalleryFaces } = plan;
-  return {
-    name: plan.name,
-    burst: BigInt(plan.burst),
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-    ...(requestsPerMonth !== undefined && { requestsPerMonth: BigInt(requestsPerMonth) }),
-    ...(maxImageBytes !== undefined && { maxImageBytes: BigInt(maxImageBytes) }),
-    ...(maxGalleries !== undefined && { maxGalleries: BigInt(maxGalleries) }),
-    ...(maxGalleryFaces !== undefined && { maxGalleryFaces: BigInt(maxGalleryFaces) }),
-  };
+/** Converts a plan: the names of its limits are those of the fields. */
+export function messageFromPlan(plan: Plan): PlanMessage {
+  const limits = LIMIT_NAMES.flatMap((name) => {
+    const limit = plan[name];
+    return limit === undefined ? [] : [[name, limit] as const];
+  });
+  return fromJson(PlanSchema, { name: plan.name, ...Object.fromEntries(limits) });
 }
 
 /** Converts the keys that have not expired. `current` are the hashes of those that the request carries. */

@@ -8,8 +8,7 @@ import type {
   UpdateUserRequest,
   UserSchema,
 } from "../../gen/ts/visage/v1/admin_pb.ts";
-import type { PlanChanges, User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
-import { isPlanRate, PLAN_RATES } from "../accounts/plan.ts";
+import type { User, UserChanges, UserWithUsage } from "../accounts/account-store.ts";
 import {
   DEFAULT_PLAN,
   extendSubscription,
@@ -20,6 +19,14 @@ import {
   NAME_FORMAT,
   type NewUser,
 } from "../accounts/users.ts";
+import {
+  fieldOfLimit,
+  findLimitFault,
+  LIMIT_NAMES,
+  type LimitName,
+  PLAN_LIMITS,
+  type PlanLimits,
+} from "../plan-limits.ts";
 import { messageFromSubscription } from "./account-messages.ts";
 import { missingError, requireValid } from "./request-checks.ts";
 
@@ -110,43 +117,17 @@ function dateFrom(field: string, timestamp: Timestamp): Date {
   return date;
 }
 
-/** Reads the limits of a new plan. Throws ServiceError `badRequest`. */
-export function newLimitsFrom(request: CreatePlanRequest): PlanChanges {
-  return limitsFrom(request, 1);
+/** Reads the limits of a plan: in an update, 0 removes a limit. Throws ServiceError `badRequest`. */
+export function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, isUpdate: boolean): PlanLimits {
+  const given = LIMIT_NAMES.filter((name) => request[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, limitFrom(name, Number(request[name]), isUpdate)]));
 }
 
-/** Reads changed limits: 0 removes a limit. Throws ServiceError `badRequest`. */
-export function changedLimitsFrom(request: UpdatePlanRequest): PlanChanges {
-  return limitsFrom(request, 0);
-}
-
-const COUNT_LIMITS = [
-  ["requestsPerMonth", "requests_per_month"],
-  ["maxImageBytes", "max_image_bytes"],
-  ["maxGalleries", "max_galleries"],
-  ["maxGalleryFaces", "max_gallery_faces"],
-] as const;
-
-function limitsFrom(request: CreatePlanRequest | UpdatePlanRequest, min: 0 | 1): PlanChanges {
-  const { requestsPerSecond: rate, burst } = request;
-  const changes: { -readonly [Name in keyof PlanChanges]: PlanChanges[Name] } = {};
-  if (rate !== undefined) {
-    const isValid = isPlanRate(rate) || (min === 0 && rate === 0);
-    requireValid("requests_per_second", isValid, `must be ${PLAN_RATES.min} to ${PLAN_RATES.max}`);
-    changes.requestsPerSecond = rate || undefined;
-  }
-  if (burst !== undefined) changes.burst = countFrom("burst", burst, 1);
-  for (const [name, field] of COUNT_LIMITS) {
-    const limit = request[name];
-    if (limit !== undefined) changes[name] = countFrom(field, limit, min) || undefined;
-  }
-  return changes;
-}
-
-function countFrom(field: string, count: bigint, min: number): number {
-  const isValid = count >= min && count <= Number.MAX_SAFE_INTEGER;
-  requireValid(field, isValid, `must be ${min} to ${Number.MAX_SAFE_INTEGER}`);
-  return Number(count);
+function limitFrom(name: LimitName, value: number, isUpdate: boolean): number | undefined {
+  if (value === 0 && isUpdate && !PLAN_LIMITS[name].isRequired) return undefined;
+  const fault = findLimitFault(name, value);
+  requireValid(fieldOfLimit(name), fault === undefined, fault ?? "");
+  return value;
 }
 
 /** Converts a user. */

@@ -15,9 +15,8 @@ import {
 } from "./account-messages.ts";
 import type { AccountServiceOptions } from "./account-service.ts";
 import {
-  changedLimitsFrom,
+  limitsFrom,
   messageFromUser,
-  newLimitsFrom,
   newUserFrom,
   pageFrom,
   requireNameField,
@@ -113,7 +112,7 @@ export function createAdminService({
 
     async createPlan(request, context) {
       requireNameField("name", request.name);
-      const plan = createPlan(request.name, newLimitsFrom(request));
+      const plan = createPlan(request.name, limitsFrom(request, false));
       await orAccountsUnavailable(() => store.addPlan(plan));
       audit(auditEntryFrom(context, `plans/${plan.name}`));
       return { plan: messageFromPlan(plan) };
@@ -121,7 +120,7 @@ export function createAdminService({
 
     async updatePlan(request, context) {
       requireNameField("name", request.name);
-      const changes = changedLimitsFrom(request);
+      const changes = limitsFrom(request, true);
       const plan = await orAccountsUnavailable(() => store.updatePlan(request.name, changes));
       audit(auditEntryFrom(context, `plans/${plan.name}`));
       return { plan: messageFromPlan(plan) };

@@ -40,7 +40,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireDistance(maxDistance);
       const caller = callerFrom(context.values);
       const created = await orUnavailable(() =>
-        galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller),
+        galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller.plan),
       );
       auditChange(options, context, `galleries/${id}`);
       return { gallery: messageFromGallery(created) };
@@ -97,7 +97,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const faceId = request.faceId || faceIdFrom(vector);
       const face = { personId, faceId, vector, displayName };
       const { revision } = await storeFaces(context, () =>
-        galleries.enrolFaces(caller.userId, galleryId, model, [face], caller),
+        galleries.enrolFaces(caller.userId, galleryId, model, [face], caller.plan),
       );
       auditChange(options, context, `galleries/${galleryId}/people/${personId}/faces/${faceId}`, 1);
       return { faceId, ...(box && { box: messageFromBox(box) }), revision: BigInt(revision) };

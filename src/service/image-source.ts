@@ -39,7 +39,7 @@ export async function loadImage(
 }
 
 function requireSizeWithinPlan(field: string, bytes: number, caller: Caller | undefined): void {
-  const maxBytes = caller?.maxImageBytes;
+  const maxBytes = caller?.plan.maxImageBytes;
   if (maxBytes === undefined || bytes <= maxBytes) return;
   const text = `The image has ${bytes} bytes and the limit of the plan is ${maxBytes}.`;
   throw new ServiceError("imageTooLarge", text, { field });
@@ -51,8 +51,8 @@ async function fetchImage(
 ): Promise<Uint8Array> {
   const startMs = performance.now();
   try {
-    const { fingerprint, maxImageBytes: maxBytes } = caller ?? {};
-    return await fetcher.fetch(url, { signal, maxBytes, caller: fingerprint });
+    const maxBytes = caller?.plan.maxImageBytes;
+    return await fetcher.fetch(url, { signal, maxBytes, caller: caller?.fingerprint });
   } finally {
     onFetched(performance.now() - startMs);
   }

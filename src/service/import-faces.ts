@@ -29,7 +29,7 @@ export async function importFaces(
   const enrol = async (faces: readonly NewFace[]) => {
     if (faces.length === 0) return;
     const gallery = await storeFaces(context, () =>
-      galleries.enrolFaces(caller.userId, galleryId, model, faces, caller, galleryKey),
+      galleries.enrolFaces(caller.userId, galleryId, model, faces, caller.plan, galleryKey),
     );
     ({ revision, key: galleryKey } = gallery);
     faceCount += faces.length;

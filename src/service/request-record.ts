@@ -1,4 +1,5 @@
 import { type ContextValues, createContextKey, createContextValues } from "@connectrpc/connect";
+import type { PlanLimits } from "../plan-limits.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** The outcome of a request whose client left before the response. */
@@ -10,11 +11,8 @@ export interface Caller {
   readonly userId: string;
   /** Identifies the user in the log. */
   readonly fingerprint: string;
-  /** Maximum size of one image in bytes, if the user's plan has such a limit. */
-  readonly maxImageBytes: number | undefined;
-  /** Maximum number of galleries and of faces in each, if the user's plan has such limits. */
-  readonly maxGalleries: number | undefined;
-  readonly maxGalleryFaces: number | undefined;
+  /** The limits of its plan. */
+  readonly plan: PlanLimits;
   /** SHA-256 of the keys that the request carries; none if a certificate identifies the user. */
   readonly keyHashes: readonly string[];
 }

@@ -77,7 +77,7 @@ describe("authentication", () => {
     const { caller } = (await admit("anna")) as { caller: Caller };
     expect(caller).toMatchObject({
       fingerprint,
-      maxImageBytes: 5000,
+      plan: { maxImageBytes: 5000 },
       limits: undefined,
     });
     expect(authenticator.admit({ keys: ["anna"], address: ADDRESS })).toHaveProperty("admitted", true);

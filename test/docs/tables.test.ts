@@ -14,6 +14,7 @@ import { fileVariableNames, readConfig, variableNames } from "../../src/config.t
 import { POPULATIONS, readCalibration, readFalseMatchRates, readManifest } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
 import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
@@ -64,6 +65,16 @@ function defaultText(value: unknown): string {
   if (typeof value === "number" || typeof value === "string") return String(value);
   return typeof value === "object" && value !== null && "port" in value ? String(value.port) : "none";
 }
+
+test("docs/accounts.md lists the limits of plans", () => {
+  const rows = Object.values(PLAN_LIMITS).map(({ title, option, meaning, initial }) => [
+    title,
+    `--${option}`,
+    meaning,
+    ...INITIAL_PLANS.slice(0, -1).map((plan) => String(initial[plan] ?? "none")),
+  ]);
+  expect(tableRows(sectionUnder(readMarkdown("docs/accounts.md"), "Plans"))).toEqual(rows);
+});
 
 test("docs/accuracy.md lists the networks as the manifest does", () => {
   const networks = Object.entries(readManifest()).map(([name, { title, licence, source }]) => [

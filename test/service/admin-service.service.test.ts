@@ -9,6 +9,7 @@ import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { currentMonth } from "../../src/accounts/month-clock.ts";
 import { openAccountStore } from "../../src/accounts/open-account-store.ts";
 import type { RunningService } from "../../src/main.ts";
+import { LIMIT_NAMES, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { photograph } from "../support/images.ts";
 import { openSocket, readResponse } from "../support/raw-http.ts";
@@ -149,6 +150,20 @@ describe("the operator", () => {
       await client.call(method.deletePlan, { name });
       await expect(client.call(method.deletePlan, { name })).rejects.toThrow("PLAN_NOT_FOUND");
     }
+  });
+
+  test("stores, returns and removes every limit of plans", async () => {
+    const limits = Object.fromEntries(
+      LIMIT_NAMES.map((limit, i) => [limit, PLAN_LIMITS[limit].kind === "rate" ? i + 1.5 : BigInt(i + 1)]),
+    );
+    const { plan } = await admin.call(method.createPlan, { name, ...limits });
+    expect(plan).toMatchObject({ name, ...limits });
+    for (const limit of LIMIT_NAMES.filter((one) => !PLAN_LIMITS[one].isRequired)) {
+      const zero = PLAN_LIMITS[limit].kind === "rate" ? 0 : 0n;
+      const changed = await admin.call(method.updatePlan, { name, [limit]: zero });
+      expect(changed.plan![limit], limit).toBeUndefined();
+    }
+    await admin.call(method.deletePlan, { name });
   });
 
   test("lists users by pages, and searches them", async () => {

@@ -25,16 +25,7 @@ export async function addTestUser(
   changes: Partial<User> = {},
 ): Promise<User> {
   const id = createUserId();
-  await store.setPlan({
-    name: key,
-    requestsPerSecond: undefined,
-    burst: 1,
-    requestsPerMonth: undefined,
-    maxImageBytes: undefined,
-    maxGalleries: undefined,
-    maxGalleryFaces: undefined,
-    ...limits,
-  });
+  await store.addPlan({ name: key, burst: 1, ...limits });
   const user: User = {
     id,
     fingerprint: fingerprintOf(id),

@@ -84,7 +84,8 @@ describe.runIf(hasBrowser)("the account page", () => {
     const { page } = await open(key);
     await page.getByText("Active until 1 January 2030.").waitFor();
     const plan = await section(page, "Plan").textContent();
-    expect(plan).toContain("2.5 per second, 20 at once");
+    expect(plan).toContain("Requests per second2.5");
+    expect(plan).toContain("Requests at once20");
     expect(plan).toContain("Requests per month50,000");
     expect(plan).toContain("Galleries3");
     const usage = section(page, "Usage");

@@ -1,12 +1,6 @@
+import { LIMIT_NAMES, PLAN_LIMITS } from "../../plan-limits.ts";
 import { drawFacts } from "../accounts/facts.ts";
-import {
-  describeSubscription,
-  formatBytes,
-  formatCount,
-  formatDay,
-  formatLimit,
-  formatRate,
-} from "../accounts/format.ts";
+import { describeSubscription, formatCount, formatDay, formatLimit } from "../accounts/format.ts";
 import { make } from "../site/elements.ts";
 import type { ReadAccount } from "./api.ts";
 
@@ -23,11 +17,7 @@ export function drawPlan({ account }: ReadAccount): Node[] {
       ["Fingerprint in logs", make("code", {}, fingerprint)],
       ["Plan", plan.name],
       ["Subscription", text],
-      ["Requests", formatRate(plan)],
-      ["Requests per month", formatLimit(plan.requestsPerMonth)],
-      ["Size of an image", formatBytes(plan.maxImageBytes)],
-      ["Galleries", formatLimit(plan.maxGalleries)],
-      ["Faces in a gallery", formatLimit(plan.maxGalleryFaces)],
+      ...LIMIT_NAMES.map((name) => [PLAN_LIMITS[name].title, formatLimit(plan, name)] as const),
     ]),
   ];
 }

@@ -1,3 +1,4 @@
+import { type LimitName, PLAN_LIMITS } from "../../plan-limits.ts";
 import type { Plan, Subscription } from "./messages.ts";
 
 const UTC = { timeZone: "UTC" } as const;
@@ -32,25 +33,19 @@ export function formatCount(count: number | string): string {
   return COUNT.format(Number(count));
 }
 
-/** Writes a limit; `no limit` if it does not apply. */
-export function formatLimit(limit: number | string | undefined): string {
-  return limit === undefined ? "no limit" : formatCount(limit);
-}
-
-/** Writes the rate of a plan: `10 per second, 20 at once`. */
-export function formatRate({ requestsPerSecond, burst }: Plan): string {
-  return requestsPerSecond === undefined
-    ? "no limit"
-    : `${formatCount(requestsPerSecond)} per second, ${formatCount(burst)} at once`;
+/** Writes a limit of a plan; `no limit` if it does not apply. */
+export function formatLimit(plan: Plan, name: LimitName): string {
+  const isBytes = PLAN_LIMITS[name].kind === "bytes";
+  const limit = name === "burst" && plan.requestsPerSecond === undefined ? undefined : plan[name];
+  if (limit === undefined) return isBytes ? "service limit" : "no limit";
+  return isBytes ? formatBytes(Number(limit)) : formatCount(limit);
 }
 
 /** Writes a size in bytes: `10 MiB`. */
-export function formatBytes(bytes: string | undefined): string {
-  if (bytes === undefined) return "service limit";
-  const count = Number(bytes);
-  return count >= 1024 ** 2
-    ? `${formatCount(Math.round((10 * count) / 1024 ** 2) / 10)} MiB`
-    : `${formatCount(count)} bytes`;
+function formatBytes(bytes: number): string {
+  return bytes >= 1024 ** 2
+    ? `${formatCount(Math.round((10 * bytes) / 1024 ** 2) / 10)} MiB`
+    : `${formatCount(bytes)} bytes`;
 }
 
 /** Tells the state of a subscription in one sentence. */

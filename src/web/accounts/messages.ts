@@ -1,14 +1,12 @@
 // The JSON of AccountService and AdminService, as far as the pages use it. Integers of 64 bits are text.
+import type { LimitName } from "../../plan-limits.ts";
+
+/** Limits of a plan. */
+export type PlanLimits = { readonly [Name in LimitName]?: number | string };
 
 /** See visage.v1.Plan. */
-export interface Plan {
+export interface Plan extends PlanLimits {
   readonly name: string;
-  readonly requestsPerSecond?: number;
-  readonly burst: string;
-  readonly requestsPerMonth?: string;
-  readonly maxImageBytes?: string;
-  readonly maxGalleries?: string;
-  readonly maxGalleryFaces?: string;
 }
 
 /** See visage.v1.Subscription. Times are RFC 3339. */

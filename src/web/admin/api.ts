@@ -1,4 +1,4 @@
-import type { CreatedKey, Key, Plan, PlanSummary, UsageCount, User } from "../accounts/messages.ts";
+import type { CreatedKey, Key, PlanLimits, PlanSummary, UsageCount, User } from "../accounts/messages.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import { readAdminKey } from "./admin-session.ts";
 
@@ -17,9 +17,6 @@ export interface UserChanges {
   readonly extendDays?: number;
   readonly withoutEnd?: boolean;
 }
-
-/** The limits of a plan. Integers of 64 bits are text. */
-export type PlanLimits = Partial<Omit<Plan, "name">>;
 
 /** Calls AdminService with the admin key, and never with the key of a user. Throws RequestError. */
 async function call<Body>(options: ServiceCall): Promise<Body> {

@@ -1,32 +1,25 @@
+import { LIMIT_NAMES, type LimitName, minOfLimit, PLAN_LIMITS } from "../../plan-limits.ts";
 import { openDialog } from "../accounts/dialog.ts";
-import type { Plan } from "../accounts/messages.ts";
+import type { Plan, PlanLimits } from "../accounts/messages.ts";
 import { make } from "../site/elements.ts";
-import { createPlan, type PlanLimits, updatePlan } from "./api.ts";
+import { createPlan, updatePlan } from "./api.ts";
 import { labelled } from "./fields.ts";
-
-const FIELDS = [
-  { name: "requestsPerSecond", label: "Requests per second", step: "any", min: 0.001 },
-  { name: "burst", label: "Requests at once", step: "1" },
-  { name: "requestsPerMonth", label: "Requests per month", step: "1" },
-  { name: "maxImageBytes", label: "Size of an image in bytes", step: "1" },
-  { name: "maxGalleries", label: "Galleries of a user", step: "1" },
-  { name: "maxGalleryFaces", label: "Faces in a gallery", step: "1" },
-] as const;
 
 /** Asks for the limits of a plan and stores them. Without a plan, it asks for the name of a new one. */
 export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>): void {
   const name = make("input", { id: "plan-name", required: true, maxlength: 100, autocomplete: "off" });
-  const inputs = FIELDS.map((field) => ({
-    name: field.name,
-    label: field.label,
-    input: make("input", {
-      id: `plan-${field.name}`,
+  const inputs = LIMIT_NAMES.map((limit) => {
+    const { title, kind } = PLAN_LIMITS[limit];
+    const step = kind === "rate" ? "any" : "1";
+    const options = {
+      id: `plan-${limit}`,
       type: "number",
-      min: "min" in field ? field.min : 1,
-      step: field.step,
-      value: plan?.[field.name],
-    }),
-  }));
+      min: minOfLimit(limit),
+      step,
+      value: plan?.[limit],
+    };
+    return { limit, label: kind === "bytes" ? `${title} in bytes` : title, input: make("input", options) };
+  });
   openDialog({
     title: plan ? `Limits of ${plan.name}` : "Add plan",
     content: [
@@ -41,7 +34,7 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
     submit: {
       label: plan ? "Save limits" : "Add plan",
       run: async () => {
-        const texts = inputs.map(({ name, input }) => [name, input.value.trim()] as const);
+        const texts = inputs.map(({ limit, input }) => [limit, input.value.trim()] as const);
         if (plan) await updatePlan(plan.name, changedLimits(texts));
         else await createPlan(name.value.trim(), givenLimits(texts));
         await onDone();
@@ -50,19 +43,19 @@ export function askForPlan(plan: Plan | undefined, onDone: () => Promise<void>):
   });
 }
 
-type Texts = readonly (readonly [name: (typeof FIELDS)[number]["name"], text: string])[];
+type Texts = readonly (readonly [limit: LimitName, text: string])[];
 
 function givenLimits(texts: Texts): PlanLimits {
   return Object.fromEntries(
-    texts.filter(([, text]) => text !== "").map(([name, text]) => [name, Number(text)]),
+    texts.filter(([, text]) => text !== "").map(([limit, text]) => [limit, Number(text)]),
   );
 }
 
-/** 0 removes a limit; the burst cannot be removed. */
+/** 0 removes a limit. */
 function changedLimits(texts: Texts): PlanLimits {
   return Object.fromEntries(
     texts
-      .filter(([name, text]) => name !== "burst" || text !== "")
-      .map(([name, text]) => [name, Number(text)]),
+      .filter(([limit, text]) => !PLAN_LIMITS[limit].isRequired || text !== "")
+      .map(([limit, text]) => [limit, Number(text)]),
   );
 }

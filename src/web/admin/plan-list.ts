@@ -1,5 +1,6 @@
+import { LIMIT_NAMES, PLAN_LIMITS } from "../../plan-limits.ts";
 import { openDialog } from "../accounts/dialog.ts";
-import { formatBytes, formatCount, formatLimit, formatRate } from "../accounts/format.ts";
+import { formatCount, formatLimit } from "../accounts/format.ts";
 import type { PlanSummary } from "../accounts/messages.ts";
 import { drawTable } from "../accounts/table.ts";
 import { make, visuallyHidden } from "../site/elements.ts";
@@ -12,11 +13,11 @@ export function drawPlans(plans: readonly PlanSummary[], onChange: () => Promise
     "Plans",
     [
       { title: "Name", cell: ({ plan }) => make("strong", {}, plan.name) },
-      { title: "Requests", cell: ({ plan }) => formatRate(plan) },
-      { title: "Per month", isNumber: true, cell: ({ plan }) => formatLimit(plan.requestsPerMonth) },
-      { title: "Image size", cell: ({ plan }) => formatBytes(plan.maxImageBytes) },
-      { title: "Galleries", isNumber: true, cell: ({ plan }) => formatLimit(plan.maxGalleries) },
-      { title: "Faces in each", isNumber: true, cell: ({ plan }) => formatLimit(plan.maxGalleryFaces) },
+      ...LIMIT_NAMES.map((name) => ({
+        title: PLAN_LIMITS[name].title,
+        isNumber: true,
+        cell: ({ plan }: PlanSummary) => formatLimit(plan, name),
+      })),
       { title: "Users", isNumber: true, cell: ({ userCount }) => formatCount(userCount) },
       { title: "", cell: (summary) => planButtons(summary, onChange) },
     ],

@@ -11,76 +11,6 @@ export const FIRST_GENERATION_CONFIDENCE_DECIMALS = 5;
 /** Decimals of a gender confidence, without trailing zeros. */
 const GENDER_CONFIDENCE_DECIMALS = 4;
 
-/** The texts of the original service. */
-const TEXTS = {
-  details: "Please provide all necessary details",
-  limit: "Api request limit over",
-  plan: "Plan expired Please recharge to continue",
-  image: "Invalid Image",
-  process: "Unable to process",
-} as const;
-
-/** The text of each kind of error. Kinds that the original service did not have get its nearest text. */
-export const FIRST_GENERATION_TEXTS: Readonly<Record<ErrorKind, string>> = {
-  badRequest: TEXTS.details,
-  badBox: TEXTS.details,
-  unreadableImage: TEXTS.image,
-  unsupportedFormat: TEXTS.image,
-  imageTooLarge: TEXTS.image,
-  urlUnreachable: TEXTS.image,
-  urlRefused: TEXTS.image,
-  urlTooSlow: TEXTS.image,
-  urlFailed: TEXTS.image,
-  requestTooLarge: TEXTS.image,
-  headersTooLarge: TEXTS.details,
-  unsupportedEncoding: TEXTS.details,
-  modelMismatch: TEXTS.process,
-  noFace: TEXTS.process,
-  noFaceInBox: TEXTS.process,
-  // The spec fixes these texts (section 7).
-  faceTooSmall: ERRORS.faceTooSmall.text,
-  lowIllumination: ERRORS.lowIllumination.text,
-  incorrectPose: ERRORS.incorrectPose.text,
-  // Only enrolment in galleries has this error.
-  lowQuality: TEXTS.process,
-  noUserId: TEXTS.details,
-  unknownUser: TEXTS.details,
-  noSubscription: TEXTS.plan,
-  quotaSpent: TEXTS.limit,
-  tooManyRequests: TEXTS.limit,
-  tooManyInFlight: TEXTS.limit,
-  noAdminKey: TEXTS.details,
-  crossOrigin: TEXTS.details,
-  noSuchPath: TEXTS.details,
-  wrongMethod: TEXTS.details,
-  internal: TEXTS.process,
-  overloaded: TEXTS.process,
-  draining: TEXTS.process,
-  deadlinePassed: TEXTS.process,
-  requestTooSlow: TEXTS.details,
-  accountsUnavailable: TEXTS.process,
-  // Only the typed API has galleries and accounts.
-  galleriesUnavailable: TEXTS.process,
-  galleryNotFound: TEXTS.process,
-  personNotFound: TEXTS.process,
-  faceNotFound: TEXTS.process,
-  galleryExists: TEXTS.process,
-  tooManyGalleries: TEXTS.process,
-  tooManyFaces: TEXTS.process,
-  tooManyFacesOfPerson: TEXTS.process,
-  galleryTooLarge: TEXTS.process,
-  galleryLoading: TEXTS.process,
-  userNotFound: TEXTS.process,
-  planNotFound: TEXTS.process,
-  keyNotFound: TEXTS.process,
-  userExists: TEXTS.process,
-  planExists: TEXTS.process,
-  certificateTaken: TEXTS.process,
-  planInUse: TEXTS.process,
-  tooManyKeys: TEXTS.process,
-  keyInUse: TEXTS.process,
-};
-
 /** Whether a request was sent by a program of the first generation. The value of the header is not checked. */
 export function isFirstGeneration(headers: { readonly [name: string]: unknown }): boolean {
   return headers.user_key !== undefined;
@@ -88,7 +18,7 @@ export function isFirstGeneration(headers: { readonly [name: string]: unknown })
 
 /** Returns the body of an error. */
 export function firstGenerationError(kind: ErrorKind): JsonObject {
-  return { error: FIRST_GENERATION_TEXTS[kind] };
+  return { error: ERRORS[kind].firstGenerationText };
 }
 
 type Methods = typeof FaceService.method;

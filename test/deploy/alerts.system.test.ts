@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { ERROR_KINDS, reasonFromKind } from "../../src/service/error-table.ts";
 import { readMarkdown, sectionUnder } from "../support/markdown.ts";
 import { findTools } from "../support/tools.ts";
 
@@ -44,7 +44,7 @@ test("every alert links to its own section of the runbooks, and every such secti
 });
 
 test("alerts select only existing error reasons", () => {
-  const known = ["ok", ...(Object.keys(ERRORS) as ErrorKind[]).map(reasonFromKind)];
+  const known = ["ok", ...ERROR_KINDS.map(reasonFromKind)];
   const named = [...rules.matchAll(/(?:reason|outcome)=~?"([^"]+)"/g)].flatMap(([, names]) =>
     names!.split("|"),
   );

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import {
@@ -17,33 +16,16 @@ import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
-import { FIRST_GENERATION_TEXTS } from "../../src/service/first-generation.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-messages.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { errorFiles } from "../../tools/errors/error-files.ts";
 import { HEADERS } from "../../tools/openapi/headers.ts";
 import { codeBlocks, readMarkdown, sectionUnder, tableRows } from "../support/markdown.ts";
 
-test("docs/errors.md lists every error as the error table has it", () => {
-  const rows = Object.entries(ERRORS).map(([kind, { code, grpc, http, retryable, text }]) => [
-    reasonFromKind(kind as ErrorKind),
-    code,
-    Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
-    String(http),
-    retryable ? "yes" : "no",
-    text,
-  ]);
-  expect(tableRows(sectionUnder(readMarkdown("docs/errors.md"), "All errors"))).toEqual(rows);
-});
-
-test("docs/legacy.md lists the text of every error in the first generation", () => {
-  const texts = new Map<string, string[]>();
-  for (const [kind, text] of Object.entries(FIRST_GENERATION_TEXTS))
-    texts.set(text, [...(texts.get(text) ?? []), reasonFromKind(kind as ErrorKind)]);
-  const rows = [...texts].map(([text, reasons]) => [text, reasons.join(", ")]);
-  expect(tableRows(sectionUnder(readMarkdown("docs/legacy.md"), "First generation"), 1)).toEqual(rows);
+test.each(Object.entries(errorFiles()))("%s has what the error table says", (path, content) => {
+  expect(readMarkdown(path), 'Run "npm run generate".').toBe(content);
 });
 
 test("docs/settings.md lists every variable with its default", () => {

@@ -9,21 +9,31 @@ import {
 import { FaceError } from "../../src/core/index.ts";
 import { FetchError } from "../../src/fetch/fetch-error.ts";
 import { connectErrorFrom, httpErrorFrom } from "../../src/service/error-responses.ts";
-import { ERRORS, type ErrorKind, kindFromReason, reasonFromKind } from "../../src/service/error-table.ts";
+import {
+  ERROR_KINDS,
+  ERRORS,
+  type ErrorKind,
+  kindFromReason,
+  reasonFromKind,
+} from "../../src/service/error-table.ts";
 import { ServiceError, serviceErrorFrom } from "../../src/service/service-error.ts";
 import { QueueError } from "../../src/workers/pool.ts";
 
-const KINDS = Object.keys(ERRORS) as ErrorKind[];
-
 describe("the error table", () => {
   test("gives every kind its own code of four digits", () => {
-    const codes = KINDS.map((kind) => ERRORS[kind].code);
-    expect(new Set(codes).size).toBe(KINDS.length);
+    const codes = ERROR_KINDS.map((kind) => ERRORS[kind].code);
+    expect(new Set(codes).size).toBe(ERROR_KINDS.length);
     for (const code of codes) expect(code).toMatch(/^\d{4}$/);
+    expect(codes).toEqual(codes.toSorted());
+  });
+
+  test("names operations for every kind except those of unknown paths", () => {
+    const others = ERROR_KINDS.filter((kind) => ERRORS[kind].operations.length === 0);
+    expect(others).toEqual(["noSuchPath", "wrongMethod"]);
   });
 
   test("converts every kind to a reason and back", () => {
-    for (const kind of KINDS) expect(kindFromReason(reasonFromKind(kind))).toBe(kind);
+    for (const kind of ERROR_KINDS) expect(kindFromReason(reasonFromKind(kind))).toBe(kind);
     expect(kindFromReason("NO_SUCH_REASON")).toBeUndefined();
   });
 
@@ -81,7 +91,7 @@ describe("the error table", () => {
     expect(rpc.metadata.get("retry-after")).toBe(retryable ? "1" : null);
   });
 
-  test.each(KINDS)("%s has a text that grpc-js shows unchanged", (kind) => {
+  test.each(ERROR_KINDS)("%s has a text that grpc-js shows unchanged", (kind) => {
     expect(ERRORS[kind].text).toMatch(/^[A-Z][\w .'-]+$/);
   });
 });
@@ -168,7 +178,7 @@ describe("an error over gRPC", () => {
     expect(error.metadata.get("grpc-retry-pushback-ms")).toBe("-1");
   });
 
-  test.each(KINDS)("%s has RetryInfo, pushback and QuotaFailure only if they apply", (kind) => {
+  test.each(ERROR_KINDS)("%s has RetryInfo, pushback and QuotaFailure only if they apply", (kind) => {
     const { grpc, retryable, quota } = ERRORS[kind];
     const error = connectErrorFrom(new ServiceError(kind));
     const hasPushback = grpc === Code.Unavailable || grpc === Code.ResourceExhausted;

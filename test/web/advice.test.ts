@@ -1,42 +1,50 @@
-import { expect, test } from "vitest";
-import {
-  ERRORS,
-  type ErrorKind,
-  isAccountError,
-  isGalleryError,
-  reasonFromKind,
-} from "../../src/service/error-table.ts";
-import { TITLES } from "../../src/web/galleries/advice.ts";
-import { ADVICE, titleOf } from "../../src/web/playground/advice.ts";
-
-/** The errors of the playground: it calls only face.v1, which knows neither embeddings nor galleries. */
-const KINDS = (Object.keys(ERRORS) as ErrorKind[]).filter(
-  (kind) => kind !== "modelMismatch" && !isGalleryError(kind) && !isAccountError(kind),
-);
+import { describe, expect, test } from "vitest";
+import { ERROR_KINDS, ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { errorText } from "../../src/web/galleries/advice.ts";
+import { adviceFor, titleOf } from "../../src/web/playground/advice.ts";
+import { RequestError } from "../../src/web/site/request-error.ts";
 
 /** Words that a visitor of the pages need not know. */
 const TECHNICAL =
   /header|\bkey\b|token|body|encoding|deadline|bounding|method|path|malformed|internal|x-api/i;
 
-test("every error code has advice, with the same retry flag as the error table", () => {
-  const expected = KINDS.map((kind) => [ERRORS[kind].code, ERRORS[kind].retryable]);
-  const actual = Object.entries(ADVICE).map(([code, { retry }]) => [code, retry]);
-  expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
+describe("the playground", () => {
+  /** It calls only face.v1, which knows no embeddings. */
+  const kinds = ERROR_KINDS.filter((kind) => {
+    const { operations } = ERRORS[kind];
+    return kind !== "modelMismatch" && (operations.length === 0 || operations.includes("FaceService"));
+  });
+
+  test.each(kinds.map((kind) => [reasonFromKind(kind), ERRORS[kind]] as const))(
+    "has advice and a plain title for %s",
+    (_, { code, text, retryable, playground }) => {
+      const title = titleOf({ code, message: text });
+      expect(title).toBe(playground?.title ?? text);
+      expect(title).not.toMatch(TECHNICAL);
+      expect(title.length).toBeLessThan(60);
+      const advice = adviceFor({ code });
+      expect(advice).toMatchObject({ text: playground?.text, retry: retryable });
+      // The advice goes on from the title instead of repeating it.
+      expect(advice.text).not.toContain(title);
+    },
+  );
 });
 
-test.each(KINDS.map((kind) => [reasonFromKind(kind), ERRORS[kind]] as const))(
-  "%s has a plain title in the playground",
-  (_, { code, text }) => {
-    const title = titleOf({ code, message: text });
-    expect(title).not.toMatch(TECHNICAL);
-    expect(title.length).toBeLessThan(60);
-    // The advice goes on from the title instead of repeating it.
-    expect(ADVICE[code]!.text).not.toContain(title);
-  },
-);
+describe("the galleries page", () => {
+  const textFor = (kind: ErrorKind) => {
+    const { code, text, retryable } = ERRORS[kind];
+    return errorText(new RequestError(text, { kind: "service", code, isRetryable: retryable }));
+  };
 
-test.each(["noUserId", "unknownUser"] as const)("the galleries page has a plain title for %s", (kind) => {
-  expect(ERRORS[kind].text).toMatch(TECHNICAL);
-  expect(TITLES[ERRORS[kind].code]).toMatch(/user id/);
-  expect(TITLES[ERRORS[kind].code]).not.toMatch(TECHNICAL);
+  test("has advice for every error that only galleries have", () => {
+    const own = ERROR_KINDS.filter((kind) => ERRORS[kind].code.startsWith("6"));
+    for (const kind of ["galleriesUnavailable" as const, ...own])
+      expect(textFor(kind)).toBe(`${ERRORS[kind].text} ${ERRORS[kind].galleries?.text}`);
+  });
+
+  test.each(["noUserId", "unknownUser"] as const)("has a plain title for %s", (kind) => {
+    expect(ERRORS[kind].text).toMatch(TECHNICAL);
+    expect(textFor(kind)).toMatch(/user id/);
+    expect(textFor(kind)).not.toMatch(TECHNICAL);
+  });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import { ERROR_KINDS, ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import { hasBrowser, openTab } from "../support/browser.ts";
 import { checkPage, overflowOf, SIZES, violationsOf } from "../support/page-checks.ts";
 import { sampleFile } from "../support/playground.ts";
@@ -70,7 +70,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
     const page = await open();
     for (const { operationId } of OPERATIONS)
       expect(await page.locator(`h3#${operationId}`).count(), operationId).toBe(1);
-    for (const kind of Object.keys(ERRORS) as ErrorKind[]) {
+    for (const kind of ERROR_KINDS) {
       const entry = page.locator(`#error-${reasonFromKind(kind)}`);
       expect(await entry.textContent()).toContain(ERRORS[kind].text);
     }

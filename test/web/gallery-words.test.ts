@@ -1,18 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ERRORS, type ErrorKind, isGalleryError } from "../../src/service/error-table.ts";
-import { ADVICE } from "../../src/web/galleries/advice.ts";
 import { isId, randomPersonId, suggestId } from "../../src/web/galleries/names.ts";
 import { shareText } from "../../src/web/site/rates.ts";
 
 describe("the galleries page", () => {
-  test("has advice for every error that only galleries have, and for no unknown one", () => {
-    const kinds = Object.keys(ERRORS) as ErrorKind[];
-    const own = kinds.filter(isGalleryError).map((kind) => ERRORS[kind].code);
-    expect(own.filter((code) => !(code in ADVICE))).toEqual([]);
-    const codes = kinds.map((kind) => ERRORS[kind].code);
-    expect(Object.keys(ADVICE).filter((code) => !codes.includes(code))).toEqual([]);
-  });
-
   test.each([
     ["Staff", "staff"],
     ["Café Zürich, 2. OG", "cafe-zurich-2-og"],

@@ -1,22 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ErrorKind } from "../../src/service/error-table.ts";
 import type { ServiceMetadata } from "./api-metadata.ts";
-import { describeError } from "./errors.ts";
 import { typedMetadata } from "./typed-metadata.ts";
-
-/** Errors of every request about accounts. */
-const COMMON_ERRORS: readonly ErrorKind[] = [
-  "badRequest",
-  "requestTooLarge",
-  "headersTooLarge",
-  "unsupportedEncoding",
-  "tooManyRequests",
-  "internal",
-  "draining",
-  "deadlinePassed",
-  "requestTooSlow",
-  "accountsUnavailable",
-];
 
 /** Creates the metadata of visage.v1.AccountService. */
 export function accountMetadata(): ServiceMetadata {
@@ -35,15 +19,6 @@ export function accountMetadata(): ServiceMetadata {
       ...["plan", "subscription", "quota"].map((field) => `visage.v1.GetAccountResponse.${field}`),
     ],
     optional: [],
-    errors: [
-      ...COMMON_ERRORS,
-      "noUserId" as const,
-      "unknownUser" as const,
-      "tooManyInFlight" as const,
-      "keyNotFound" as const,
-      "tooManyKeys" as const,
-      "keyInUse" as const,
-    ].map(describeError),
     responsePrefix: "V1Account",
     streamErrorStatuses: [],
   };
@@ -73,19 +48,6 @@ export function adminMetadata(): ServiceMetadata {
       ...["Get", "Create", "Update"].map((verb) => `visage.v1.${verb}UserResponse.user`),
       ...["Create", "Update"].map((verb) => `visage.v1.${verb}PlanResponse.plan`),
     ],
-    errors: [
-      ...COMMON_ERRORS,
-      "noAdminKey" as const,
-      "crossOrigin" as const,
-      "userNotFound" as const,
-      "planNotFound" as const,
-      "keyNotFound" as const,
-      "userExists" as const,
-      "planExists" as const,
-      "certificateTaken" as const,
-      "planInUse" as const,
-      "tooManyKeys" as const,
-    ].map(describeError),
     responsePrefix: "V1Admin",
     security: ["admin_key"],
   };

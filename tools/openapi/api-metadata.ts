@@ -1,4 +1,5 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import type { ErrorKind } from "../../src/service/error-table.ts";
 
 /** What the OpenAPI document has besides its services. */
 export interface DocumentMetadata {
@@ -39,13 +40,9 @@ export interface ServiceMetadata {
   readonly errorSchema: JsonObject;
   readonly errorSchemaName: string;
   /** Creates the response to a request that failed with this error. */
-  readonly errorExample: (error: ErrorDescription) => JsonObject;
-  /** The errors of its operations; those of all, if some have more. */
-  readonly errors: readonly ErrorDescription[];
-  /** The errors that a method has besides those of all. */
-  readonly moreErrors?: (method: DescMethod) => readonly ErrorDescription[];
+  readonly errorExample: (kind: ErrorKind) => JsonObject;
   /** The errors in the table of the error schema, which several services may share. */
-  readonly errorsOfSchema: readonly ErrorDescription[];
+  readonly errorsOfSchema: readonly ErrorKind[];
   /** The start of the names of its error responses. */
   readonly responsePrefix: string;
   /** The statuses of errors that end a stream before its first response. */
@@ -69,15 +66,6 @@ export interface RequestFormat {
 export interface ExampleCall {
   readonly request: JsonObject;
   readonly response: JsonObject;
-}
-
-/** One error that a request can end with. */
-export interface ErrorDescription {
-  readonly reason: string;
-  readonly code: string;
-  readonly http: number;
-  readonly retryable: boolean;
-  readonly text: string;
 }
 
 /** A response header. */

@@ -1,10 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { httpErrorFrom } from "../../src/service/error-responses.ts";
+import { ERROR_KINDS, ERRORS } from "../../src/service/error-table.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
+import { ServiceError } from "../../src/service/service-error.ts";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { BOX_FORMAT } from "./box-format.ts";
-import { ANALYSIS_ERROR_DESCRIPTIONS } from "./errors.ts";
+import { ERROR_ENVELOPE, errorsOf } from "./errors.ts";
 import { EXAMPLE_BOX, readExamples } from "./examples.ts";
-import { ERROR_ENVELOPE, errorExample } from "./face-errors.ts";
 import { HEADERS } from "./headers.ts";
 
 /** Creates the metadata of face.v1.FaceService. */
@@ -19,9 +21,10 @@ export function faceMetadata(): ServiceMetadata {
     examples: readExamples(),
     errorSchema: ERROR_ENVELOPE,
     errorSchemaName: "ErrorResponse",
-    errorExample,
-    errors: ANALYSIS_ERROR_DESCRIPTIONS,
-    errorsOfSchema: ANALYSIS_ERROR_DESCRIPTIONS,
+    errorExample: (kind) => httpErrorFrom(new ServiceError(kind)).body,
+    errorsOfSchema: ERROR_KINDS.filter(
+      (kind) => ERRORS[kind].operations.length === 0 || errorsOf("FaceService").includes(kind),
+    ),
     responsePrefix: "",
     streamErrorStatuses: [],
     headers: HEADERS,

@@ -1,7 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ServiceMetadata } from "./api-metadata.ts";
-import { describeError } from "./errors.ts";
-import { COMMON_ERRORS, OPERATION_ERRORS } from "./gallery-errors.ts";
 import { typedMetadata } from "./typed-metadata.ts";
 
 /** Creates the metadata of visage.v1.GalleryService, which shares messages and errors with FaceAnalysisService. */
@@ -11,8 +9,6 @@ export function galleryMetadata(): ServiceMetadata {
     ...shared,
     fields: { ...shared.fields, ...FIELDS },
     required: [...shared.required, ...REQUIRED],
-    errors: COMMON_ERRORS.map(describeError),
-    moreErrors: ({ name }) => OPERATION_ERRORS[name]!.map(describeError),
     // The other service has other errors for the same statuses.
     responsePrefix: "V1Gallery",
     streamErrorStatuses: [],

@@ -1,16 +1,11 @@
 import { STATUS_CODES } from "node:http";
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
-import { reasonFromKind } from "../../src/service/error-table.ts";
-import type { ErrorDescription, ServiceMetadata } from "./api-metadata.ts";
+import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
+import type { ServiceMetadata } from "./api-metadata.ts";
+import { errorsOf } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
 import { schemaRef } from "./messages.ts";
 import { JSON_LINES } from "./requests.ts";
-
-/** Errors of requests that reach no operation. */
-const REASONS_WITHOUT_OPERATION: readonly string[] = [
-  reasonFromKind("noSuchPath"),
-  reasonFromKind("wrongMethod"),
-];
 
 /** Describes the responses of a method, by status. The response of an export has lines, with the schema of one line. */
 export function methodResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
@@ -18,7 +13,7 @@ export function methodResponses(method: DescMethod, metadata: ServiceMetadata): 
     method.methodKind === "server_streaming"
       ? successResponse(method, metadata, JSON_LINES, EXPORTED_LINES)
       : successResponse(method, metadata, "application/json", "Success.");
-  return { 200: success, ...errorRefs(errorStatuses(method, metadata), metadata, method) };
+  return { 200: success, ...errorRefs(statusesOf(errorsOfMethod(method)), metadata, method) };
 }
 
 const EXPORTED_LINES =
@@ -62,18 +57,25 @@ function errorRefs(statuses: readonly number[], metadata: ServiceMetadata, metho
 }
 
 /** Describes the error responses by name: those that all methods share, and those of methods with more errors. */
-export function errorResponses({ methods }: DescService, metadata: ServiceMetadata): JsonObject {
-  const responses = [undefined, ...methods].map((method) => errorResponsesOf(method, metadata));
-  return Object.assign({}, ...responses);
+export function errorResponses(service: DescService, metadata: ServiceMetadata): JsonObject {
+  const shared = responsesTo(errorsOf(service.name), metadata);
+  return Object.assign(
+    shared,
+    ...service.methods.map((method) => responsesTo(errorsOfMethod(method), metadata, method)),
+  );
 }
 
-function errorResponsesOf(method: DescMethod | undefined, metadata: ServiceMetadata): JsonObject {
+function responsesTo(
+  kinds: readonly ErrorKind[],
+  metadata: ServiceMetadata,
+  method?: DescMethod,
+): JsonObject {
   return Object.fromEntries(
-    errorStatuses(method, metadata).map((status) => {
-      const errors = operationErrors(method, metadata).filter(({ http }) => http === status);
-      const examples = errors.map((error) => [
-        error.reason,
-        { summary: error.text, value: metadata.errorExample(error) },
+    statusesOf(kinds).map((status) => {
+      const errors = kinds.filter((kind) => ERRORS[kind].http === status);
+      const examples = errors.map((kind) => [
+        reasonFromKind(kind),
+        { summary: ERRORS[kind].text, value: metadata.errorExample(kind) },
       ]);
       return [
         responseName(status, metadata, method),
@@ -125,33 +127,29 @@ function headerRefs({ headers }: ServiceMetadata, status: number, method?: DescM
   );
 }
 
-function errorStatuses(method: DescMethod | undefined, metadata: ServiceMetadata): number[] {
-  const statuses = operationErrors(method, metadata).map(({ http }) => http);
-  return [...new Set(statuses)].toSorted((a, b) => a - b);
+function errorsOfMethod({ parent, localName }: DescMethod): readonly ErrorKind[] {
+  return errorsOf(parent.name, localName);
 }
 
-/** The errors of a method, in the order of their codes; without a method, those that all methods share. */
-function operationErrors(
-  method: DescMethod | undefined,
-  { errors, moreErrors = () => [] }: ServiceMetadata,
-): readonly ErrorDescription[] {
-  return [...errors, ...(method ? moreErrors(method) : [])]
-    .filter(({ reason }) => !REASONS_WITHOUT_OPERATION.includes(reason))
-    .toSorted((one, other) => Number(one.code) - Number(other.code));
+function statusesOf(kinds: readonly ErrorKind[]): number[] {
+  return [...new Set(kinds.map((kind) => ERRORS[kind].http))].toSorted((a, b) => a - b);
 }
 
 /** Names the response of a status, such as `TooManyRequests` for 429, or `V1EnrolFaceNotFound` of one method. */
-function responseName(status: number, metadata: ServiceMetadata, method?: DescMethod): string {
-  const { prefix, responsePrefix, moreErrors } = metadata;
-  const hasMore = method && moreErrors?.(method).some(({ http }) => http === status);
+function responseName(
+  status: number,
+  { prefix, responsePrefix }: ServiceMetadata,
+  method?: DescMethod,
+): string {
+  const isOwn = method && errorsOf(method.localName).some((kind) => ERRORS[kind].http === status);
   const name = STATUS_CODES[status]!.replaceAll(/[^A-Za-z]/g, "");
-  return (hasMore ? prefix + method.name : responsePrefix) + name;
+  return (isOwn ? prefix + method.name : responsePrefix) + name;
 }
 
-function errorTable(errors: readonly ErrorDescription[]): string {
-  const rows = errors.map(
-    ({ code, reason, http, retryable, text }) =>
-      `| ${code} | ${reason} | ${http} | ${retryable ? "yes" : "no"} | ${text} |`,
-  );
+function errorTable(kinds: readonly ErrorKind[]): string {
+  const rows = kinds.map((kind) => {
+    const { code, http, retryable, text } = ERRORS[kind];
+    return `| ${code} | ${reasonFromKind(kind)} | ${http} | ${retryable ? "yes" : "no"} | ${text} |`;
+  });
   return ["| code | reason | HTTP | retry | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 }

@@ -1,10 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { statusJsonFrom } from "../../src/service/error-responses.ts";
+import { ERROR_KINDS } from "../../src/service/error-table.ts";
+import { ServiceError } from "../../src/service/service-error.ts";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { BOX_FORMAT } from "./box-format.ts";
-import { ANALYSIS_ERROR_DESCRIPTIONS, ERROR_DESCRIPTIONS } from "./errors.ts";
+import { ERROR_STATUS } from "./errors.ts";
 import { readExamples } from "./examples.ts";
 import { HEADERS } from "./headers.ts";
-import { ERROR_STATUS, statusExample } from "./typed-errors.ts";
 
 /** Creates the metadata of visage.v1.FaceAnalysisService. */
 export function typedMetadata(): ServiceMetadata {
@@ -20,10 +22,9 @@ export function typedMetadata(): ServiceMetadata {
     examples: readExamples(),
     errorSchema: ERROR_STATUS,
     errorSchemaName: "Status",
-    errorExample: statusExample,
-    errors: ANALYSIS_ERROR_DESCRIPTIONS,
-    // GalleryService has the same schema.
-    errorsOfSchema: ERROR_DESCRIPTIONS,
+    errorExample: (kind) => statusJsonFrom(new ServiceError(kind)),
+    // All services of visage.v1 have the same schema.
+    errorsOfSchema: ERROR_KINDS,
     responsePrefix: "V1",
     streamErrorStatuses: [400, 401, 402, 415, 429, 431, 500, 503],
     headers: HEADERS,

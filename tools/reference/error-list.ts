@@ -1,15 +1,13 @@
 import { Code } from "@connectrpc/connect";
-import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-table.ts";
-import { REMEDIES } from "./error-remedies.ts";
+import { ERROR_KINDS, ERRORS, reasonFromKind } from "../../src/service/error-table.ts";
 import { code, element, link } from "./html.ts";
 import { inlineToHtml } from "./markdown.ts";
 
 /** Every error of the error table with its cause and remedy. */
 export function errorList(): string {
-  const entries = (Object.keys(ERRORS) as ErrorKind[]).map((kind) => {
-    const { code: number, grpc, http, retryable, text } = ERRORS[kind];
+  const entries = ERROR_KINDS.map((kind) => {
+    const { code: number, grpc, http, retryable, text, cause, remedy } = ERRORS[kind];
     const reason = reasonFromKind(kind);
-    const { cause, remedy } = REMEDIES[kind];
     const facts = [
       `HTTP ${http}`,
       grpcName(grpc),
@@ -30,6 +28,6 @@ export function errorList(): string {
 }
 
 /** The name of a gRPC status as specifications write it. */
-function grpcName(grpc: Code): string {
+export function grpcName(grpc: Code): string {
   return Code[grpc].replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }

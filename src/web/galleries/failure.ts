@@ -1,13 +1,13 @@
 import { PhotoError } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
-import { ADVICE, TITLES } from "./advice.ts";
+import { errorText } from "./advice.ts";
 
-/** The codes of faces that are unsuited for recognition but can be enrolled nevertheless. */
-const QUALITY_CODES = ["3101", "3102", "3103", "3104"];
+/** The start of the codes of faces that are unsuited for recognition but can be enrolled nevertheless. */
+const QUALITY_CODES = "31";
 
 /** Whether a photo was rejected for its quality only. */
 export function isQualityFailure(error: unknown): boolean {
-  return error instanceof RequestError && QUALITY_CODES.includes(error.facts.code ?? "");
+  return error instanceof RequestError && error.facts.code?.startsWith(QUALITY_CODES) === true;
 }
 
 /** Whether the user cancelled. */
@@ -19,8 +19,5 @@ export function isCancelled(error: unknown): boolean {
 export function failureText(error: unknown): string {
   if (error instanceof PhotoError) return error.message;
   if (!(error instanceof RequestError)) throw error;
-  const { code = "" } = error.facts;
-  const advice = ADVICE[code];
-  const title = TITLES[code] ?? error.message;
-  return advice ? `${title} ${advice}` : title;
+  return errorText(error);
 }

@@ -1,0 +1,11 @@
+// Writes the files that come from the error table. `npm run generate` runs it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { errorFiles } from "./error-files.ts";
+
+for (const [path, text] of Object.entries(errorFiles())) {
+  const file = join(PACKAGE_ROOT, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

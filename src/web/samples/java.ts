@@ -1,105 +1,166 @@
-import { javaGalleryStatements } from "./java-galleries.ts";
+import { type SampleDestination, type SampleRequest, sampleOperation } from "./sample-request.ts";
 import {
-  analysisSetters,
-  call,
-  detection,
-  face,
-  float,
-  options,
-  photos,
-  pixelBox,
-  setter,
-  typedBox,
-} from "./java-syntax.ts";
-import {
-  type OperationId,
-  type SampleDestination,
-  type SampleRequest,
-  sampleOperation,
-} from "./sample-request.ts";
-import { boxesOf, boxOf, filesOf, isOn, numberOf, quote } from "./sdk-arguments.ts";
+  type Call,
+  isBox,
+  isOfGalleries,
+  optionsOf,
+  photoOf,
+  positionalArguments,
+  quote,
+  quotedFiles,
+  type SdkOption,
+  type Statements,
+} from "./sdk-call.ts";
 import { indent } from "./shell.ts";
 
-/** The statements of a sample, in which `visage` is the client. */
-type Statements = (request: SampleRequest) => readonly string[];
+const PHOTO = {
+  file: (path: string) => `ImageInput.ofFile(Path.of(${path}))`,
+  url: (url: string) => `ImageInput.ofUrl(URI.create(${url}))`,
+};
 
-const STATEMENTS: Partial<Record<OperationId, Statements>> = {
-  matchFaces: (request) => [
-    `var match = ${call(
-      "visage.matchFaces",
-      ...photos(request),
-      options(
-        setter("setBboxes1", pixelBox(boxOf(request, 0))),
-        setter("setBboxes2", pixelBox(boxOf(request, 1))),
-        detection(request),
-      ),
-    )};`,
+const STATEMENTS: Statements = {
+  matchFaces: (call) => [
+    `var match = ${call("matchFaces")};`,
     'System.out.println(match.isMatch() + " " + match.distance());',
   ],
-  getImageAttr: (request) => [
-    `var attributes = ${call(
-      "visage.getImageAttr",
-      ...photos(request),
-      options(
-        ...(boxesOf(request) ?? []).map((box) => setter("addBboxes", pixelBox(box))),
-        detection(request),
-      ),
-    )};`,
+  getImageAttr: (call) => [
+    `var attributes = ${call("getImageAttr")};`,
     "for (var face : attributes.faces()) {",
     '  System.out.println(face.age() + " " + face.gender());',
     "}",
   ],
-  getFaceVec: (request) => [
-    `var template = ${call(
-      "visage.getFaceVec",
-      ...photos(request),
-      options(
-        setter("setBboxes", pixelBox(boxOf(request))),
-        isOn(request, "quality") && "setQuality(true)",
-        detection(request),
-      ),
-    )};`,
+  getFaceVec: (call) => [
+    `var template = ${call("getFaceVec")};`,
     'System.out.println(template.model() + " " + template.vector().length);',
   ],
-  v1AnalyzeImage: (request) => [
-    `var analysis = ${call(
-      "visage.analyzeImage",
-      ...photos(request),
-      options(
-        ...analysisSetters(request),
-        ...(boxesOf(request) ?? []).map((box) => setter("addBoxes", typedBox(box))),
-      ),
-    )};`,
+  v1AnalyzeImage: (call) => [
+    `var analysis = ${call("analyzeImage")};`,
     "for (var face : analysis.getFacesList()) {",
     "  System.out.println(face.getBox());",
     "}",
   ],
-  v1AnalyzeImages: (request) => [
-    `var images = Stream.of(${filesOf(request).map(quote).join(", ")})`,
+  v1AnalyzeImages: (call, request) => [
+    `var images = Stream.of(${quotedFiles(request)})`,
     "    .map(name -> new StreamImage<>(name, ImageInput.ofFile(Path.of(name))))",
     "    .toList();",
-    `try (var results = ${call("visage.analyzeImages", "images", options(...analysisSetters(request)))}) {`,
+    `try (var results = ${call("analyzeImages", "images")}) {`,
     "  for (var result : results) {",
     '    result.response().ifPresent(response -> System.out.println(result.key() + " " + response.getFacesCount()));',
     '    result.error().ifPresent(error -> System.out.println(result.key() + " " + error.reason()));',
     "  }",
     "}",
   ],
-  v1CompareFaces: (request) => [
+  v1CompareFaces: (call, request) => [
     `var source = ${face(request, 0)};`,
     `var target = ${face(request, 1)};`,
-    `var comparison = ${call(
-      "visage.compareFaces",
-      "source",
-      "target",
-      options(setter("setMaxFalseMatchRate", float(numberOf(request, "maxFalseMatchRate")))),
-    )};`,
+    `var comparison = ${call("compareFaces", "source", "target")};`,
     "for (var match : comparison.getMatchesList()) {",
     '  System.out.println(match.getMatched() + " " + match.getDistance());',
     "}",
   ],
-  ...javaGalleryStatements,
+  v1CreateGallery: (call) => [
+    `var gallery = ${call("create")};`,
+    'System.out.println(gallery.getGalleryId() + " " + gallery.getModel());',
+  ],
+  v1ListGalleries: (call) => [
+    `for (var gallery : ${call("list")}) {`,
+    '  System.out.println(gallery.getGalleryId() + " " + gallery.getPeopleCount());',
+    "}",
+  ],
+  v1GetGallery: (call) => [
+    `var gallery = ${call("get")};`,
+    'System.out.println(gallery.getDisplayName() + " " + gallery.getPeopleCount());',
+  ],
+  v1UpdateGallery: (call) => [
+    `var gallery = ${call("update")};`,
+    "System.out.println(gallery.getDisplayName());",
+  ],
+  v1DeleteGallery: (call) => [`${call("delete")};`],
+  v1EnrolFace: (call, request) => [
+    `var face = ${face(request, 0)};`,
+    `var enrolled = ${call("enrolFace", "face")};`,
+    "System.out.println(enrolled.getFaceId());",
+  ],
+  v1ListPeople: (call) => [
+    `for (var person : ${call("listPeople")}) {`,
+    '  System.out.println(person.getPersonId() + " " + person.getDisplayName());',
+    "}",
+  ],
+  v1GetPerson: (call) => [
+    `var person = ${call("getPerson")};`,
+    'System.out.println(person.getDisplayName() + " " + person.getFacesCount());',
+  ],
+  v1UpdatePerson: (call) => [
+    `var person = ${call("updatePerson")};`,
+    "System.out.println(person.getDisplayName());",
+  ],
+  v1DeletePerson: (call) => [`${call("deletePerson")};`],
+  v1DeleteFace: (call) => [`${call("deleteFace")};`],
+  v1IdentifyFaces: (call, request) => [
+    `var face = ${face(request, 0)};`,
+    `var result = ${call("identify", "face")};`,
+    "for (var found : result.getFacesList()) {",
+    "  System.out.println(found.getMatchesList());",
+    "}",
+  ],
+  v1ExportGallery: (call) => [
+    `try (var faces = ${call("export")}) {`,
+    '  for (var face : faces) System.out.println(face.personId() + " " + face.faceId());',
+    "}",
+  ],
+  v1ImportFaces: (call) => [
+    `try (var faces = ${call("export")}) {`,
+    `  System.out.println(${call("importFaces", "faces")}.getFaceCount());`,
+    "}",
+  ],
 };
+
+function callOf(request: SampleRequest): Call {
+  const client = isOfGalleries(request) ? "visage.galleries()" : "visage";
+  const options = optionsArgument(request);
+  return (method, ...args) =>
+    `${client}.${method}(${[...positionalArguments(request, args, PHOTO), ...options].join(", ")})`;
+}
+
+/** A function that sets the options, if there are any. */
+function optionsArgument(request: SampleRequest): string[] {
+  const options = optionsOf(request);
+  // The only option that the client takes as an argument of its own.
+  if (request.operation === "v1UpdatePerson") return options.map(({ value }) => JSON.stringify(value));
+  const setters = options.flatMap((option) => settersOf(option, request));
+  return setters.length > 0 ? [`request -> request.${setters.join(".")}`] : [];
+}
+
+const FLOATS = ["maxDistance", "maxFalseMatchRate"];
+
+/** Writes the setters of an option. The box of an operation with faces belongs to its face. */
+function settersOf({ name, value }: SdkOption, { operation }: SampleRequest): string[] {
+  const isTyped = operation.startsWith("v1");
+  if (name === "detect") return ["setFaceDet(false)"];
+  if (isBox(value))
+    return isTyped ? [] : [`set${name.replace("box", "Bboxes")}(${boxBuilder(value, isTyped)})`];
+  if (typeof value === "object")
+    return value.map((item) =>
+      isBox(item)
+        ? `add${isTyped ? "Boxes" : "Bboxes"}(${boxBuilder(item, isTyped)})`
+        : `addFeatures(Feature.FEATURE_${String(item).toUpperCase()})`,
+    );
+  const suffix = FLOATS.includes(name) ? "f" : "";
+  return [`set${name.charAt(0).toUpperCase() + name.slice(1)}(${JSON.stringify(value)}${suffix})`];
+}
+
+function boxBuilder(corners: readonly number[], isTyped: boolean): string {
+  const [x1, y1, x2, y2] = corners.map((value) => (isTyped ? `${value}f` : Math.round(value)));
+  return `BoundingBox.newBuilder().setX1(${x1}).setY1(${y1}).setX2(${x2}).setY2(${y2})`;
+}
+
+/** Writes the face in an image of the request. */
+function face({ images = [] }: SampleRequest, index: number): string {
+  const image = images[index]!;
+  const [box] = image.boxes ?? [];
+  const photo = photoOf(image, PHOTO);
+  return `FaceInput.of(${photo}${box ? `, ${boxBuilder(box, true)}.build()` : ""})`;
+}
 
 /** Imports by the text in the code that needs them. */
 const IMPORTS: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -120,7 +181,7 @@ export function javaClassName({ operation }: SampleRequest): string {
 
 /** Writes a request as a program that uses the Java client. Undefined if the client lacks the operation. */
 export function javaSample(request: SampleRequest, { address, key }: SampleDestination): string | undefined {
-  const statements = STATEMENTS[request.operation]?.(request);
+  const statements = STATEMENTS[request.operation]?.(callOf(request), request);
   if (statements === undefined) return undefined;
   const apiKey = key === undefined ? 'System.getenv("VISAGE_KEY")' : quote(key);
   const code = [

@@ -1,69 +1,103 @@
-import { pythonGalleryStatements } from "./python-galleries.ts";
-import { analysisOptions, box, boxes, call, detection, named, photos } from "./python-syntax.ts";
-import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
-import { boxOf, isOn, numberOf, present, quote } from "./sdk-arguments.ts";
+import type { SampleDestination, SampleRequest } from "./sample-request.ts";
+import {
+  type Call,
+  isBox,
+  isOfGalleries,
+  type OptionValue,
+  optionsOf,
+  positionalArguments,
+  present,
+  quote,
+  type Statements,
+} from "./sdk-call.ts";
 import { indent } from "./shell.ts";
 
-/** The statements of a sample, in which `client` is the client. */
-type Statements = (request: SampleRequest) => readonly string[];
+const PHOTO = { file: (path: string) => `Path(${path})`, url: (url: string) => `Url(${url})` };
 
-const STATEMENTS: Partial<Record<OperationId, Statements>> = {
-  matchFaces: (request) => [
-    `match = ${call(
-      "client.match_faces",
-      ...photos(request),
-      named("box_1", box(boxOf(request, 0))),
-      named("box_2", box(boxOf(request, 1))),
-      detection(request),
-    )}`,
-    "print(match.is_match, match.distance)",
-  ],
-  getImageAttr: (request) => [
-    `attributes = ${call("client.get_image_attr", ...photos(request), boxes(request), detection(request))}`,
+const STATEMENTS: Statements = {
+  matchFaces: (call) => [`match = ${call("match_faces")}`, "print(match.is_match, match.distance)"],
+  getImageAttr: (call) => [
+    `attributes = ${call("get_image_attr")}`,
     "for face in attributes.faces:",
     "    print(face.box, face.age, face.gender)",
   ],
-  getFaceVec: (request) => [
-    `template = ${call(
-      "client.get_face_vec",
-      ...photos(request),
-      named("box", box(boxOf(request))),
-      isOn(request, "quality") && "quality=True",
-      detection(request),
-    )}`,
-    "print(template.model, len(template.vector))",
-  ],
-  v1AnalyzeImage: (request) => [
-    `analysis = ${call("client.analyze_image", ...photos(request), ...analysisOptions(request), boxes(request))}`,
+  getFaceVec: (call) => [`template = ${call("get_face_vec")}`, "print(template.model, len(template.vector))"],
+  v1AnalyzeImage: (call) => [
+    `analysis = ${call("analyze_image")}`,
     "for face in analysis.faces:",
     "    print(face.box, face.pose, face.quality)",
   ],
-  v1AnalyzeImages: (request) => [
-    `photos = [${photos(request).join(", ")}]`,
-    `results = ${call("client.analyze_images", "((photo.name, photo) for photo in photos)", ...analysisOptions(request))}`,
+  v1AnalyzeImages: (call, request) => [
+    `photos = [${positionalArguments(request, [], PHOTO).join(", ")}]`,
+    `results = ${call("analyze_images", "((photo.name, photo) for photo in photos)")}`,
     "for result in results:",
     "    print(result.key, result.error or len(result.response.faces))",
   ],
-  v1CompareFaces: (request) => [
-    `comparison = ${call(
-      "client.compare_faces",
-      ...photos(request),
-      named("source_box", box(boxOf(request, 0))),
-      named("target_box", box(boxOf(request, 1))),
-      named("max_false_match_rate", numberOf(request, "maxFalseMatchRate")),
-    )}`,
+  v1CompareFaces: (call) => [
+    `comparison = ${call("compare_faces")}`,
     "for match in comparison.matches:",
     "    print(match.matched, match.distance)",
   ],
-  ...pythonGalleryStatements,
+  v1CreateGallery: (call) => [`gallery = ${call("create")}`, "print(gallery.gallery_id, gallery.model)"],
+  v1ListGalleries: (call) => [
+    `for gallery in ${call("list")}:`,
+    "    print(gallery.gallery_id, gallery.people_count)",
+  ],
+  v1GetGallery: (call) => [`gallery = ${call("get")}`, "print(gallery.display_name, gallery.people_count)"],
+  v1UpdateGallery: (call) => [`gallery = ${call("update")}`, "print(gallery.display_name)"],
+  v1DeleteGallery: (call) => [call("delete")],
+  v1EnrolFace: (call) => [`enrolled = ${call("enrol_face")}`, "print(enrolled.face_id, enrolled.box)"],
+  v1ListPeople: (call) => [
+    `for person in ${call("list_people")}:`,
+    "    print(person.person_id, person.display_name)",
+  ],
+  v1GetPerson: (call) => [
+    `person = ${call("get_person")}`,
+    "print(person.display_name, [face.face_id for face in person.faces])",
+  ],
+  v1UpdatePerson: (call) => [`person = ${call("update_person")}`, "print(person.display_name)"],
+  v1DeletePerson: (call) => [call("delete_person")],
+  v1DeleteFace: (call) => [call("delete_face")],
+  v1IdentifyFaces: (call) => [
+    `result = ${call("identify")}`,
+    "for face in result.faces:",
+    "    print(face.box, [(match.person_id, match.distance) for match in face.matches])",
+  ],
+  v1ExportGallery: (call) => [
+    `with ${call("export")} as faces:`,
+    "    for face in faces:",
+    "        print(face.person_id, face.face_id)",
+  ],
+  v1ImportFaces: (call) => [
+    `with ${call("export")} as faces:`,
+    `    result = ${call("import_faces", "faces")}`,
+    "print(result.face_count)",
+  ],
 };
+
+function callOf(request: SampleRequest): Call {
+  const client = isOfGalleries(request) ? "client.galleries" : "client";
+  const options = optionsOf(request).map(({ name, value }) => {
+    const snakeCase = name.replaceAll(/[A-Z\d]/g, (letter) => `_${letter.toLowerCase()}`);
+    return `${snakeCase}=${literal(value)}`;
+  });
+  return (method, ...args) =>
+    `${client}.${method}(${[...positionalArguments(request, args, PHOTO), ...options].join(", ")})`;
+}
+
+function literal(value: OptionValue): string {
+  if (isBox(value)) return `Box(${value.join(", ")})`;
+  if (typeof value === "object") return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return JSON.stringify(value);
+}
 
 /** Writes a request as a Python program that uses `visage-client`. Undefined if the client lacks the operation. */
 export function pythonSample(
   request: SampleRequest,
   { address, key }: SampleDestination,
 ): string | undefined {
-  const statements = STATEMENTS[request.operation]?.(request).join("\n");
+  const statements = STATEMENTS[request.operation]?.(callOf(request), request).join("\n");
   if (statements === undefined) return undefined;
   const standard = present([
     key === undefined && "import os",

@@ -1,84 +1,112 @@
-import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
-import { boxOf, filesOf, isOn, numberOf, quote } from "./sdk-arguments.ts";
-import { typescriptGalleryStatements } from "./typescript-galleries.ts";
+import type { SampleDestination, SampleRequest } from "./sample-request.ts";
 import {
-  analysisOptions,
-  box,
-  boxes,
-  call,
-  detection,
-  member,
-  options,
-  photos,
-} from "./typescript-syntax.ts";
+  type Call,
+  isBox,
+  isOfGalleries,
+  type OptionValue,
+  optionsOf,
+  positionalArguments,
+  quote,
+  quotedFiles,
+  type Statements,
+} from "./sdk-call.ts";
 
-/** The statements of a sample, in which `visage` is the client. */
-type Statements = (request: SampleRequest) => readonly string[];
+const PHOTO = { file: (path: string) => `{ path: ${path} }`, url: (url: string) => `{ url: ${url} }` };
 
-const STATEMENTS: Partial<Record<OperationId, Statements>> = {
-  matchFaces: (request) => [
-    `const { isMatch, distance } = await ${call(
-      "visage.matchFaces",
-      ...photos(request),
-      options(
-        member("box1", box(boxOf(request, 0))),
-        member("box2", box(boxOf(request, 1))),
-        detection(request),
-      ),
-    )};`,
+const STATEMENTS: Statements = {
+  matchFaces: (call) => [
+    `const { isMatch, distance } = await ${call("matchFaces")};`,
     "console.log(isMatch, distance);",
   ],
-  getImageAttr: (request) => [
-    `const { faces } = await ${call("visage.getImageAttr", ...photos(request), options(boxes(request), detection(request)))};`,
+  getImageAttr: (call) => [
+    `const { faces } = await ${call("getImageAttr")};`,
     "for (const { box, age, gender } of faces) console.log(box, age, gender);",
   ],
-  getFaceVec: (request) => [
-    `const { model, vector } = await ${call(
-      "visage.getFaceVec",
-      ...photos(request),
-      options(
-        member("box", box(boxOf(request))),
-        isOn(request, "quality") && "quality: true",
-        detection(request),
-      ),
-    )};`,
+  getFaceVec: (call) => [
+    `const { model, vector } = await ${call("getFaceVec")};`,
     "console.log(model, vector.length);",
   ],
-  v1AnalyzeImage: (request) => [
-    `const { faces } = await ${call("visage.analyzeImage", ...photos(request), options(...analysisOptions(request), boxes(request)))};`,
+  v1AnalyzeImage: (call) => [
+    `const { faces } = await ${call("analyzeImage")};`,
     "for (const { box, pose, quality } of faces) console.log(box, pose, quality);",
   ],
-  v1AnalyzeImages: (request) => [
-    `const photos = [${filesOf(request).map(quote).join(", ")}];`,
-    `const results = ${call(
-      "visage.analyzeImages",
-      "photos.map((path) => ({ key: path, image: { path } }))",
-      options(...analysisOptions(request)),
-    )};`,
+  v1AnalyzeImages: (call, request) => [
+    `const photos = [${quotedFiles(request)}];`,
+    `const results = ${call("analyzeImages", "photos.map((path) => ({ key: path, image: { path } }))")};`,
     "for await (const { key, response, error } of results)",
     "  console.log(key, error ? error.message : response.faces.length);",
   ],
-  v1CompareFaces: (request) => [
-    `const { matches } = await ${call(
-      "visage.compareFaces",
-      ...photos(request),
-      options(
-        member("sourceBox", box(boxOf(request, 0))),
-        member("targetBox", box(boxOf(request, 1))),
-        member("maxFalseMatchRate", numberOf(request, "maxFalseMatchRate")),
-      ),
-    )};`,
+  v1CompareFaces: (call) => [
+    `const { matches } = await ${call("compareFaces")};`,
     "for (const { isMatch, distance } of matches) console.log(isMatch, distance);",
   ],
-  ...typescriptGalleryStatements,
+  v1CreateGallery: (call) => [
+    `const gallery = await ${call("create")};`,
+    "console.log(gallery.galleryId, gallery.model);",
+  ],
+  v1ListGalleries: (call) => [
+    `for await (const { galleryId, peopleCount } of ${call("list")})`,
+    "  console.log(galleryId, peopleCount);",
+  ],
+  v1GetGallery: (call) => [
+    `const gallery = await ${call("get")};`,
+    "console.log(gallery.displayName, gallery.peopleCount);",
+  ],
+  v1UpdateGallery: (call) => [
+    `const gallery = await ${call("update")};`,
+    "console.log(gallery.displayName);",
+  ],
+  v1DeleteGallery: (call) => [`await ${call("delete")};`],
+  v1EnrolFace: (call) => [`const { faceId, box } = await ${call("enrolFace")};`, "console.log(faceId, box);"],
+  v1ListPeople: (call) => [
+    `for await (const { personId, displayName } of ${call("listPeople")})`,
+    "  console.log(personId, displayName);",
+  ],
+  v1GetPerson: (call) => [
+    `const { displayName, faces } = await ${call("getPerson")};`,
+    "console.log(displayName, faces.length);",
+  ],
+  v1UpdatePerson: (call) => [
+    `const { displayName } = await ${call("updatePerson")};`,
+    "console.log(displayName);",
+  ],
+  v1DeletePerson: (call) => [`await ${call("deletePerson")};`],
+  v1DeleteFace: (call) => [`await ${call("deleteFace")};`],
+  v1IdentifyFaces: (call) => [
+    `const { faces } = await ${call("identify")};`,
+    "for (const { box, matches } of faces) console.log(box, matches);",
+  ],
+  v1ExportGallery: (call) => [
+    `for await (const { personId, faceId } of ${call("exportFaces")})`,
+    "  console.log(personId, faceId);",
+  ],
+  v1ImportFaces: (call) => [
+    `const faces = ${call("exportFaces")};`,
+    `const { faceCount } = await ${call("importFaces", "faces")};`,
+    "console.log(faceCount);",
+  ],
 };
+
+function callOf(request: SampleRequest): Call {
+  const client = isOfGalleries(request) ? "visage.galleries" : "visage";
+  const members = optionsOf(request).map(({ name, value }) => `${name}: ${literal(value)}`);
+  const options = members.length > 0 ? [`{ ${members.join(", ")} }`] : [];
+  return (method, ...args) =>
+    `${client}.${method}(${[...positionalArguments(request, args, PHOTO), ...options].join(", ")})`;
+}
+
+function literal(value: OptionValue): string {
+  if (isBox(value))
+    return `{ ${value.map((corner, i) => `${["x1", "y1", "x2", "y2"][i]}: ${corner}`).join(", ")} }`;
+  return typeof value === "object" ? `[${value.map(literal).join(", ")}]` : JSON.stringify(value);
+}
 
 /** Writes a request as a program that uses `@visage/client`. Undefined if the client lacks the operation. */
 export function typescriptSample(
   request: SampleRequest,
   { address, key }: SampleDestination,
 ): string | undefined {
-  const statements = STATEMENTS[request.operation]?.(request);
+  const statements = STATEMENTS[request.operation]?.(callOf(request), request);
   if (statements === undefined) return undefined;
   const apiKey = key === undefined ? "process.env.VISAGE_KEY" : quote(key);
   return [

@@ -1,8 +1,9 @@
 import { saveFile, saveText } from "../site/download.ts";
 import { byId, make, visuallyHidden } from "../site/elements.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
+import type { Photo } from "./photo.ts";
 import type { Outcome, Success } from "./send.ts";
-import type { Photo, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 interface Download {
   readonly label: string;

@@ -2,7 +2,7 @@ import { make, visuallyHidden } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
 import type { Face } from "./faces.ts";
 import { roundDown, roundUp } from "./measurements.ts";
-import type { Photo } from "./store.ts";
+import type { Photo } from "./photo.ts";
 
 /** Limits of the quality check (spec, 8). */
 const MIN_FACE_SIDE = 60;

@@ -1,7 +1,7 @@
 import { make, makeSvg } from "../site/elements.ts";
 import { describeFace, type Face, isSameFace } from "./faces.ts";
+import type { Photo } from "./photo.ts";
 import type { Point, Rectangle } from "./responses.ts";
-import type { Photo } from "./store.ts";
 
 /** Ranges of the 68 landmarks that form a line, and whether the line is closed. */
 const CONTOURS: readonly (readonly [from: number, to: number, isClosed: boolean])[] = [

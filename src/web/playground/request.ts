@@ -1,15 +1,24 @@
-import { OPERATIONS, type Operation } from "./operations.ts";
+import { OPERATIONS, type Operation, type OperationName } from "./operations.ts";
+import type { Photo, Slot } from "./photo.ts";
 import type { Rectangle } from "./responses.ts";
-import type { Photo, State } from "./store.ts";
 
-/** A request to the service. */
-export interface FaceRequest {
-  readonly operation: Operation;
-  readonly images: readonly RequestImage[];
+interface Options {
   readonly detect: boolean;
   readonly quality: boolean;
   /** Whether large photos are scaled down before they are sent. */
   readonly mayScale: boolean;
+}
+
+/** What the form contains. */
+export interface RequestForm extends Options {
+  readonly operation: OperationName;
+  readonly slots: readonly [Slot, Slot];
+}
+
+/** A request to the service. */
+export interface FaceRequest extends Options {
+  readonly operation: Operation;
+  readonly images: readonly RequestImage[];
 }
 
 /** One image of a request. Its photo is missing until the user adds one. */
@@ -23,7 +32,7 @@ export interface RequestImage {
 }
 
 /** Builds the request that the form describes. */
-export function requestFrom({ operation: name, slots, detect, quality, mayScale }: State): FaceRequest {
+export function requestFrom({ operation: name, slots, detect, quality, mayScale }: RequestForm): FaceRequest {
   const operation = OPERATIONS[name];
   const images = operation.images.map((fields, slot) => {
     const photo = slots[slot]?.photo;

@@ -1,5 +1,6 @@
+import type { SampleName } from "./photo.ts";
 import { cancelRun } from "./run.ts";
-import { hasSamples, type SampleName, samplesFor, showSamples } from "./samples.ts";
+import { hasSamples, samplesFor, showSamples } from "./samples.ts";
 import type { Store } from "./store.ts";
 
 /** Binds the buttons of the samples. `onShown` is called when the photos are in the slots. */

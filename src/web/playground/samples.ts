@@ -1,12 +1,10 @@
 import { closePhoto, openPhoto } from "../photos/open-photo.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
+import type { Photo, SampleName, Slot } from "./photo.ts";
 import { requestFrom } from "./request.ts";
-import { sampleResultFor } from "./sample-results.ts";
+import type { Envelope, ResponseData } from "./responses.ts";
 import type { Success } from "./send.ts";
-import type { Photo, Slot, Store } from "./store.ts";
-
-/** The names of the sample photos. */
-export type SampleName = "collins" | "collins-copy" | "hopper";
+import type { Store } from "./store.ts";
 
 /** Counts the reasons why samples that are still loading may be unwanted. */
 let generation = 0;
@@ -46,7 +44,7 @@ export async function showSamples(
   const fitting: OperationName = names.length > 1 ? "match_faces" : "get_image_attr";
   store.update({
     operation: fits ? operation : fitting,
-    slots: [slotWith(photos[0]), slotWith(photos[1])],
+    slots: [{ photo: photos[0]! }, photos[1] ? { photo: photos[1] } : {}],
     outcome: undefined,
   });
   return true;
@@ -58,8 +56,20 @@ export async function storedOutcome({ state }: Store): Promise<Success | undefin
   const names = request.images.map(({ photo }) => photo?.sample);
   const isDefault = state.detect && !request.quality && request.images.every(({ box }) => !box);
   if (!isDefault || names.some((name) => name === undefined)) return undefined;
-  const response = await sampleResultFor(state.operation, names as SampleName[]);
+  storedResults ??= fetchStoredResults();
+  const response = (await storedResults)[`${state.operation} ${names.join(" ")}`];
   return response && { isSuccess: true, isStored: true, request, response, httpStatus: 200, roundTripMs: 0 };
+}
+
+type StoredResults = Readonly<Record<string, Envelope<ResponseData>>>;
+
+let storedResults: Promise<StoredResults> | undefined;
+
+/** `npm run generate:samples` writes the file, and a test compares it with what the service answers. */
+async function fetchStoredResults(): Promise<StoredResults> {
+  const group = document.querySelector<HTMLElement>("[data-results-src]");
+  const response = await fetch(new URL(group?.dataset.resultsSrc ?? "", document.baseURI));
+  return response.json();
 }
 
 async function openSample(name: SampleName): Promise<Photo> {
@@ -67,8 +77,4 @@ async function openSample(name: SampleName): Promise<Photo> {
   const response = await fetch(new URL(thumbnail?.dataset.src ?? "", document.baseURI));
   const photo = await openPhoto(await response.blob(), `${name}.jpg`, undefined);
   return { ...photo, faces: [], sample: name };
-}
-
-function slotWith(photo: Photo | undefined): Slot {
-  return photo ? { photo } : {};
 }

@@ -6,9 +6,10 @@ import { hasCamera, takePhoto } from "./camera.ts";
 import { isSameFace } from "./faces.ts";
 import { OPERATIONS } from "./operations.ts";
 import { drawOverlay, markSelected } from "./overlay.ts";
+import type { Photo, Slot } from "./photo.ts";
 import type { PhotoLoader } from "./photo-loader.ts";
 import type { Rectangle } from "./responses.ts";
-import type { Photo, Slot, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import { mountZoom } from "./zoom.ts";
 
 /** What the buttons of a slot do. */

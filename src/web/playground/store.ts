@@ -1,37 +1,13 @@
-import type { OpenPhoto } from "../photos/open-photo.ts";
-import { type Face, isSameFace } from "./faces.ts";
-import type { OperationName } from "./operations.ts";
+import { isSameFace } from "./faces.ts";
+import type { Slot } from "./photo.ts";
+import type { RequestForm } from "./request.ts";
 import type { Rectangle } from "./responses.ts";
-import type { SampleName } from "./samples.ts";
 import type { Outcome } from "./send.ts";
 
-/** A photo that the user added. */
-export interface Photo extends OpenPhoto {
-  /** The address of a photo that the service fetches. The page displays a drawing, and the file is empty. */
-  readonly url?: string;
-  readonly faces: readonly Face[];
-  /** Set if it is a sample and not a photo of the user. */
-  readonly sample?: SampleName;
-  /** The box of the face that requests use, if the user selected one. */
-  readonly selectedBox?: Rectangle | undefined;
-}
-
-/** A place for a photo: empty, with a photo, or with the reason why a photo was rejected. */
-export interface Slot {
-  readonly photo?: Photo;
-  readonly problem?: string;
-}
-
 /** The state of the page. */
-export interface State {
+export interface State extends RequestForm {
   readonly userId: string;
   readonly isUserIdVisible: boolean;
-  readonly operation: OperationName;
-  readonly slots: readonly [Slot, Slot];
-  /** Whether large photos are scaled down before they are sent. */
-  readonly mayScale: boolean;
-  readonly detect: boolean;
-  readonly quality: boolean;
   /** Whether landmarks are drawn on the photos. */
   readonly hasLandmarks: boolean;
   /** Whether a request is in flight. */

@@ -1,4 +1,4 @@
-import type { Photo } from "./store.ts";
+import type { Photo } from "./photo.ts";
 
 const SIZE = { width: 480, height: 270 };
 

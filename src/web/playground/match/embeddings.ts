@@ -4,7 +4,8 @@ import { callService } from "../../site/request.ts";
 import { fetchServiceInfo } from "../../site/service-info.ts";
 import { type Analysis, type AnalyzedFace, scaleAnalysis } from "../batch/analysis.ts";
 import type { Face } from "../faces.ts";
-import type { Photo, State } from "../store.ts";
+import type { Photo } from "../photo.ts";
+import type { State } from "../store.ts";
 
 /** A face with its vector. */
 export interface EmbeddedFace {

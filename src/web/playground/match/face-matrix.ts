@@ -1,8 +1,8 @@
 import { make, visuallyHidden } from "../../site/elements.ts";
 import { drawThumbnail } from "../face-row.ts";
 import type { Face } from "../faces.ts";
+import type { Photo } from "../photo.ts";
 import type { Rectangle } from "../responses.ts";
-import type { Photo } from "../store.ts";
 
 /** More faces of a photo than this are not shown. */
 export const MAX_FACES = 20;

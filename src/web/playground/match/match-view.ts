@@ -1,8 +1,9 @@
 import { make } from "../../site/elements.ts";
 import { isSameFace } from "../faces.ts";
+import type { Photo } from "../photo.ts";
 import type { Rectangle } from "../responses.ts";
 import type { Success } from "../send.ts";
-import type { Photo, State, Store } from "../store.ts";
+import type { State, Store } from "../store.ts";
 import { MatrixPanel } from "./matrix-panel.ts";
 import { createThreshold } from "./threshold.ts";
 

@@ -2,9 +2,10 @@ import { PhotoError } from "../../photos/open-photo.ts";
 import { make } from "../../site/elements.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { isSameFace, mergeFaces } from "../faces.ts";
+import type { Photo } from "../photo.ts";
 import type { Rectangle } from "../responses.ts";
 import type { Success } from "../send.ts";
-import { type Photo, type Store, updateSlot } from "../store.ts";
+import { type Store, updateSlot } from "../store.ts";
 import { distanceOf, type EmbeddedFace, embedFaces } from "./embeddings.ts";
 import { type DrawnMatrix, drawMatrix, MAX_FACES, type MatrixSide } from "./face-matrix.ts";
 

@@ -1,5 +1,5 @@
+import { createDropZone } from "../photos/drop-zone.ts";
 import { byId } from "../site/elements.ts";
-import { createDropZone } from "./drop-zone.ts";
 import { EnrolProgress } from "./enrol-progress.ts";
 import { EnrolQueue } from "./enrol-queue.ts";
 import { EnrolRow } from "./enrol-row.ts";

@@ -1,3 +1,4 @@
+import { closePhoto } from "../photos/open-photo.ts";
 import { RequestError } from "../site/request-error.ts";
 import { cropFace } from "./face-crop.ts";
 import { type CallOptions, type Enrolment, enrolFace } from "./gallery-api.ts";
@@ -34,7 +35,7 @@ export async function enrolPhoto(
     );
     return { faceId, crop: cropFace(photo.image, photo.toPhoto(box), `Enrolled face of ${file.name}`) };
   } finally {
-    photo.close();
+    closePhoto(photo);
   }
 }
 

@@ -1,23 +1,13 @@
+import { type Box, drawFace } from "../photos/boxes.ts";
 import { make } from "../site/elements.ts";
-import type { Box } from "./gallery-api.ts";
 
 /** Side in pixels: 48 CSS pixels on a screen with a device pixel ratio of 2. */
 const SIDE = 96;
-/** Margin around the face, as a share of its longer side. */
-const MARGIN = 0.15;
 
 /** Draws a face of a photo as a square. */
-export function cropFace(image: HTMLImageElement, { x1, y1, x2, y2 }: Box, label: string): HTMLCanvasElement {
-  const canvas = make("canvas", {
-    width: SIDE,
-    height: SIDE,
-    class: "face-crop",
-    role: "img",
-    "aria-label": label,
-  });
-  const side = Math.max(x2 - x1, y2 - y1) * (1 + 2 * MARGIN);
-  const [left, top] = [(x1 + x2 - side) / 2, (y1 + y2 - side) / 2];
-  canvas.getContext("2d")?.drawImage(image, left, top, side, side, 0, 0, SIDE, SIDE);
+export function cropFace(image: HTMLImageElement, box: Box, label: string): HTMLCanvasElement {
+  const canvas = createCanvas(label);
+  drawFace(canvas, image, box);
   return canvas;
 }
 
@@ -36,14 +26,12 @@ export class KnownCrops {
   get(galleryId: string, personId: string, faceId: string, label: string): HTMLCanvasElement | undefined {
     const crop = this.#crops.get(`${galleryId}/${personId}/${faceId}`);
     if (!crop) return undefined;
-    const copy = make("canvas", {
-      width: SIDE,
-      height: SIDE,
-      class: "face-crop",
-      role: "img",
-      "aria-label": label,
-    });
+    const copy = createCanvas(label);
     copy.getContext("2d")?.drawImage(crop, 0, 0);
     return copy;
   }
+}
+
+function createCanvas(label: string): HTMLCanvasElement {
+  return make("canvas", { width: SIDE, height: SIDE, class: "face-crop", role: "img", "aria-label": label });
 }

@@ -1,4 +1,5 @@
 // Calls of the galleries API. Each throws RequestError.
+import type { Box } from "../photos/boxes.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import type { ResponseHead } from "../site/request-error.ts";
 import { type StreamCall, streamService } from "../site/stream-request.ts";
@@ -23,14 +24,6 @@ export interface Person {
 export interface EnrolledFace {
   readonly faceId: string;
   readonly createTime: string;
-}
-
-/** Edges in pixels of the upright photo. */
-export interface Box {
-  readonly x1: number;
-  readonly y1: number;
-  readonly x2: number;
-  readonly y2: number;
 }
 
 /** Who the faces of a photo may be. */

@@ -1,13 +1,8 @@
+import { type Box, placeOver, type Size } from "../photos/boxes.ts";
 import { make, visuallyHidden } from "../site/elements.ts";
 import { shareText } from "../site/rates.ts";
 import { cropFace } from "./face-crop.ts";
-import {
-  type Box,
-  type Identification,
-  type IdentifiedFace,
-  MAX_DISTANCE,
-  type PersonMatch,
-} from "./gallery-api.ts";
+import { type Identification, type IdentifiedFace, MAX_DISTANCE, type PersonMatch } from "./gallery-api.ts";
 
 /** What a search has found, and how to show it. */
 export interface IdentificationView {
@@ -22,19 +17,13 @@ export interface IdentificationView {
 const NUMBER_SPACE = 0.12;
 
 /** Draws numbered boxes over a photo of this size. */
-export function drawFaceBoxes(
-  { width, height }: { readonly width: number; readonly height: number },
-  faces: readonly IdentifiedFace[],
-): HTMLElement[] {
-  return faces.map(({ box: { x1, y1, x2, y2 }, matches }, i) => {
+export function drawFaceBoxes(size: Size, faces: readonly IdentifiedFace[]): HTMLElement[] {
+  return faces.map(({ box, matches }, i) => {
     const classes = ["face-box", matches.length > 0 ? "known" : "unknown"];
-    if (y1 < NUMBER_SPACE * height) classes.push("top");
+    if (box.y1 < NUMBER_SPACE * size.height) classes.push("top");
     const number = make("span", {}, String(i + 1));
     const frame = make("div", { class: classes.join(" "), "aria-hidden": "true" }, number);
-    frame.style.left = `${(100 * x1) / width}%`;
-    frame.style.top = `${(100 * y1) / height}%`;
-    frame.style.width = `${(100 * (x2 - x1)) / width}%`;
-    frame.style.height = `${(100 * (y2 - y1)) / height}%`;
+    placeOver(frame, box, size);
     return frame;
   });
 }

@@ -1,5 +1,6 @@
+import { createDropZone, onPastedImages } from "../photos/drop-zone.ts";
+import { closePhoto } from "../photos/open-photo.ts";
 import { byId, make } from "../site/elements.ts";
-import { createDropZone } from "./drop-zone.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { type Identification, identifyFaces, MAX_DISTANCE } from "./gallery-api.ts";
 import { drawFaceBoxes, drawIdentification } from "./identified-faces.ts";
@@ -32,7 +33,7 @@ export function mountIdentifyView(): IdentifyView {
     version++;
     running?.abort();
     running = undefined;
-    shown?.close();
+    if (shown) closePhoto(shown);
     shown = undefined;
     cancel.hidden = true;
     status.textContent = "";
@@ -95,7 +96,7 @@ export function mountIdentifyView(): IdentifyView {
       if (opened === version) status.textContent = failureText(error);
       return;
     }
-    if (opened !== version) return photo.close();
+    if (opened !== version) return closePhoto(photo);
     shown = photo;
     photo.image.alt = `Photo ${photo.name}`;
     const stage = make("div", { class: "stage" }, photo.image);
@@ -121,8 +122,7 @@ export function mountIdentifyView(): IdentifyView {
       onFiles: openFirst,
     }),
   );
-  document.addEventListener("paste", ({ clipboardData }) => {
-    const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+  onPastedImages((files) => {
     if (galleryId) openFirst(files);
   });
   return {

@@ -1,9 +1,9 @@
+import { onDroppedFiles } from "../photos/drop-zone.ts";
 import { byId } from "../site/elements.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { mountUserIdForm } from "../site/user-id-form.ts";
 import { mountCreateForm } from "./create-form.ts";
-import { ignoreStrayDrops } from "./drop-zone.ts";
 import { KnownCrops } from "./face-crop.ts";
 import { mountGalleryList } from "./gallery-list.ts";
 import { mountGalleryView } from "./gallery-view.ts";
@@ -11,7 +11,8 @@ import { isId } from "./names.ts";
 import { mountSampleGallery } from "./sample-gallery.ts";
 
 await mountSite();
-ignoreStrayDrops();
+// The drop zones take what is dropped on them; the browser must not open the rest.
+onDroppedFiles(() => {});
 
 const userId = byId("user", HTMLDetailsElement);
 const create = byId("create", HTMLDetailsElement);

@@ -1,40 +1,50 @@
-import type { ServiceInfo } from "../site/service-info.ts";
-import { type Size, sentSize } from "./sent-size.ts";
+import { fetchServiceInfo } from "../site/service-info.ts";
+import type { Scale, Size } from "./boxes.ts";
+import { PhotoError } from "./open-photo.ts";
 
-/** A photo as it is sent, which may be smaller than the original. */
+/** A photo as it is sent, which may be smaller than the original or have another format. */
 export interface Upload extends Size {
   readonly file: Blob;
-  /** Whether the browser encoded it again, because it is smaller or has another format than the original. */
-  readonly isEncoded: boolean;
+  /** How many pixels of the original one pixel is. */
+  readonly scale: Scale;
 }
 
 /** A photo before it is sent. */
 export interface Original extends Size {
   readonly file: Blob;
+  readonly name: string;
   /** The decoded, upright photo. */
   readonly image: CanvasImageSource;
   /** Whether the service accepts the format of the file. */
   readonly isAccepted: boolean;
 }
 
-type Limits = Pick<ServiceInfo, "maxImageBytes" | "maxImagePixels">;
-
 const JPEG_QUALITY = 0.92;
+/** The longest side of a photo that is scaled down. Faces remain large enough for every network. */
+const MAX_SIDE = 2048;
 
 /**
  * Returns the photo to send: the file itself if possible, otherwise a JPEG of the upright photo. `mayScale` scales large
- * photos down. Throws if the browser cannot encode it.
+ * photos down. Throws PhotoError if the browser cannot encode it.
  */
-export async function createUpload(
-  original: Original,
-  mayScale: boolean,
-  limits: Limits | undefined,
-): Promise<Upload> {
-  const { file, image, width, height, isAccepted } = original;
+export async function createUpload(original: Original, mayScale: boolean): Promise<Upload> {
+  const { file, name, image, width, height, isAccepted } = original;
+  const limits = await fetchServiceInfo();
   const size = mayScale ? sentSize(original, limits?.maxImagePixels) : { width, height };
+  const scale = { x: width / size.width, y: height / size.height };
   const isTooLarge = mayScale && limits !== undefined && file.size > limits.maxImageBytes;
-  if (isAccepted && !isTooLarge && size.width === width) return { file, width, height, isEncoded: false };
-  return { file: await encodeJpeg(image, size), ...size, isEncoded: true };
+  if (isAccepted && !isTooLarge && size.width === width) return { file, ...size, scale };
+  const encoded = await encodeJpeg(image, size).catch(() => {
+    throw new PhotoError(`${name} is too large for this browser to convert.`);
+  });
+  return { file: encoded, ...size, scale };
+}
+
+/** The size at which a photo is sent if it may be scaled down. */
+export function sentSize({ width, height }: Size, maxPixels = Infinity): Size {
+  const scale = Math.min(1, MAX_SIDE / Math.max(width, height), Math.sqrt(maxPixels / (width * height)));
+  if (scale === 1) return { width, height };
+  return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
 }
 
 /** Encodes an image as JPEG, scaled to a size. */

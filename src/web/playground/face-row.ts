@@ -1,6 +1,7 @@
+import { drawFace } from "../photos/boxes.ts";
 import { make, visuallyHidden } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
-import type { Face } from "./faces.ts";
+import { boxFrom, type Face } from "./faces.ts";
 import { roundDown, roundUp } from "./measurements.ts";
 import type { Photo } from "./photo.ts";
 
@@ -11,8 +12,6 @@ const MAX_YAW_DEGREES = 50;
 
 /** Side of a thumbnail in pixels: 48 CSS pixels on a screen with a device pixel ratio of 3. */
 const THUMBNAIL_SIDE = 144;
-/** Margin around the face, as a share of its longer side. */
-const THUMBNAIL_MARGIN = 0.15;
 
 /** The texts of a row. */
 export interface RowTexts {
@@ -96,20 +95,9 @@ function drawMeasurement(
 }
 
 /** Draws a face of a photo as a square. */
-export function drawThumbnail(
-  { image, name }: Photo,
-  { rectangle: [x1, y1, x2, y2] }: Face,
-  title: string,
-): HTMLElement {
-  const label = `${title} in ${name}`;
-  const canvas = make("canvas", {
-    width: THUMBNAIL_SIDE,
-    height: THUMBNAIL_SIDE,
-    role: "img",
-    "aria-label": label,
-  });
-  const side = Math.max(x2 - x1, y2 - y1) * (1 + 2 * THUMBNAIL_MARGIN);
-  const [left, top] = [(x1 + x2 - side) / 2, (y1 + y2 - side) / 2];
-  canvas.getContext("2d")?.drawImage(image, left, top, side, side, 0, 0, THUMBNAIL_SIDE, THUMBNAIL_SIDE);
+export function drawThumbnail({ image, name }: Photo, { rectangle }: Face, title: string): HTMLElement {
+  const side = { width: THUMBNAIL_SIDE, height: THUMBNAIL_SIDE };
+  const canvas = make("canvas", { ...side, role: "img", "aria-label": `${title} in ${name}` });
+  drawFace(canvas, image, boxFrom(rectangle));
   return canvas;
 }

@@ -1,3 +1,4 @@
+import type { Box } from "../photos/boxes.ts";
 import type { FaceDetail, FaceEntry, Point, Rectangle, ResponseData } from "./responses.ts";
 
 /** A face in a photo. */
@@ -46,6 +47,11 @@ export function mergeFaces(known: readonly Face[], received: readonly Face[]): r
  */
 export function isSameFace(one: Rectangle | undefined, other: Rectangle): boolean {
   return one !== undefined && iou(one, other) > SAME_FACE_IOU;
+}
+
+/** The rectangle of the original API as a box. */
+export function boxFrom([x1, y1, x2, y2]: Rectangle): Box {
+  return { x1, y1, x2, y2 };
 }
 
 /** Describes a face in a few words. */

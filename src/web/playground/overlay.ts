@@ -1,5 +1,6 @@
+import { placeOver } from "../photos/boxes.ts";
 import { make, makeSvg } from "../site/elements.ts";
-import { describeFace, type Face, isSameFace } from "./faces.ts";
+import { boxFrom, describeFace, type Face, isSameFace } from "./faces.ts";
 import type { Photo } from "./photo.ts";
 import type { Point, Rectangle } from "./responses.ts";
 
@@ -81,7 +82,7 @@ function createButton(
   const classes = `face-button ${numberPosition(face.rectangle, photo)}${isNumbered ? " numbered" : ""}`;
   const number = make("span", { class: "number" }, String(index + 1));
   const button = make("button", { type: "button", class: classes, "aria-label": name }, number);
-  positionOver(button, face.rectangle, photo);
+  placeOver(button, boxFrom(face.rectangle), photo);
   button.addEventListener("click", () => onSelect(face.rectangle));
   return button;
 }
@@ -102,12 +103,4 @@ function numberPosition(face: Rectangle, { height, faces }: Photo): "above" | "b
 
 function overlaps(one: Rectangle, other: Rectangle): boolean {
   return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
-}
-
-function positionOver({ style }: HTMLElement, [x1, y1, x2, y2]: Rectangle, { width, height }: Photo): void {
-  const percent = (part: number, whole: number) => `${(100 * part) / whole}%`;
-  style.left = percent(x1, width);
-  style.top = percent(y1, height);
-  style.width = percent(x2 - x1, width);
-  style.height = percent(y2 - y1, height);
 }

@@ -1,3 +1,4 @@
+import { onDroppedFiles, onPastedImages } from "../photos/drop-zone.ts";
 import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
 import type { ServiceInfo } from "../site/service-info.ts";
 import { type Drop, readDrop } from "./dropped-files.ts";
@@ -66,21 +67,13 @@ export function createPhotoLoader(
     if (files.length === 0) throw new PhotoError([`${folder} has no photos.`, ...notes].join(" "));
     onBatch(files, notes);
   };
-  document.addEventListener("paste", ({ clipboardData }) => {
-    const files = [...(clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-    if (files.length > 0) loader.add(files, nextSlot(store.state)).catch(reportError);
+  onPastedImages((files) => {
+    loader.add(files, nextSlot(store.state)).catch(reportError);
   });
-  // Otherwise the browser would navigate to the dropped file.
-  document.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-  });
-  document.addEventListener("drop", (event) => {
-    const { dataTransfer, target } = event;
-    if (!dataTransfer?.types.includes("Files")) return;
-    event.preventDefault();
+  onDroppedFiles((data, target) => {
     const over = target instanceof Element ? target.closest<HTMLElement>("[data-slot]") : null;
     const slot = over ? Number(over.dataset.slot) : nextSlot(store.state);
-    readDrop(dataTransfer)
+    readDrop(data)
       .then((drop) => addDrop(drop, slot))
       .catch((error: unknown) => showProblem(store, slot, error))
       .catch(reportError);

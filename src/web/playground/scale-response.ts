@@ -1,25 +1,19 @@
-import type { FaceEntry, Point, Rectangle, ResponseData } from "./responses.ts";
-
-/** How many pixels of the original photo one pixel of the sent photo is, across and down. */
-export interface Scale {
-  readonly x: number;
-  readonly y: number;
-}
+import type { Scale } from "../photos/boxes.ts";
+import type { FaceEntry, Rectangle, ResponseData } from "./responses.ts";
 
 /** Converts a box from pixels of the original photo to pixels of the sent one. */
-export function toSent([x1, y1, x2, y2]: Rectangle, { x, y }: Scale): Rectangle {
-  return [Math.round(x1 / x), Math.round(y1 / y), Math.round(x2 / x), Math.round(y2 / y)];
+export function toSent(box: Rectangle, { x, y }: Scale): Rectangle {
+  return scaled(box, { x: 1 / x, y: 1 / y });
 }
 
 /** Converts the positions of a response from pixels of the sent photos to those of the originals, one scale each. */
 export function toOriginal(data: ResponseData, scales: readonly Scale[]): ResponseData {
-  if (scales.every(({ x, y }) => x === 1 && y === 1)) return data;
-  const images = data.detail.images.map((image, i) => ({
+  const images = data.detail.images.map(({ faces, ...image }, i) => ({
     ...image,
-    faces: image.faces.map((face) => ({
+    faces: faces.map((face) => ({
       ...face,
-      face_rectangle: scaleRectangle(face.face_rectangle, scales[i]!),
-      face_size: scaleSize(face.face_size, scales[i]!),
+      face_rectangle: scaled(face.face_rectangle, scales[i]!),
+      face_size: scaled(face.face_size, scales[i]!),
     })),
   }));
   const attributes = data.attributes && scaleAttributes(data.attributes, scales[0]!);
@@ -30,32 +24,28 @@ type Attributes = NonNullable<ResponseData["attributes"]>;
 
 /** Among the faces is the size of the photo, height first. */
 function scaleAttributes({ image_size, ...entries }: Attributes, scale: Scale): Attributes {
-  const faces = Object.entries(entries).map(([name, entry]) => [name, scaleEntry(entry, scale)]);
-  const [height, width] = image_size as unknown as readonly [number, number];
-  const size = [Math.round(height * scale.y), Math.round(width * scale.x)];
-  return { ...Object.fromEntries(faces), image_size: size };
+  const size = scaled(image_size as unknown as readonly [number, number], { x: scale.y, y: scale.x });
+  return { ...mapValues(entries, (entry) => scaleEntry(entry, scale)), image_size: size as never };
 }
 
-function scaleEntry(entry: FaceEntry, scale: Scale): FaceEntry {
-  const points = Object.entries(entry.landmarks.faceLandMark).map(([name, point]) => [
-    name,
-    scalePoint(point, scale),
-  ]);
+function scaleEntry({ face_rectangle, landmarks, ...entry }: FaceEntry, scale: Scale): FaceEntry {
+  const faceLandMark = mapValues(landmarks.faceLandMark, ({ x, y, ...point }) => ({
+    ...point,
+    x: Math.round(x * scale.x),
+    y: Math.round(y * scale.y),
+  }));
   return {
     ...entry,
-    face_rectangle: scaleRectangle(entry.face_rectangle, scale),
-    landmarks: { ...entry.landmarks, faceLandMark: Object.fromEntries(points) },
+    face_rectangle: scaled(face_rectangle, scale),
+    landmarks: { ...landmarks, faceLandMark },
   };
 }
 
-function scaleRectangle([x1, y1, x2, y2]: Rectangle, { x, y }: Scale): Rectangle {
-  return [Math.round(x1 * x), Math.round(y1 * y), Math.round(x2 * x), Math.round(y2 * y)];
+/** Scales numbers that are across and down by turns. */
+function scaled<Numbers extends readonly number[]>(numbers: Numbers, { x, y }: Scale): Numbers {
+  return numbers.map((number, i) => Math.round(number * (i % 2 === 0 ? x : y))) as unknown as Numbers;
 }
 
-function scaleSize([width, height]: readonly [number, number], { x, y }: Scale): readonly [number, number] {
-  return [Math.round(width * x), Math.round(height * y)];
-}
-
-function scalePoint(point: Point, scale: Scale): Point {
-  return { ...point, x: Math.round(point.x * scale.x), y: Math.round(point.y * scale.y) };
+function mapValues<Value>(object: Readonly<Record<string, Value>>, map: (value: Value) => Value) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 }

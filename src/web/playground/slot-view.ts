@@ -1,5 +1,6 @@
+import { bindFileDialog, highlightDrops } from "../photos/drop-zone.ts";
 import { sizeText } from "../photos/open-photo.ts";
-import { sentSize } from "../photos/sent-size.ts";
+import { sentSize } from "../photos/upload.ts";
 import { byId, partOf } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
@@ -32,9 +33,10 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
   root.dataset.slot = String(index);
   byId("photos", HTMLDivElement).append(root);
 
-  const file = partOf(root, "file", HTMLInputElement);
   const button = (name: string) => partOf(root, name, HTMLButtonElement);
-  button("choose").addEventListener("click", () => file.click());
+  bindFileDialog(button("choose"), partOf(root, "file", HTMLInputElement), (files) => {
+    photoLoader.add(files, index).catch(reportError);
+  });
   button("find").addEventListener("click", () => findFaces(index));
   button("remove").addEventListener("click", () => {
     photoLoader.remove(index);
@@ -45,16 +47,11 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
     const photo = await takePhoto();
     if (photo) await photoLoader.add([photo], index);
   });
-  file.addEventListener("change", () => {
-    const files = [...(file.files ?? [])];
-    file.value = "";
-    photoLoader.add(files, index).catch(reportError);
-  });
   button("landmarks").addEventListener("click", () =>
     store.update({ hasLandmarks: !store.state.hasLandmarks }),
   );
   const zoom = mountZoom(root);
-  highlightOnDrag(root);
+  highlightDrops(root);
 
   store.subscribe(({ operation, slots, isBusy, hasLandmarks, mayScale }) => {
     const photo = slots[index]?.photo;
@@ -133,12 +130,4 @@ function noteText(photo: Photo, mayScale: boolean): string {
 
 function facesText({ faces: { length } }: Photo): string {
   return length === 0 ? "no faces marked" : `${plural(length, "face")} marked`;
-}
-
-function highlightOnDrag(root: HTMLElement): void {
-  root.addEventListener("dragenter", () => root.classList.add("dropping"));
-  root.addEventListener("dragleave", ({ relatedTarget }) => {
-    if (!root.contains(relatedTarget as Node | null)) root.classList.remove("dropping");
-  });
-  root.addEventListener("drop", () => root.classList.remove("dropping"));
 }

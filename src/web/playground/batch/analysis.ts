@@ -1,12 +1,4 @@
-import type { Size } from "../../photos/sent-size.ts";
-
-/** A bounding box in pixels. */
-export interface Box {
-  readonly x1: number;
-  readonly y1: number;
-  readonly x2: number;
-  readonly y2: number;
-}
+import type { Box, Scale, Size } from "../../photos/boxes.ts";
 
 /** A face of `AnalyzeImageResponse`. JSON omits fields with the value zero, and those that were not asked for. */
 export interface AnalyzedFace {
@@ -33,22 +25,25 @@ export interface Analysis {
 }
 
 /** Converts the positions of an analysis from pixels of the sent photo to pixels of the original. */
-export function scaleAnalysis(analysis: Analysis, sent: Size, original: Size): Analysis {
-  const [scaleX, scaleY] = [original.width / sent.width, original.height / sent.height];
-  if (scaleX === 1 && scaleY === 1) return analysis;
-  const toX = (x = 0) => round(x * scaleX);
-  const toY = (y = 0) => round(y * scaleY);
+export function scaleAnalysis(analysis: Analysis, scale: Scale): Analysis {
+  if (scale.x === 1 && scale.y === 1) return analysis;
+  const { imageSize } = analysis;
+  const toX = (x = 0) => round(x * scale.x);
+  const toY = (y = 0) => round(y * scale.y);
   const faces = analysis.faces?.map((face) => ({
     ...face,
     box: { x1: toX(face.box.x1), y1: toY(face.box.y1), x2: toX(face.box.x2), y2: toY(face.box.y2) },
     ...(face.landmarks && { landmarks: face.landmarks.map(({ x, y }) => ({ x: toX(x), y: toY(y) })) }),
     ...(face.quality && {
-      quality: { ...face.quality, size: Math.floor((face.quality.size ?? 0) * Math.min(scaleX, scaleY)) },
+      quality: { ...face.quality, size: Math.floor((face.quality.size ?? 0) * Math.min(scale.x, scale.y)) },
     }),
   }));
   return {
     ...analysis,
-    imageSize: { width: original.width, height: original.height },
+    imageSize: {
+      width: Math.round(imageSize.width * scale.x),
+      height: Math.round(imageSize.height * scale.y),
+    },
     ...(faces && { faces }),
   };
 }

@@ -31,7 +31,7 @@ export async function analyzePhoto(
   body.append("image", upload.file, "photo");
   const path = `v1/images:analyze?${features.map((feature) => `features=${feature}`).join("&")}`;
   const { body: analysis } = await callService<Analysis>({ path, body, key: userId, signal });
-  return scaleAnalysis(analysis, upload, item.size ?? upload);
+  return scaleAnalysis(analysis, upload.scale);
 }
 
 /**
@@ -49,7 +49,7 @@ async function prepare(item: BatchItem, mayScale: boolean): Promise<Upload> {
     const { width, height } = image;
     item.size = { width, height };
     item.thumbnail ??= drawThumbnail(image);
-    return await createUpload({ file, image, width, height, isAccepted }, mayScale, limits);
+    return await createUpload({ file, name: file.name, image, width, height, isAccepted }, mayScale);
   } finally {
     image.close();
   }

@@ -1,7 +1,5 @@
-import { PhotoError } from "../../photos/open-photo.ts";
-import { createUpload, type Upload } from "../../photos/upload.ts";
+import { createUpload } from "../../photos/upload.ts";
 import { callService } from "../../site/request.ts";
-import { fetchServiceInfo } from "../../site/service-info.ts";
 import { type Analysis, type AnalyzedFace, scaleAnalysis } from "../batch/analysis.ts";
 import type { Face } from "../faces.ts";
 import type { Photo } from "../photo.ts";
@@ -19,23 +17,17 @@ export async function embedFaces(
   { userId, mayScale }: Pick<State, "userId" | "mayScale">,
   signal: AbortSignal,
 ): Promise<readonly EmbeddedFace[]> {
-  const upload = photo.url ? undefined : await uploadOf(photo, mayScale);
+  const upload = photo.url ? undefined : await createUpload(photo, mayScale);
   const body = new FormData();
   if (upload) body.append("image", upload.file, photo.name);
   else body.append("image", photo.url ?? "");
   const path = "v1/images:analyze?features=FEATURE_EMBEDDING&features=FEATURE_QUALITY";
   const { body: analysis } = await callService<Analysis>({ path, body, key: userId, signal });
-  const scaled = upload ? scaleAnalysis(analysis, upload, photo) : analysis;
+  const scaled = upload ? scaleAnalysis(analysis, upload.scale) : analysis;
   return (scaled.faces ?? []).map((face) => ({
     face: faceFrom(face),
     vector: face.embedding!.values,
   }));
-}
-
-async function uploadOf(photo: Photo, mayScale: boolean): Promise<Upload> {
-  return createUpload(photo, mayScale, await fetchServiceInfo()).catch(() => {
-    throw new PhotoError(`${photo.name} is too large for this browser to convert.`);
-  });
 }
 
 /** Converts a face of the typed API. Positions are whole pixels, as in the other operations. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sentSize } from "../../src/web/photos/sent-size.ts";
+import { sentSize } from "../../src/web/photos/upload.ts";
 import { type Analysis, scaleAnalysis } from "../../src/web/playground/batch/analysis.ts";
 import { batchCsv, batchJson } from "../../src/web/playground/batch/batch-export.ts";
 import type { BatchItem } from "../../src/web/playground/batch/batch-item.ts";
@@ -81,11 +81,7 @@ test("a photo is scaled down to 2048 pixels and to the limit of the service, nev
 });
 
 test("positions are converted to pixels of the original photo", () => {
-  const { imageSize, faces } = scaleAnalysis(
-    ANALYSIS,
-    { width: 2000, height: 1000 },
-    { width: 4000, height: 2000 },
-  );
+  const { imageSize, faces } = scaleAnalysis(ANALYSIS, { x: 2, y: 2 });
   expect(imageSize).toEqual({ width: 4000, height: 2000 });
   expect(faces![0]).toMatchObject({
     box: { x1: 0, y1: 20, x2: 200.4, y2: 220 },

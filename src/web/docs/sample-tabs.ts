@@ -1,86 +1,71 @@
 import { copyOnClick } from "../site/copy.ts";
-import { make } from "../site/elements.ts";
-import { forEachInSteps } from "../site/steps.ts";
+import { make, makeButton } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
-import { useServiceAddress } from "./address.ts";
+import { createTabs } from "../site/tabs.ts";
+import { WRITTEN_URL, withAddress } from "./sample-address.ts";
 
 const LANGUAGE = "sample_language";
+/** How long the page may be busy at a time. */
+const STEP_MS = 10;
 
 /** Makes tabs of the samples of each operation. A chosen language applies to the whole page and is remembered. */
 export function mountSamples(): void {
   let language = readFromTab(LANGUAGE) ?? "curl";
-  const groups: ((language: string) => void)[] = [];
-  // There are hundreds of samples, most of them far from the window.
-  forEachInSteps([...document.querySelectorAll<HTMLElement>(".samples")], (group, index) => {
-    useServiceAddress(group);
-    const show = createTabs(group, index);
-    show(language);
-    groups.push(show);
-  });
-  document.addEventListener("click", ({ target }) => {
-    const tab = target instanceof HTMLElement ? target.closest<HTMLElement>("[data-tab]") : null;
-    if (!tab) return;
+  const shown: ((language: string) => void)[] = [];
+  const choose = (chosen: string, tab: HTMLElement) => {
     // The page above changes its height, but the chosen tab stays where it is.
     const before = tab.getBoundingClientRect().top;
-    language = tab.dataset.tab!;
-    for (const show of groups) show(language);
+    language = chosen;
+    for (const show of shown) show(language);
     scrollBy(0, tab.getBoundingClientRect().top - before);
     storeInTab(LANGUAGE, language);
-  });
+  };
+  const groups = document.querySelectorAll<HTMLElement>(".samples");
+  // There are hundreds of samples, most of them far from the window, so the page responds between short steps.
+  const step = () => {
+    const endMs = performance.now() + STEP_MS;
+    while (shown.length < groups.length && performance.now() < endMs) {
+      const group = groups[shown.length]!;
+      useServiceAddress(group);
+      const show = drawSamples(group, shown.length, choose);
+      show(language);
+      shown.push(show);
+    }
+    if (shown.length < groups.length) setTimeout(step);
+  };
+  step();
+}
+
+/** Replaces the address in samples with that of the service that shows the page. */
+function useServiceAddress(samples: HTMLElement): void {
+  const url = new URL(".", document.baseURI).href.replace(/\/$/, "");
+  if (url === WRITTEN_URL) return;
+  for (const block of samples.querySelectorAll("code")) {
+    const text = block.textContent;
+    if (text.includes("localhost:8080")) block.textContent = withAddress(text, url);
+  }
 }
 
 /** Replaces the summaries of samples with tabs. Returns a function that shows a language, or the first without it. */
-function createTabs(group: HTMLElement, index: number): (language: string) => void {
+function drawSamples(
+  group: HTMLElement,
+  index: number,
+  onChoose: (language: string, tab: HTMLElement) => void,
+): (language: string) => void {
   const samples = [...group.querySelectorAll<HTMLDetailsElement>(".sample")];
-  const panels = samples.map((sample, i) => {
-    const language = sample.dataset.language!;
-    const code = sample.querySelector("pre")!;
-    const tab = make(
-      "button",
-      {
-        type: "button",
-        role: "tab",
-        id: `tab-${index}-${language}`,
-        "data-tab": language,
-        "aria-controls": `panel-${index}-${i}`,
-      },
-      sample.querySelector("summary")!.textContent,
-    );
-    const panel = make(
-      "div",
-      { class: "sample", role: "tabpanel", id: `panel-${index}-${i}`, "aria-labelledby": tab.id },
-      code,
-    );
-    return { language, tab, panel };
-  });
-  const list = make("div", { role: "tablist", "aria-label": "Language" }, ...panels.map(({ tab }) => tab));
-  list.addEventListener("keydown", moveByArrow);
-  const copy = make("button", { type: "button", class: "copy" }, "Copy");
-  copyOnClick(copy, () => panels.find(({ panel }) => !panel.hidden)?.panel.textContent ?? "");
-  group.replaceChildren(
-    make("div", { class: "sample-bar" }, list, copy),
-    ...panels.map(({ panel }) => panel),
-  );
+  const tabs = samples.map((sample) => ({
+    name: sample.dataset.language!,
+    label: sample.querySelector("summary")!.textContent,
+    code: sample.querySelector("pre")!,
+  }));
+  const panel = make("div", { class: "sample", id: `sample-${index}` });
+  const { list, mark } = createTabs({ label: "Language", tabs, panel, onChoose });
+  const copy = makeButton("Copy", () => {}, { class: "copy" });
+  copyOnClick(copy, () => panel.textContent);
+  group.replaceChildren(make("div", { class: "sample-bar" }, list, copy), panel);
   return (language) => {
-    const shown = panels.find((panel) => panel.language === language) ?? panels[0];
-    for (const { tab, panel } of panels) {
-      const isShown = panel === shown?.panel;
-      tab.setAttribute("aria-selected", String(isShown));
-      tab.tabIndex = isShown ? 0 : -1;
-      panel.hidden = !isShown;
-    }
+    const shown = tabs.find(({ name }) => name === language) ?? tabs[0]!;
+    mark(shown.name);
+    panel.replaceChildren(shown.code);
   };
-}
-
-/** The arrow keys move between tabs and choose them. */
-function moveByArrow(event: KeyboardEvent): void {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  const list = event.currentTarget as HTMLElement;
-  const tabs = [...list.querySelectorAll<HTMLElement>("[role=tab]")];
-  const index = tabs.indexOf(document.activeElement as HTMLElement);
-  if (step === undefined || index < 0) return;
-  event.preventDefault();
-  const next = tabs[(index + step + tabs.length) % tabs.length]!;
-  next.focus();
-  next.click();
 }

@@ -1,4 +1,4 @@
-import { confirmAction } from "../site/confirm.ts";
+import { confirmAction } from "../site/dialog.ts";
 import { byId } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { mountEnrolView } from "./enrol-view.ts";

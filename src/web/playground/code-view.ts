@@ -1,9 +1,11 @@
+import type { OperationId, SampleRequest } from "../samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
 import { copyOnClick } from "../site/copy.ts";
-import { byId, make } from "../site/elements.ts";
+import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
-import { codeRequest } from "./code-request.ts";
-import { requestFrom } from "./request.ts";
+import { createTabs } from "../site/tabs.ts";
+import type { OperationName } from "./operations.ts";
+import { type FaceRequest, type RequestImage, requestFrom } from "./request.ts";
 import type { State, Store } from "./store.ts";
 import { maskUserId } from "./user-id.ts";
 
@@ -13,38 +15,25 @@ const LANGUAGE = "sample_language";
 /** Shows the request of the form as code, in a language that the user chooses. */
 export function mountCodeView(store: Store): void {
   const block = byId("code", HTMLPreElement);
-  block.setAttribute("role", "tabpanel");
-  // The block scrolls, so it must be reachable by keyboard.
-  block.tabIndex = 0;
   let language = languageOf(readFromTab(LANGUAGE));
-  const tabs = SAMPLE_LANGUAGES.map(({ id, name }) =>
-    make(
-      "button",
-      { type: "button", role: "tab", id: `code-${id}`, "aria-controls": "code", "data-tab": id },
-      name,
-    ),
-  );
+  const { list, mark } = createTabs({
+    label: "Language of the code",
+    tabs: SAMPLE_LANGUAGES.map(({ id, name }) => ({ name: id, label: name })),
+    panel: block,
+    onChoose(id) {
+      storeInTab(LANGUAGE, id);
+      language = languageOf(id);
+      show(store.state);
+    },
+  });
   const show = (state: State) => {
-    for (const tab of tabs) {
-      const isChosen = tab.dataset.tab === language.id;
-      tab.setAttribute("aria-selected", String(isChosen));
-      tab.tabIndex = isChosen ? 0 : -1;
-    }
-    block.setAttribute("aria-labelledby", `code-${language.id}`);
+    mark(language.id);
     const text = codeOf(language, state, state.isUserIdVisible ? state.userId : maskUserId(state.userId));
     if (block.textContent !== text) block.textContent = text;
   };
-  const list = byId("code-languages", HTMLDivElement);
-  list.append(...tabs);
-  list.addEventListener("click", ({ target }) => {
-    const id = target instanceof HTMLElement ? target.dataset.tab : undefined;
-    if (id === undefined) return;
-    storeInTab(LANGUAGE, id);
-    language = languageOf(id);
-    show(store.state);
-  });
-  list.addEventListener("keydown", (event) => moveByArrow(event, tabs));
-  copyOnClick(byId("copy-code", HTMLButtonElement), () => codeOf(language, store.state, store.state.userId));
+  const copy = byId("copy-code", HTMLButtonElement);
+  copy.before(list);
+  copyOnClick(copy, () => codeOf(language, store.state, store.state.userId));
   store.subscribe(show);
 }
 
@@ -61,13 +50,29 @@ function codeOf({ name, write }: SampleLanguage, state: State, userId: string): 
   );
 }
 
-/** The arrow keys move between tabs and choose them. */
-function moveByArrow(event: KeyboardEvent, tabs: readonly HTMLElement[]): void {
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  const index = tabs.indexOf(document.activeElement as HTMLElement);
-  if (step === undefined || index < 0) return;
-  event.preventDefault();
-  const next = tabs[(index + step + tabs.length) % tabs.length]!;
-  next.focus();
-  next.click();
+const OPERATION_IDS: Readonly<Record<OperationName, OperationId>> = {
+  match_faces: "matchFaces",
+  get_image_attr: "getImageAttr",
+  get_face_vec: "getFaceVec",
+  compare_faces: "compareFaces",
+};
+
+/** Describes a request for the code samples. Like the page, it asks for the detail if the language allows it. */
+function codeRequest({ operation, images, detect, quality }: FaceRequest): SampleRequest {
+  return {
+    operation: OPERATION_IDS[operation.name],
+    images: images.map((image) => ({
+      field: image.field,
+      file: fileName(image),
+      url: image.photo?.url,
+      ...(image.box && { boxes: [image.box] }),
+    })),
+    fields: { ...(detect ? {} : { face_det: false }), ...(quality && { quality: true }), detail: true },
+  };
+}
+
+/** A photo that the browser converts must be a JPEG for other programs. */
+function fileName({ photo, slot }: RequestImage): string {
+  if (!photo) return `photo-${slot + 1}.jpg`;
+  return photo.isAccepted ? photo.name : photo.name.replace(/(\.\w+)?$/, ".jpg");
 }

@@ -2,11 +2,12 @@ import { fetchServiceInfo } from "../site/service-info.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
 import { createBatchOpener } from "./batch/open-batch.ts";
+import { mountCodeView } from "./code-view.ts";
 import { mountControls } from "./controls.ts";
 import { mountDownloads } from "./downloads.ts";
 import { createPhotoLoader } from "./photo-loader.ts";
 import { mountProgressView } from "./progress-view.ts";
-import { mountRawView } from "./raw-view.ts";
+import { mountResponseView } from "./response-view.ts";
 import type { Rectangle } from "./responses.ts";
 import { mountResultView } from "./result-view.ts";
 import { cancelByUser, cancelRun, findFaces, run, runIfComplete, showStored } from "./run.ts";
@@ -69,7 +70,8 @@ const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
   runIfCompleteNow();
 };
 mountResultView(store, { onRetry: runNow, selectFace, selectPair, findFaces: findFacesNow });
-mountRawView(store);
+mountCodeView(store);
+mountResponseView(store);
 mountDownloads(store);
 mountProgressView(store, () => cancelByUser(store));
 mountUrlField((url) => {

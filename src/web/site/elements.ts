@@ -21,6 +21,32 @@ export function makeSvg<Tag extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** Creates a button. Screen readers read the subject after the label, such as "Delete" with " Ann". */
+export function makeButton(
+  label: string,
+  onClick: () => unknown,
+  { subject, ...attributes }: Attributes & { readonly subject?: string } = {},
+): HTMLButtonElement {
+  const hidden = subject === undefined ? [] : [visuallyHidden(subject)];
+  const button = make("button", { type: "button", ...attributes }, label, ...hidden);
+  button.addEventListener("click", reporting(onClick));
+  return button;
+}
+
+/** Creates a row of buttons, and what stands among them. */
+export function actionRow(...children: readonly Child[]): HTMLElement {
+  return make("div", { class: "actions" }, ...children);
+}
+
+/** Returns a function that starts work and reports its failure as a defect. */
+export function reporting<Args extends readonly unknown[]>(
+  work: (...args: Args) => unknown,
+): (...args: Args) => void {
+  return (...args) => {
+    Promise.resolve(work(...args)).catch(reportError);
+  };
+}
+
 /** Returns the element with an id. Throws if it is missing or of another type. */
 export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const element = document.getElementById(id);

@@ -19,7 +19,7 @@ export async function mountSite(): Promise<{ readonly hasNewUserId: boolean }> {
 
 /** Asks before a link chooses the account, because a stranger's link would collect faces in the stranger's account. */
 async function askToUseLink(): Promise<boolean> {
-  const { confirmAction } = await import("./confirm.ts");
+  const { confirmAction } = await import("./dialog.ts");
   const replaced = readUserId() ? " It replaces the user id of this tab." : "";
   return confirmAction({
     title: "Use the user id of this link?",

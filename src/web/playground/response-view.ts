@@ -1,20 +1,12 @@
 import { copyOnClick } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
-import { mountCodeView } from "./code-view.ts";
 import { drawJson } from "./json-view.ts";
 import type { Outcome } from "./send.ts";
 import type { Store } from "./store.ts";
 
-/** Shows the request as code, and the response as JSON. */
-export function mountRawView(store: Store): void {
-  mountCodeView(store);
-  mountResponse(store);
-}
-
-function mountResponse(store: Store): void {
+/** Shows the response as JSON. */
+export function mountResponseView(store: Store): void {
   const block = byId("response", HTMLElement);
-  // The block scrolls, so it must be reachable by keyboard.
-  block.tabIndex = 0;
   const status = byId("response-status", HTMLSpanElement);
   const copy = byId("copy-response", HTMLButtonElement);
   let drawn: Outcome | "nothing" | undefined = "nothing";

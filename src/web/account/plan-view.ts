@@ -1,7 +1,7 @@
 import { LIMIT_NAMES, PLAN_LIMITS } from "../../plan-limits.ts";
-import { drawFacts } from "../accounts/facts.ts";
 import { describeSubscription, formatCount, formatDay, formatLimit } from "../accounts/format.ts";
 import { make } from "../site/elements.ts";
+import { drawFacts } from "../site/facts.ts";
 import type { ReadAccount } from "./api.ts";
 
 /** Draws the plan and the subscription. */

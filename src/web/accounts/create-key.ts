@@ -1,4 +1,4 @@
-import { copyOnClick } from "../site/copy.ts";
+import { makeCopyButton } from "../site/copy.ts";
 import { make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { openDialog } from "./dialog.ts";
@@ -47,8 +47,7 @@ export function askToCreateKey(
 
 /** Shows a key that cannot be shown again, with a button to copy it. */
 export function showKey(title: string, key: string, note?: string): void {
-  const copy = make("button", { type: "button", class: "primary" }, "Copy key");
-  copyOnClick(copy, () => key);
+  const copy = makeCopyButton("Copy key", () => key, { class: "primary" });
   openDialog({
     title,
     content: [

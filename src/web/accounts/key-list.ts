@@ -1,4 +1,4 @@
-import { make, visuallyHidden } from "../site/elements.ts";
+import { make, makeButton } from "../site/elements.ts";
 import { openDialog } from "./dialog.ts";
 import { formatDate, formatTime } from "./format.ts";
 import type { Key } from "./messages.ts";
@@ -25,13 +25,7 @@ export function drawKeys(keys: readonly Key[], remove: (key: Key) => Promise<voi
 }
 
 function deleteButton(key: Key, remove: (key: Key) => Promise<void>): HTMLElement {
-  const button = make(
-    "button",
-    { type: "button", class: "danger" },
-    "Delete",
-    visuallyHidden(` key ${key.fingerprint}`),
-  );
-  button.addEventListener("click", () => {
+  const ask = () =>
     openDialog({
       title: `Delete key ${key.fingerprint}?`,
       content: [
@@ -39,6 +33,5 @@ function deleteButton(key: Key, remove: (key: Key) => Promise<void>): HTMLElemen
       ],
       submit: { label: "Delete key", isDestructive: true, run: () => remove(key) },
     });
-  });
-  return button;
+  return makeButton("Delete", ask, { class: "danger", subject: ` key ${key.fingerprint}` });
 }

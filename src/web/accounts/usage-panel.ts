@@ -1,4 +1,4 @@
-import { make } from "../site/elements.ts";
+import { make, reporting } from "../site/elements.ts";
 import { failureText } from "./failure.ts";
 import { formatMonth, lastMonths } from "./format.ts";
 import type { UsageCount } from "./messages.ts";
@@ -25,9 +25,7 @@ export function drawUsagePanel(load: (month: string) => Promise<readonly UsageCo
     // Another month may have been chosen meanwhile.
     if (turn === newest) view.replaceChildren(drawn);
   };
-  const showNow = () => {
-    show().catch(reportError);
-  };
+  const showNow = reporting(show);
   select.addEventListener("change", showNow);
   showNow();
   return make(

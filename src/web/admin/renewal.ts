@@ -1,4 +1,4 @@
-import { make } from "../site/elements.ts";
+import { make, makeButton } from "../site/elements.ts";
 import type { UserChanges } from "./api.ts";
 import { labelled } from "./fields.ts";
 
@@ -20,8 +20,7 @@ export function drawRenewal(renew: (button: HTMLButtonElement, changes: UserChan
   choice.addEventListener("change", () => {
     dateField.hidden = choice.value !== "date";
   });
-  const button = make("button", { type: "button" }, "Renew");
-  button.addEventListener("click", () => {
+  const button = makeButton("Renew", () => {
     if (choice.value === "date" && !date.value) date.focus();
     else renew(button, changesFrom(choice.value, date.value));
   });

@@ -1,11 +1,11 @@
 import { askToCreateKey } from "../accounts/create-key.ts";
 import { openDialog, runOnce } from "../accounts/dialog.ts";
-import { drawFacts } from "../accounts/facts.ts";
 import { describeSubscription, formatCount } from "../accounts/format.ts";
 import { drawKeys } from "../accounts/key-list.ts";
 import type { Key, PlanSummary, User } from "../accounts/messages.ts";
 import { drawUsagePanel } from "../accounts/usage-panel.ts";
-import { make } from "../site/elements.ts";
+import { actionRow, make, makeButton, reporting } from "../site/elements.ts";
+import { drawFacts } from "../site/facts.ts";
 import {
   createUserKey,
   deleteUser,
@@ -50,72 +50,53 @@ export async function openUser(
   }
 
   const update = (changes: UserChanges) => change(() => updateUser(userId, changes));
+  const updateBy = (button: HTMLButtonElement, changes: UserChanges) =>
+    runOnce(button, problem, () => update(changes));
 
-  function drawSettings(user: User): HTMLElement {
-    const plan = planSelect("user-plan", plans, user.plan);
-    const save = make("button", { type: "button" }, "Change plan");
-    save.addEventListener("click", () => {
-      runOnce(save, problem, () => update({ plan: plan.value })).catch(reportError);
-    });
-    const renewal = drawRenewal((button, changes) => {
-      runOnce(button, problem, () => update(changes)).catch(reportError);
-    });
+  function drawSettings({ plan, enabled }: User): HTMLElement {
+    const select = planSelect("user-plan", plans, plan);
+    const save = makeButton("Change plan", () => updateBy(save, { plan: select.value }));
+    const enable = makeButton(
+      enabled ? "Disable user" : "Enable user",
+      () => (enabled ? askToDisable() : updateBy(enable, { enabled: true })),
+      { class: enabled && "danger" },
+    );
+    const remove = makeButton("Delete user", askToDelete, { class: "danger" });
     return make(
       "section",
       {},
       make("h3", {}, "Plan and subscription"),
-      make("div", { class: "fields" }, labelled("Plan", plan), make("div", { class: "actions end" }, save)),
-      renewal,
-      make("div", { class: "actions" }, enableButton(user), deleteButton()),
+      make("div", { class: "fields" }, labelled("Plan", select), make("div", { class: "actions end" }, save)),
+      drawRenewal(reporting(updateBy)),
+      actionRow(enable, remove),
     );
   }
 
-  function enableButton({ enabled }: User): HTMLElement {
-    const button = make(
-      "button",
-      { type: "button", class: enabled && "danger" },
-      enabled ? "Disable user" : "Enable user",
-    );
-    button.addEventListener("click", () => {
-      if (!enabled) runOnce(button, problem, () => update({ enabled: true })).catch(reportError);
-      else
-        openDialog({
-          title: `Disable ${name}?`,
-          content: [make("p", {}, "Its requests are rejected until you enable it again.")],
-          submit: { label: "Disable user", isDestructive: true, run: () => update({ enabled: false }) },
-        });
+  const askToDisable = () =>
+    openDialog({
+      title: `Disable ${name}?`,
+      content: [make("p", {}, "Its requests are rejected until you enable it again.")],
+      submit: { label: "Disable user", isDestructive: true, run: () => update({ enabled: false }) },
     });
-    return button;
-  }
 
-  function deleteButton(): HTMLElement {
-    const button = make("button", { type: "button", class: "danger" }, "Delete user");
-    button.addEventListener("click", () => {
-      openDialog({
-        title: `Delete ${name}?`,
-        content: [make("p", {}, "Its keys, usage and galleries are erased. This cannot be undone.")],
-        submit: {
-          label: "Delete user",
-          isDestructive: true,
-          run: async () => {
-            await deleteUser(userId);
-            dialog.close();
-            await onChange();
-          },
+  const askToDelete = () =>
+    openDialog({
+      title: `Delete ${name}?`,
+      content: [make("p", {}, "Its keys, usage and galleries are erased. This cannot be undone.")],
+      submit: {
+        label: "Delete user",
+        isDestructive: true,
+        run: async () => {
+          await deleteUser(userId);
+          dialog.close();
+          await onChange();
         },
-      });
+      },
     });
-    return button;
-  }
 
   function drawKeySection(keys: readonly Key[]): HTMLElement {
-    const create = make("button", { type: "button" }, "Create key");
-    create.addEventListener("click", () =>
-      askToCreateKey((graceDays) => createUserKey(userId, graceDays), {
-        onDone: () => {
-          refresh().catch(reportError);
-        },
-      }),
+    const create = makeButton("Create key", () =>
+      askToCreateKey((graceDays) => createUserKey(userId, graceDays), { onDone: reporting(refresh) }),
     );
     const list = drawKeys(keys, ({ fingerprint }) => change(() => deleteUserKey(userId, fingerprint)));
     return make("section", {}, make("div", { class: "panel-top" }, make("h3", {}, "Keys"), create), list);

@@ -2,7 +2,7 @@ import { failureText } from "../accounts/failure.ts";
 import { describeSubscription, formatCount } from "../accounts/format.ts";
 import type { User } from "../accounts/messages.ts";
 import { drawTable } from "../accounts/table.ts";
-import { byId, make, visuallyHidden } from "../site/elements.ts";
+import { actionRow, byId, make, makeButton } from "../site/elements.ts";
 import { listUsers, type UserPage } from "./api.ts";
 
 const PAGE_SIZE = 50;
@@ -76,7 +76,5 @@ function drawUsers(users: readonly User[], manage: (user: User) => void): HTMLEl
 }
 
 function manageButton(user: User, manage: (user: User) => void): HTMLElement {
-  const button = make("button", { type: "button" }, "Manage", visuallyHidden(` ${user.name}`));
-  button.addEventListener("click", () => manage(user));
-  return make("div", { class: "actions" }, button);
+  return actionRow(makeButton("Manage", () => manage(user), { subject: ` ${user.name}` }));
 }

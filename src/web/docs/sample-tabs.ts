@@ -1,5 +1,5 @@
-import { copyOnClick } from "../site/copy.ts";
-import { make, makeButton } from "../site/elements.ts";
+import { makeCopyButton } from "../site/copy.ts";
+import { make } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
 import { WRITTEN_URL, withAddress } from "./sample-address.ts";
@@ -60,8 +60,7 @@ function drawSamples(
   }));
   const panel = make("div", { class: "sample", id: `sample-${index}` });
   const { list, mark } = createTabs({ label: "Language", tabs, panel, onChoose });
-  const copy = makeButton("Copy", () => {}, { class: "copy" });
-  copyOnClick(copy, () => panel.textContent);
+  const copy = makeCopyButton("Copy", () => panel.textContent, { class: "copy" });
   group.replaceChildren(make("div", { class: "sample-bar" }, list, copy), panel);
   return (language) => {
     const shown = tabs.find(({ name }) => name === language) ?? tabs[0]!;

@@ -1,4 +1,5 @@
 import { make } from "../site/elements.ts";
+import { drawFacts } from "../site/facts.ts";
 import type { TryResponse } from "./try-request.ts";
 
 /** More would make the page slow. */
@@ -13,15 +14,12 @@ export function resultView({ status, headers, body, isJson, roundTripMs }: TryRe
     make("strong", { class: isSuccess ? "good" : "bad" }, `${status} ${isSuccess ? "Success" : "Error"}`),
     ` in ${Math.round(roundTripMs)} ms`,
   );
-  const names = headers.map(([name, value]) =>
-    make("div", {}, make("dt", {}, make("code", {}, name)), make("dd", {}, value)),
-  );
   const block = make(
     "pre",
     { class: "tall", tabindex: 0, role: "group", "aria-label": "Response body" },
     make("code", {}, shownBody(body, isJson)),
   );
-  return [line, make("dl", { class: "try-headers" }, ...names), block];
+  return [line, drawFacts(headers), block];
 }
 
 function shownBody(body: string, isJson: boolean): string {

@@ -1,4 +1,5 @@
-import { byId } from "../site/elements.ts";
+import { runOnce } from "../site/dialog.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { failureText } from "./failure.ts";
 import { createGallery, type Gallery } from "./gallery-api.ts";
 import { isId, suggestId } from "./names.ts";
@@ -9,8 +10,8 @@ export function mountCreateForm(onCreated: (gallery: Gallery) => void): void {
   const name = byId("new-name", HTMLInputElement);
   const id = byId("new-id", HTMLInputElement);
   const problem = byId("create-problem", HTMLParagraphElement);
+  const button = form.querySelector<HTMLButtonElement>("[type=submit]")!;
   let isIdTyped = false;
-  let isBusy = false;
   name.addEventListener("input", () => {
     if (!isIdTyped) id.value = suggestId(name.value);
   });
@@ -18,7 +19,7 @@ export function mountCreateForm(onCreated: (gallery: Gallery) => void): void {
     isIdTyped = id.value !== "";
   });
 
-  const create = async () => {
+  const submit = reporting(async () => {
     const galleryId = id.value.trim();
     problem.textContent = "";
     if (!isId(galleryId)) {
@@ -28,23 +29,16 @@ export function mountCreateForm(onCreated: (gallery: Gallery) => void): void {
       (name.value ? id : name).focus();
       return;
     }
-    try {
+    const create = async () => {
       const gallery = await createGallery(galleryId, name.value.trim());
       form.reset();
       isIdTyped = false;
       onCreated(gallery);
-    } catch (error) {
-      problem.textContent = failureText(error);
-    }
-  };
+    };
+    await runOnce(button, problem, create, failureText);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (isBusy) return;
-    isBusy = true;
-    create()
-      .catch(reportError)
-      .finally(() => {
-        isBusy = false;
-      });
+    submit();
   });
 }

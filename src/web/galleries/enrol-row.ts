@@ -1,4 +1,4 @@
-import { make, visuallyHidden } from "../site/elements.ts";
+import { make, makeButton } from "../site/elements.ts";
 import { RequestError } from "../site/request-error.ts";
 import { failureText, isCancelled, isQualityFailure } from "./failure.ts";
 import type { Enrolment } from "./gallery-api.ts";
@@ -57,12 +57,11 @@ export class EnrolRow {
   }
 
   #offer(label: string, changes: Partial<Enrolment>): void {
-    const button = make("button", { type: "button" }, label, visuallyHidden(`, ${this.file.name}`));
-    button.addEventListener("click", () => {
+    const retry = () => {
       if (this.enrolment) this.enrolment = { ...this.enrolment, ...changes };
       this.wait();
       this.#onRetry(this);
-    });
-    this.#actions.append(button);
+    };
+    this.#actions.append(makeButton(label, retry, { subject: `, ${this.file.name}` }));
   }
 }

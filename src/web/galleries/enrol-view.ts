@@ -1,5 +1,5 @@
 import { createDropZone } from "../photos/drop-zone.ts";
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { EnrolProgress } from "./enrol-progress.ts";
 import { EnrolQueue } from "./enrol-queue.ts";
 import { EnrolRow } from "./enrol-row.ts";
@@ -36,9 +36,7 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void): Enrol
   });
   let galleryId = "";
 
-  const run = () => {
-    queue.run().catch(reportError);
-  };
+  const run = reporting(() => queue.run());
   /** Assigns the named person to all photos that have none, and starts. */
   const submit = () => {
     const named = person.read();

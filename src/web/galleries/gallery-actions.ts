@@ -1,5 +1,5 @@
 import { confirmAction } from "../site/dialog.ts";
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { deleteGallery, type Gallery, renameGallery } from "./gallery-api.ts";
 import { countText } from "./gallery-list.ts";
@@ -21,10 +21,11 @@ export interface GalleryActions {
 export function mountGalleryActions(actions: GalleryActions): { clear(): void } {
   const transfer = mountTransferView();
   const onClick = (id: string, act: (gallery: Gallery, actions: GalleryActions) => unknown) => {
-    byId(id, HTMLButtonElement).addEventListener("click", () => {
+    const onPress = reporting(() => {
       const gallery = actions.gallery();
-      if (gallery) Promise.resolve(act(gallery, actions)).catch(reportError);
+      return gallery && act(gallery, actions);
     });
+    byId(id, HTMLButtonElement).addEventListener("click", onPress);
   };
   onClick("rename-gallery", startRename);
   onClick("export-gallery", (gallery) => actions.run(() => transfer.exportFile(gallery)));

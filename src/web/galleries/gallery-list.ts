@@ -1,4 +1,4 @@
-import { byId, make } from "../site/elements.ts";
+import { byId, make, reporting } from "../site/elements.ts";
 import { readUserId } from "../site/session.ts";
 import { plural } from "../site/words.ts";
 import { failureText, isCancelled } from "./failure.ts";
@@ -43,9 +43,10 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
     draw();
     onRead(galleries);
   };
-  more.addEventListener("click", () => {
-    read(nextPageToken).catch(reportError);
-  });
+  more.addEventListener(
+    "click",
+    reporting(() => read(nextPageToken)),
+  );
 
   return {
     async refresh() {

@@ -1,5 +1,5 @@
 import { confirmAction } from "../site/dialog.ts";
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { mountEnrolView } from "./enrol-view.ts";
 import type { KnownCrops } from "./face-crop.ts";
@@ -36,9 +36,7 @@ export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOpti
   let gallery: Gallery | undefined;
   let reading = new AbortController();
 
-  const refreshNow = () => {
-    refresh().catch(reportError);
-  };
+  const refreshNow = reporting(() => refresh());
   const enrolView = mountEnrolView(crops, () => {
     peopleView.refresh().catch(reportError);
     refreshNow();

@@ -1,5 +1,5 @@
 import { type Box, placeOver, type Size } from "../photos/boxes.ts";
-import { make, visuallyHidden } from "../site/elements.ts";
+import { actionRow, make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { shareText } from "../site/rates.ts";
 import { cropFace } from "./face-crop.ts";
 import { type Identification, type IdentifiedFace, MAX_DISTANCE, type PersonMatch } from "./gallery-api.ts";
@@ -10,7 +10,7 @@ export interface IdentificationView {
   readonly found: Identification;
   /** The same faces with the nearest people at any distance, if the user asked for them. */
   readonly nearest: Identification | undefined;
-  onShowNearest(): void;
+  onShowNearest(): unknown;
 }
 
 /** Space for a face's number above its box, as a share of the photo's height. */
@@ -48,7 +48,9 @@ export function drawIdentification({
   return [
     ...(stale ? [drawNotice(STALE)] : []),
     make("ol", { class: "identified-list" }, ...rows),
-    ...(faces.some(({ matches }) => matches.length === 0) && !nearest ? [drawMore(onShowNearest)] : []),
+    ...(faces.some(({ matches }) => matches.length === 0) && !nearest
+      ? [actionRow(makeButton("Show the nearest people of unknown faces", onShowNearest))]
+      : []),
   ];
 }
 
@@ -116,12 +118,6 @@ function drawPeople(people: readonly PersonMatch[], threshold: number): HTMLElem
 
 function drawNotice(text: string): HTMLElement {
   return make("p", { class: "notice" }, text);
-}
-
-function drawMore(onClick: () => void): HTMLElement {
-  const button = make("button", { type: "button" }, "Show the nearest people of unknown faces");
-  button.addEventListener("click", onClick);
-  return make("div", { class: "actions" }, button);
 }
 
 function thresholdText({ threshold, falsePositiveRate, population }: IdentifiedFace): string {

@@ -1,6 +1,6 @@
 import { createDropZone, onPastedImages } from "../photos/drop-zone.ts";
 import { closePhoto } from "../photos/open-photo.ts";
-import { byId, make } from "../site/elements.ts";
+import { byId, make, reporting } from "../site/elements.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { type Identification, identifyFaces, MAX_DISTANCE } from "./gallery-api.ts";
 import { drawFaceBoxes, drawIdentification } from "./identified-faces.ts";
@@ -79,9 +79,7 @@ export function mountIdentifyView(): IdentifyView {
         image: photo.image,
         found,
         nearest,
-        onShowNearest: () => {
-          showNearest().catch(reportError);
-        },
+        onShowNearest: showNearest,
       }),
     );
     result.focus();
@@ -106,9 +104,7 @@ export function mountIdentifyView(): IdentifyView {
     stage.append(...drawFaceBoxes(photo, found.faces));
     draw(photo, found);
   };
-  const openNow = (file: File) => {
-    open(file).catch(reportError);
-  };
+  const openNow = reporting(open);
   const openFirst = (files: readonly File[]) => {
     if (files[0]) openNow(files[0]);
   };

@@ -1,4 +1,4 @@
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
 import type { KnownCrops } from "./face-crop.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { listPeople, type Person } from "./gallery-api.ts";
@@ -105,16 +105,16 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
     galleryId,
     crops,
     change,
-    redraw: (focus) => {
-      refresh()
-        .then(() => list.querySelector<HTMLElement>(focus)?.focus())
-        .catch(reportError);
-    },
+    redraw: reporting(async (focus) => {
+      await refresh();
+      list.querySelector<HTMLElement>(focus)?.focus();
+    }),
     onAddPhotos,
   });
-  more.addEventListener("click", () => {
-    read(PAGE_SIZE, nextPageToken).catch(reportError);
-  });
+  more.addEventListener(
+    "click",
+    reporting(() => read(PAGE_SIZE, nextPageToken)),
+  );
 
   return {
     show(id) {

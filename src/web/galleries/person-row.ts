@@ -1,5 +1,5 @@
 import { confirmAction } from "../site/dialog.ts";
-import { make, visuallyHidden } from "../site/elements.ts";
+import { make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import type { KnownCrops } from "./face-crop.ts";
 import { deleteFace, deletePerson, type EnrolledFace, type Person, renamePerson } from "./gallery-api.ts";
@@ -135,16 +135,7 @@ async function removeFace(
 }
 
 function drawButton(label: string, subject: string, action: string, onClick: () => unknown): HTMLElement {
-  const button = make(
-    "button",
-    { type: "button", "data-action": action },
-    label,
-    visuallyHidden(` ${subject}`),
-  );
-  button.addEventListener("click", () => {
-    Promise.resolve(onClick()).catch(reportError);
-  });
-  return button;
+  return makeButton(label, onClick, { subject: ` ${subject}`, "data-action": action });
 }
 
 function dateText(time: string): string {

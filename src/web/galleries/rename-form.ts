@@ -1,4 +1,5 @@
-import { make } from "../site/elements.ts";
+import { runOnce } from "../site/dialog.ts";
+import { make, makeButton, reporting } from "../site/elements.ts";
 import { failureText } from "./failure.ts";
 
 /** What a form renames. */
@@ -14,24 +15,20 @@ export interface Rename {
 /** Creates a form for a new name, with the old one in it. Focus it with `focusField`. */
 export function createRenameForm({ label, name, save, onEnd }: Rename): HTMLFormElement {
   const input = make("input", { type: "text", value: name, maxlength: 256, "aria-label": label });
-  const cancel = make("button", { type: "button" }, "Cancel");
+  const cancel = makeButton("Cancel", () => onEnd(false));
   const problem = make("p", { class: "problem", role: "alert" });
-  const buttons = [make("button", { type: "submit" }, "Save"), cancel];
-  const form = make("form", { class: "rename", novalidate: true }, input, ...buttons, problem);
-  cancel.addEventListener("click", () => onEnd(false));
+  const submit = make("button", { type: "submit" }, "Save");
+  const form = make("form", { class: "rename", novalidate: true }, input, submit, cancel, problem);
   form.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") onEnd(false);
   });
+  const submitName = reporting(async () => {
+    const store = () => save(input.value.trim());
+    if (await runOnce(submit, problem, store, failureText)) onEnd(true);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    save(input.value.trim())
-      .then(
-        () => onEnd(true),
-        (error: unknown) => {
-          problem.textContent = failureText(error);
-        },
-      )
-      .catch(reportError);
+    submitName();
   });
   return form;
 }

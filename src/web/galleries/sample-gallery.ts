@@ -1,5 +1,6 @@
 import { PhotoError } from "../photos/open-photo.ts";
-import { byId } from "../site/elements.ts";
+import { runOnce } from "../site/dialog.ts";
+import { byId, reporting } from "../site/elements.ts";
 import { RequestError } from "../site/request-error.ts";
 import { enrolPhoto } from "./enrolment.ts";
 import type { KnownCrops } from "./face-crop.ts";
@@ -19,24 +20,16 @@ export function mountSampleGallery(
   const status = byId("sample-status", HTMLParagraphElement);
   const create = async () => {
     status.textContent = "Enrolling…";
-    try {
-      await createGallery(GALLERY_ID, "Sample").catch(ignoreExisting);
-      for (const photo of button.querySelectorAll<HTMLElement>("[data-person]")) await enrol(photo, crops);
-      const probe = await fetchPhoto(button.dataset.probeSrc!);
-      status.textContent = "";
-      onCreated(GALLERY_ID, probe);
-    } catch (error) {
-      status.textContent = failureText(error);
-    }
+    await createGallery(GALLERY_ID, "Sample").catch(ignoreExisting);
+    for (const photo of button.querySelectorAll<HTMLElement>("[data-person]")) await enrol(photo, crops);
+    const probe = await fetchPhoto(button.dataset.probeSrc!);
+    status.textContent = "";
+    onCreated(GALLERY_ID, probe);
   };
-  button.addEventListener("click", () => {
-    button.disabled = true;
-    create()
-      .catch(reportError)
-      .finally(() => {
-        button.disabled = false;
-      });
-  });
+  button.addEventListener(
+    "click",
+    reporting(() => runOnce(button, status, create, failureText)),
+  );
 }
 
 function ignoreExisting(error: unknown): void {

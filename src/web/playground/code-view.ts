@@ -1,6 +1,6 @@
 import type { OperationId, SampleRequest } from "../samples/sample-request.ts";
 import { SAMPLE_LANGUAGES, type SampleLanguage } from "../samples/samples.ts";
-import { copyOnClick } from "../site/copy.ts";
+import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { readFromTab, storeInTab } from "../site/tab-storage.ts";
 import { createTabs } from "../site/tabs.ts";
@@ -15,6 +15,8 @@ const LANGUAGE = "sample_language";
 /** Shows the request of the form as code, in a language that the user chooses. */
 export function mountCodeView(store: Store): void {
   const block = byId("code", HTMLPreElement);
+  // The block scrolls, so it must be reachable by keyboard.
+  block.tabIndex = 0;
   let language = languageOf(readFromTab(LANGUAGE));
   const { list, mark } = createTabs({
     label: "Language of the code",
@@ -31,9 +33,8 @@ export function mountCodeView(store: Store): void {
     const text = codeOf(language, state, state.isUserIdVisible ? state.userId : maskUserId(state.userId));
     if (block.textContent !== text) block.textContent = text;
   };
-  const copy = byId("copy-code", HTMLButtonElement);
-  copy.before(list);
-  copyOnClick(copy, () => codeOf(language, store.state, store.state.userId));
+  const code = () => codeOf(language, store.state, store.state.userId);
+  byId("code-top", HTMLDivElement).append(list, makeCopyButton("Copy", code, { subject: " code" }));
   store.subscribe(show);
 }
 

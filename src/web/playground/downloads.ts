@@ -1,5 +1,5 @@
 import { saveFile, saveText } from "../site/download.ts";
-import { byId, make, visuallyHidden } from "../site/elements.ts";
+import { byId, make, makeButton } from "../site/elements.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
 import type { Photo } from "./photo.ts";
 import type { Outcome, Success } from "./send.ts";
@@ -7,7 +7,7 @@ import type { Store } from "./store.ts";
 
 interface Download {
   readonly label: string;
-  save(): void;
+  save(): unknown;
 }
 
 /** Offers the result of a request as files: the response, the vector, and each photo with its faces. */
@@ -18,11 +18,9 @@ export function mountDownloads(store: Store): void {
     if (outcome === drawn) return;
     drawn = outcome;
     bar.hidden = !outcome?.isSuccess;
-    const buttons = (outcome?.isSuccess ? downloadsOf(store, outcome) : []).map(({ label, save }) => {
-      const button = make("button", { type: "button" }, visuallyHidden("Download "), label);
-      button.addEventListener("click", save);
-      return button;
-    });
+    const buttons = (outcome?.isSuccess ? downloadsOf(store, outcome) : []).map(({ label, save }) =>
+      makeButton(label, save, { "aria-label": `Download ${label}` }),
+    );
     bar.replaceChildren(make("span", { class: "hint" }, "Download"), ...buttons);
   });
 }
@@ -46,14 +44,13 @@ function downloadsOf(store: Store, { request, response }: Success): Download[] {
 
 /** The photo of a slot with its faces as they are marked on the page, and the selected or first face of it. */
 function pictureDownloads(store: Store, slot: number, suffix: string): Download[] {
-  const current = () => store.state.slots[slot]?.photo;
-  const save = (draw: (photo: Photo) => Promise<{ readonly picture: Blob; readonly name: string }>) => () => {
-    const photo = current();
-    if (!photo) return;
-    draw(photo)
-      .then(({ picture, name }) => saveFile(picture, name))
-      .catch(reportError);
-  };
+  const save =
+    (draw: (photo: Photo) => Promise<{ readonly picture: Blob; readonly name: string }>) => async () => {
+      const photo = store.state.slots[slot]?.photo;
+      if (!photo) return;
+      const { picture, name } = await draw(photo);
+      saveFile(picture, name);
+    };
   return [
     {
       label: `Annotated photo${suffix}`,

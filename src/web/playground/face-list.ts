@@ -1,4 +1,4 @@
-import { make, visuallyHidden } from "../site/elements.ts";
+import { make, makeButton } from "../site/elements.ts";
 import { drawFaceRow } from "./face-row.ts";
 import { facesFrom, isSameFace } from "./faces.ts";
 import type { Rectangle } from "./responses.ts";
@@ -41,8 +41,7 @@ export function drawFaceList(
       );
   };
   if (drawers.length <= MAX_ROWS) return { elements: [list], update };
-  const more = make("button", { type: "button" }, `Show all ${drawers.length} faces`);
-  more.addEventListener("click", () => {
+  const more = makeButton(`Show all ${drawers.length} faces`, () => {
     const added = drawers.slice(MAX_ROWS).map((draw) => draw());
     rows.push(...added);
     list.append(...added.map(({ element }) => element));
@@ -70,8 +69,7 @@ function rowDrawers(
       // The same number as on the photo, which may know more faces than this response.
       const number = known.findIndex(({ rectangle }) => isSameFace(rectangle, box)) + 1 || i + 1;
       const title = images.length > 1 ? `Photo ${slot + 1}, face ${number}` : `Face ${number}`;
-      const selectButton = make("button", { type: "button" }, "Select", visuallyHidden(` ${title}`));
-      selectButton.addEventListener("click", () => selectFace(slot, box));
+      const selectButton = makeButton("Select", () => selectFace(slot, box), { subject: ` ${title}` });
       const element = drawFaceRow(photo!, face, { title, origin, key: keys[i] }, selectButton);
       return { element, selectButton, slot, box };
     });

@@ -1,4 +1,5 @@
-import { make } from "../site/elements.ts";
+import { actionRow, make, makeButton } from "../site/elements.ts";
+import { drawFacts } from "../site/facts.ts";
 import { adviceFor, titleOf, waitText } from "./advice.ts";
 import type { Failure } from "./send.ts";
 import { drawUserIdButton } from "./user-id.ts";
@@ -13,26 +14,25 @@ const USER_ID_LABELS: Readonly<Record<string, string>> = {
 export function drawFailure(failure: Failure, onRetry: () => void): HTMLElement {
   const { message, code, httpStatus, photo, requestId } = failure;
   const { title, text, retry } = adviceFor(failure);
-  const facts = [
-    ...(photo === undefined ? [] : [["Photo", photo]]),
-    ...(code === undefined ? [] : [["Code", code]]),
-    ...(httpStatus === undefined ? [] : [["HTTP", String(httpStatus)]]),
-    ...(requestId === undefined ? [] : [["Request id", requestId]]),
-  ];
-  const list = make("dl", { class: "facts" });
-  for (const [name, value] of facts)
-    list.append(make("div", {}, make("dt", {}, name!), make("dd", {}, value!)));
+  const facts = (
+    [
+      ["Photo", photo],
+      ["Code", code],
+      ["HTTP", httpStatus],
+      ["Request id", requestId],
+    ] as const
+  ).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]));
   const card = make(
     "div",
     { class: "failure" },
     make("h3", {}, titleText(failure)),
     ...(title === undefined || title === message ? [] : [make("p", { class: "hint" }, message)]),
     make("p", {}, text),
-    list,
+    drawFacts(facts),
   );
   const userIdLabel = code === undefined ? undefined : USER_ID_LABELS[code];
   if (retry) card.append(drawRetry(failure, onRetry));
-  else if (userIdLabel) card.append(make("div", { class: "actions" }, drawUserIdButton(userIdLabel)));
+  else if (userIdLabel) card.append(actionRow(drawUserIdButton(userIdLabel)));
   else card.append(make("p", { class: "hint" }, "Sending the same request again will not help."));
   return card;
 }
@@ -58,12 +58,11 @@ function titleText(failure: Failure): string {
 }
 
 function drawRetry({ retryAfterSeconds }: Failure, onRetry: () => void): HTMLElement {
-  const button = make("button", { type: "button" }, "Try again");
-  button.addEventListener("click", onRetry);
-  if (retryAfterSeconds === undefined) return make("div", { class: "actions" }, button);
+  const button = makeButton("Try again", onRetry);
+  if (retryAfterSeconds === undefined) return actionRow(button);
   const wait = make("span", { class: "hint" });
   countDown(wait, retryAfterSeconds);
-  return make("div", { class: "actions" }, button, wait);
+  return actionRow(button, wait);
 }
 
 /** Counts down in an element until the time is over or the element leaves the page. */

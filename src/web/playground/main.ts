@@ -1,3 +1,4 @@
+import { reporting } from "../site/elements.ts";
 import { fetchServiceInfo } from "../site/service-info.ts";
 import { readUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
@@ -30,17 +31,13 @@ const store = createStore({
   isBusy: false,
   isUpdating: false,
 });
-const runNow = () => {
-  run(store).catch(reportError);
-};
-const runIfCompleteNow = () => {
-  runIfComplete(store).catch(reportError);
-};
-const changeOperation = async () => {
+const runNow = reporting(() => run(store));
+const runIfCompleteNow = reporting(() => runIfComplete(store));
+const changeOperation = reporting(async () => {
   cancelRun();
   await showSamplesOfOperation(store);
   await runIfComplete(store);
-};
+});
 const selectFace = (slot: number, box: Rectangle) => {
   toggleFace(store, slot, box);
   // Attributes are those of every face. Other operations use one face, so their result is that of another face now.
@@ -48,21 +45,15 @@ const selectFace = (slot: number, box: Rectangle) => {
 };
 const photoLoader = createPhotoLoader(store, fetchServiceInfo(), {
   onAdded: runIfCompleteNow,
-  onBatch: createBatchOpener(store, (file) => {
-    photoLoader.add([file], 0).catch(reportError);
-  }),
+  onBatch: createBatchOpener(
+    store,
+    reporting((file) => photoLoader.add([file], 0)),
+  ),
 });
-const findFacesNow = (slot: number) => {
-  findFaces(store, slot).catch(reportError);
-};
+const findFacesNow = reporting((slot: number) => findFaces(store, slot));
 
 mountUserIdField(store);
-mountControls(store, {
-  onRun: runNow,
-  onOperation: () => {
-    changeOperation().catch(reportError);
-  },
-});
+mountControls(store, { onRun: runNow, onOperation: changeOperation });
 for (const slot of store.state.slots.keys())
   mountSlotView(store, slot, { photoLoader, findFaces: findFacesNow, selectFace });
 const selectPair = (boxes: readonly [Rectangle, Rectangle]) => {
@@ -74,9 +65,7 @@ mountCodeView(store);
 mountResponseView(store);
 mountDownloads(store);
 mountProgressView(store, () => cancelByUser(store));
-mountUrlField((url) => {
-  photoLoader.addUrl(url).catch(reportError);
-});
+mountUrlField(reporting((url) => photoLoader.addUrl(url)));
 mountSampleView(store, runIfCompleteNow);
 
 // The first result, before the user has done anything. It is the service's own only for a user who has just come with

@@ -1,5 +1,6 @@
 import { onDroppedFiles, onPastedImages } from "../photos/drop-zone.ts";
 import { closePhoto, openPhoto, PhotoError } from "../photos/open-photo.ts";
+import { reporting } from "../site/elements.ts";
 import type { ServiceInfo } from "../site/service-info.ts";
 import { type Drop, readDrop } from "./dropped-files.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -67,9 +68,7 @@ export function createPhotoLoader(
     if (files.length === 0) throw new PhotoError([`${folder} has no photos.`, ...notes].join(" "));
     onBatch(files, notes);
   };
-  onPastedImages((files) => {
-    loader.add(files, nextSlot(store.state)).catch(reportError);
-  });
+  onPastedImages(reporting((files) => loader.add(files, nextSlot(store.state))));
   onDroppedFiles((data, target) => {
     const over = target instanceof Element ? target.closest<HTMLElement>("[data-slot]") : null;
     const slot = over ? Number(over.dataset.slot) : nextSlot(store.state);

@@ -1,4 +1,4 @@
-import { copyOnClick } from "../site/copy.ts";
+import { makeCopyButton } from "../site/copy.ts";
 import { byId } from "../site/elements.ts";
 import { drawJson } from "./json-view.ts";
 import type { Outcome } from "./send.ts";
@@ -7,8 +7,12 @@ import type { Store } from "./store.ts";
 /** Shows the response as JSON. */
 export function mountResponseView(store: Store): void {
   const block = byId("response", HTMLElement);
+  // The block scrolls, so it must be reachable by keyboard.
+  block.tabIndex = 0;
   const status = byId("response-status", HTMLSpanElement);
-  const copy = byId("copy-response", HTMLButtonElement);
+  const json = () => JSON.stringify(store.state.outcome?.response, null, 2);
+  const copy = makeCopyButton("Copy", json, { subject: " response" });
+  byId("response-top", HTMLDivElement).append(copy);
   let drawn: Outcome | "nothing" | undefined = "nothing";
   store.subscribe(({ outcome }) => {
     if (outcome === drawn) return;
@@ -17,5 +21,4 @@ export function mountResponseView(store: Store): void {
     status.textContent = outcome?.httpStatus === undefined ? "" : `HTTP ${outcome.httpStatus}`;
     block.replaceChildren(outcome?.response === undefined ? "No response yet." : drawJson(outcome.response));
   });
-  copyOnClick(copy, () => JSON.stringify(store.state.outcome?.response, null, 2));
 }

@@ -1,7 +1,7 @@
 import { bindFileDialog, highlightDrops } from "../photos/drop-zone.ts";
 import { sizeText } from "../photos/open-photo.ts";
 import { sentSize } from "../photos/upload.ts";
-import { byId, partOf } from "../site/elements.ts";
+import { byId, partOf, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";
 import { isSameFace } from "./faces.ts";
@@ -34,9 +34,8 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
   byId("photos", HTMLDivElement).append(root);
 
   const button = (name: string) => partOf(root, name, HTMLButtonElement);
-  bindFileDialog(button("choose"), partOf(root, "file", HTMLInputElement), (files) => {
-    photoLoader.add(files, index).catch(reportError);
-  });
+  const addFiles = reporting((files: readonly File[]) => photoLoader.add(files, index));
+  bindFileDialog(button("choose"), partOf(root, "file", HTMLInputElement), addFiles);
   button("find").addEventListener("click", () => findFaces(index));
   button("remove").addEventListener("click", () => {
     photoLoader.remove(index);
@@ -45,7 +44,7 @@ export function mountSlotView(store: Store, index: number, actions: SlotActions)
   });
   button("camera").addEventListener("click", async () => {
     const photo = await takePhoto();
-    if (photo) await photoLoader.add([photo], index);
+    if (photo) addFiles([photo]);
   });
   button("landmarks").addEventListener("click", () =>
     store.update({ hasLandmarks: !store.state.hasLandmarks }),

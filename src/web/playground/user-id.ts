@@ -1,4 +1,4 @@
-import { byId, make } from "../site/elements.ts";
+import { byId, makeButton } from "../site/elements.ts";
 import { storeUserId } from "../site/session.ts";
 import type { Store } from "./store.ts";
 
@@ -15,9 +15,7 @@ export function askForUserId(): void {
 
 /** Creates a button that moves the focus to the user id. */
 export function drawUserIdButton(label = "Enter a user id"): HTMLButtonElement {
-  const button = make("button", { type: "button" }, label);
-  button.addEventListener("click", focusUserId);
-  return button;
+  return makeButton(label, focusUserId);
 }
 
 function focusUserId(): void {

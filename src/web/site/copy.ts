@@ -1,15 +1,24 @@
+import { type Attributes, makeButton } from "./elements.ts";
+
 const FEEDBACK_MS = 1500;
 
-/** Makes a button copy a text and report whether that worked. */
-export function copyOnClick(button: HTMLButtonElement, text: () => string): void {
+/** Creates a button that copies a text. */
+export function makeCopyButton(
+  label: string,
+  text: () => string,
+  attributes: Attributes = {},
+): HTMLButtonElement {
+  const button: HTMLButtonElement = makeButton(label, () => copyBy(button, label, text()), attributes);
+  return button;
+}
+
+/** Copies a text for a pressed button, whose label reports for a moment whether that worked. */
+async function copyBy(button: HTMLButtonElement, original: string, text: string): Promise<void> {
   const label = button.firstChild as Text;
-  const original = label.data;
-  button.addEventListener("click", async () => {
-    label.data = (await copy(text())) ? "Copied" : "Not copied";
-    setTimeout(() => {
-      label.data = original;
-    }, FEEDBACK_MS);
-  });
+  label.data = (await copy(text)) ? "Copied" : "Not copied";
+  setTimeout(() => {
+    label.data = original;
+  }, FEEDBACK_MS);
 }
 
 async function copy(text: string): Promise<boolean> {

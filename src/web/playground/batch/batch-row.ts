@@ -1,4 +1,4 @@
-import { make, visuallyHidden } from "../../site/elements.ts";
+import { make, makeButton } from "../../site/elements.ts";
 import { plural } from "../../site/words.ts";
 import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
 import type { BatchItem } from "./batch-item.ts";
@@ -17,8 +17,7 @@ const MAX_DESCRIBED_FACES = 2;
 export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
   const picture = make("td", { class: "picture" });
   const result = make("td", { class: "outcome" });
-  const open = make("button", { type: "button" }, "Open", visuallyHidden(` ${item.file.name}`));
-  open.addEventListener("click", onOpen);
+  const open = makeButton("Open", onOpen, { subject: ` ${item.file.name}` });
   const name = make("th", { scope: "row", title: item.file.name }, drawPath(item.file.name));
   const element = make("tr", {}, picture, name, result, make("td", { class: "action" }, open));
   const update = () => {

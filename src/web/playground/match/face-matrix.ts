@@ -1,4 +1,4 @@
-import { make, visuallyHidden } from "../../site/elements.ts";
+import { make, makeButton, visuallyHidden } from "../../site/elements.ts";
 import { drawThumbnail } from "../face-row.ts";
 import type { Face } from "../faces.ts";
 import type { Photo } from "../photo.ts";
@@ -41,8 +41,8 @@ export function drawMatrix({ rows, columns, distance, onSelect }: FaceMatrix): D
     const values = shownColumns.map((column, c) => {
       const text = distance(r, c).toFixed(3);
       const mark = make("span", { class: "mark", "aria-hidden": "true" });
-      const button = make("button", { type: "button" }, text, mark);
-      button.addEventListener("click", () => onSelect(row.face.rectangle, column.face.rectangle));
+      const button = makeButton(text, () => onSelect(row.face.rectangle, column.face.rectangle));
+      button.append(mark);
       const cell = make("td", {}, button);
       cells.push({ cell, at: [r, c] });
       return cell;

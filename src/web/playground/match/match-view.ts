@@ -1,4 +1,4 @@
-import { make } from "../../site/elements.ts";
+import { make, makeButton } from "../../site/elements.ts";
 import { isSameFace } from "../faces.ts";
 import type { Photo } from "../photo.ts";
 import type { Rectangle } from "../responses.ts";
@@ -78,7 +78,5 @@ function describeChoice(
   const text = `${name}${number > 0 ? `face ${number}, ` : ""}${which}. `;
   if (photo?.url) return [text];
   if (known.length >= count) return [text, "Click another one in the photo to compare it."];
-  const button = make("button", { type: "button" }, "Choose another face");
-  button.addEventListener("click", onFind);
-  return [text, button];
+  return [text, makeButton("Choose another face", onFind)];
 }

@@ -1,5 +1,5 @@
 import { PhotoError } from "../../photos/open-photo.ts";
-import { make } from "../../site/elements.ts";
+import { actionRow, make, makeButton } from "../../site/elements.ts";
 import { RequestError } from "../../site/request-error.ts";
 import { isSameFace, mergeFaces } from "../faces.ts";
 import type { Photo } from "../photo.ts";
@@ -81,12 +81,9 @@ export class MatrixPanel {
   }
 
   #offer(problem = ""): void {
-    const button = make("button", { type: "button" }, "Compare every face with every face");
-    button.addEventListener("click", () => {
-      this.#load().catch(reportError);
-    });
+    const button = makeButton("Compare every face with every face", () => this.#load());
     const text = make("p", { class: "problem", role: "alert" }, problem);
-    this.#root.replaceChildren(make("div", { class: "actions" }, button), text);
+    this.#root.replaceChildren(actionRow(button), text);
   }
 
   async #load(): Promise<void> {
@@ -94,11 +91,8 @@ export class MatrixPanel {
     if (!photos) return;
     const loading = new AbortController();
     this.#loading = loading;
-    const cancel = make("button", { type: "button" }, "Cancel");
-    cancel.addEventListener("click", () => loading.abort());
-    this.#root.replaceChildren(
-      make("div", { class: "actions" }, make("p", { role: "status" }, "Comparing…"), cancel),
-    );
+    const cancel = makeButton("Cancel", () => loading.abort());
+    this.#root.replaceChildren(actionRow(make("p", { role: "status" }, "Comparing…"), cancel));
     cancel.focus();
     try {
       await Promise.all(photos.map((photo) => this.#embed(photo, loading.signal)));

@@ -1,4 +1,4 @@
-import { make } from "../../site/elements.ts";
+import { actionRow, make, makeButton } from "../../site/elements.ts";
 import { shareText } from "../../site/rates.ts";
 import { drawScale } from "../scale.ts";
 import {
@@ -47,7 +47,10 @@ export function createThreshold(onChange: () => void): Threshold {
       });
       // Not an output element: the slider itself announces its value.
       const verdict = make("span", { class: "threshold-value" });
-      const reset = make("button", { type: "button" }, `Reset to ${MATCH_DISTANCE}`);
+      const reset = makeButton(`Reset to ${MATCH_DISTANCE}`, () => {
+        set(MATCH_DISTANCE);
+        slider.focus();
+      });
       const update = () => {
         const range = { max: MAX_DISTANCE, threshold: value, matchSide: "below" } as const;
         scale.replaceChildren(drawScale({ name: "Distance", value: distance, ...range }));
@@ -63,10 +66,6 @@ export function createThreshold(onChange: () => void): Threshold {
         onChange();
       };
       slider.addEventListener("input", () => set(Number(slider.value)));
-      reset.addEventListener("click", () => {
-        set(MATCH_DISTANCE);
-        slider.focus();
-      });
       update();
       const label = make("label", { for: "threshold" }, "Threshold");
       return make(
@@ -76,7 +75,7 @@ export function createThreshold(onChange: () => void): Threshold {
         make("div", { class: "threshold-line" }, label, slider, verdict),
         explanation,
         // In a line of its own, so that the slider does not change its size while it is moved.
-        make("div", { class: "actions" }, reset),
+        actionRow(reset),
       );
     },
   };

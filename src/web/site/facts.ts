@@ -1,4 +1,4 @@
-import { make } from "../site/elements.ts";
+import { make } from "./elements.ts";
 
 /** Draws names and values as a list. */
 export function drawFacts(facts: readonly (readonly [name: string, value: Node | string])[]): HTMLElement {

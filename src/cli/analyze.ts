@@ -108,7 +108,7 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   return reportEnd(end, analyzer.failure);
 }
 
-/** Limits the photos in the queues of the workers. With a photo in advance, a worker need not wait for the next. */
+/** Limits the photos that wait for a worker or are with one. While photos wait, no worker is idle. */
 const JOBS_PER_WORKER = 3;
 /** Limits the results that wait for that of an earlier photo, which may have many faces. */
 const PENDING_PER_WORKER = 32;

@@ -28,11 +28,6 @@ export class LoadShedder {
     this.#jobs = jobs;
   }
 
-  /** Number of jobs that have not started, those assigned in advance included. */
-  get waiting(): number {
-    return this.#jobs.count + this.#workers.inAdvance().length;
-  }
-
   /** Adds the duration of a job that has ended to the estimate. */
   addDuration(durationMs: number): void {
     this.#cost.add(durationMs);
@@ -40,8 +35,8 @@ export class LoadShedder {
 
   /** Whether one more job would wait for too long. */
   get isFull(): boolean {
-    const { waiting } = this;
-    return waiting >= MAX_WAITING || this.#waitMs(waiting * COMMON_SLOWDOWN) > this.#maxWaitMs;
+    const { count } = this.#jobs;
+    return count >= MAX_WAITING || this.#waitMs(count * COMMON_SLOWDOWN) > this.#maxWaitMs;
   }
 
   /** Whether a new job of this caller would start after its deadline, by `performance.now()`. */
@@ -52,13 +47,10 @@ export class LoadShedder {
 
   /** The caller with most waiting jobs, if it has more than this caller would have with one more. */
   heaviestCallerBeside(caller: string): string | undefined {
-    const inAdvance = this.#workers.inAdvance();
-    const countOf = (one: string) =>
-      this.#jobs.countOf(one) + inAdvance.filter(({ job }) => job.caller === one).length;
     let heaviest: string | undefined;
-    let most = countOf(caller) + 1;
+    let most = this.#jobs.countOf(caller) + 1;
     for (const other of this.#jobs.callers) {
-      const count = countOf(other);
+      const count = this.#jobs.countOf(other);
       if (count <= most) continue;
       heaviest = other;
       most = count;
@@ -68,7 +60,7 @@ export class LoadShedder {
 
   /** The time in which the queue would empty, times 0.5 to 1.5 so that rejected clients do not return together. */
   retryAfterMs(): number {
-    const waitMs = this.#waitMs(this.waiting) * (0.5 + Math.random());
+    const waitMs = this.#waitMs(this.#jobs.count) * (0.5 + Math.random());
     return Math.round(Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, waitMs)));
   }
 
@@ -76,10 +68,7 @@ export class LoadShedder {
   #countBefore(caller: string): number {
     const own = this.#jobs.countOf(caller);
     const others = this.#jobs.callers.filter((other) => other !== caller);
-    return (
-      this.#workers.inAdvance().length +
-      others.reduce((sum, other) => sum + Math.min(this.#jobs.countOf(other), own + 1), own)
-    );
+    return others.reduce((sum, other) => sum + Math.min(this.#jobs.countOf(other), own + 1), own);
   }
 
   /** Estimated wait of a job with this many others before it. */

@@ -10,7 +10,7 @@ import {
   type Vector,
 } from "../core/index.ts";
 import { countCpus } from "./cpu-count.ts";
-import { type JobOptions, Queue, type Rejection } from "./queue.ts";
+import { Queue, type Rejection } from "./queue.ts";
 import {
   deserializeError,
   type Job,
@@ -97,7 +97,7 @@ export async function openPool({
 }: PoolOptions = {}): Promise<Pool> {
   requirePositiveInteger("workers", size);
   requirePositiveInteger("maxQueueWaitMs", maxQueueWaitMs);
-  const queue = new Queue<WorkerProcess>(maxQueueWaitMs, (worker) => worker.revokeLast());
+  const queue = new Queue<WorkerProcess>(maxQueueWaitMs);
   const supervisor = await superviseWorkers({
     size,
     analyzer,
@@ -116,29 +116,29 @@ export async function openPool({
   ): Promise<Results[Name]> {
     const { signal, onStage, caller, deadlineMs, ...jobOptions } = options;
     checkBoxCount(job.operation, options.boxes);
-    const firstState = job.targets ? "continued" : "new";
-    const startMs = performance.now();
-    let result: TaskResult | undefined;
-    let wasStuck = false;
-    // A job that was assigned in advance has no result if it was revoked. Then it needs another worker.
-    for (let state: JobOptions["state"] = firstState; !result; state = "revoked") {
-      const assignment = await queue.acquire({ caller, deadlineMs, signal, state });
-      const { worker } = assignment;
-      const execution = worker.run({ type: "run", job: { ...job, options: jobOptions } }, signal);
-      execution.finished
-        .then(() => worker.isAlive && queue.end(assignment))
+
+    /** Waits for a worker and runs the job on it. If the worker is stuck, runs it on another one, once. */
+    async function execute(isContinued: boolean, isRetry = false): Promise<TaskResult> {
+      const queuedMs = performance.now();
+      const worker = await queue.acquire({ caller, deadlineMs, signal, isContinued });
+      const waitMs = performance.now() - queuedMs;
+      const { result, finished } = worker.run({ type: "run", job: { ...job, options: jobOptions } }, signal);
+      finished
+        .then(() => worker.isAlive && queue.release(worker))
         // The queue would never use this worker again, so replace it.
         .catch(() => worker.stop());
       try {
-        result = await execution.result;
+        return await result;
       } catch (error) {
         // Once: the job itself may be the cause.
-        if (wasStuck || !worker.isStuck || signal?.aborted) throw error;
-        wasStuck = true;
+        if (isRetry || !worker.isStuck || signal?.aborted) throw error;
+        return await execute(true, true);
       } finally {
-        if (assignment.startedMs !== undefined) onStage?.("queue", assignment.startedMs - startMs);
+        onStage?.("queue", waitMs);
       }
     }
+
+    const result = await execute(job.targets !== undefined);
     for (const stage of result.stages) onStage?.(...stage);
     if (!result.ok) throw deserializeError(result.error);
     return result.value as Results[Name];

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 export interface ProgressWatchOptions {
   /** Undefined for a process that could not be started. */
   readonly pid: number | undefined;
-  /** Returns the number of the job that runs, or undefined if none does. */
-  readonly runningJob: () => number | undefined;
+  /** Returns the job that runs, or undefined if none does. */
+  readonly runningJob: () => unknown;
   /** Called once. The cause completes the sentence "The process ...". */
   readonly onStuck: (cause: string) => void;
   /** How long a process with a job may use no CPU time while all its threads wait. */
@@ -26,7 +26,7 @@ const TICK_MS = 10;
 const ACTIVE_STATES = ["R", "D"];
 
 interface Progress {
-  readonly job: number;
+  readonly job: unknown;
   readonly startCpuMs: number;
   cpuMs: number;
   idleSamples: number;

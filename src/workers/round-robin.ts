@@ -26,10 +26,10 @@ export class RoundRobin<Job extends { readonly caller: string }> {
   }
 
   /**
-   * Adds a job behind the others of its caller. A caller without jobs joins the round before the first caller whose
-   * next job it may pass, or else at the end.
+   * Adds a job behind the others of its caller. A caller without jobs joins the round at the end or, if it is not being
+   * served, before the first caller that is.
    */
-  add(job: Job, mayPass: (next: Job) => boolean = () => false): void {
+  add(job: Job, isServed: (caller: string) => boolean = () => false): void {
     this.#count++;
     const own = this.#byCaller.get(job.caller);
     if (own) {
@@ -37,34 +37,21 @@ export class RoundRobin<Job extends { readonly caller: string }> {
       return;
     }
     const round = [...this.#byCaller];
-    const index = round.findIndex(([, [next]]) => mayPass(next!));
+    const index = isServed(job.caller) ? -1 : round.findIndex(([caller]) => isServed(caller));
     if (index < 0) this.#byCaller.set(job.caller, [job]);
     else this.#byCaller = new Map(round.toSpliced(index, 0, [job.caller, [job]]));
   }
 
-  /** Adds a job before all others and makes its caller the next in the round. */
-  addFirst(job: Job): void {
-    this.#count++;
-    const own = this.jobsOf(job.caller);
-    this.#byCaller.delete(job.caller);
-    this.#byCaller = new Map([[job.caller, [job, ...own]], ...this.#byCaller]);
-  }
-
-  /** The job that `takeNext` would return. */
-  get next(): Job | undefined {
-    const [own] = this.#byCaller.values();
-    return own?.[0];
-  }
-
   /** Removes and returns the next caller's first job. The caller moves to the end of the round. */
   takeNext(): Job | undefined {
-    const { next } = this;
-    if (!next) return undefined;
-    const own = this.#byCaller.get(next.caller)!;
-    this.#byCaller.delete(next.caller);
-    this.#byCaller.set(next.caller, own);
-    this.remove(next);
-    return next;
+    for (const [caller, own] of this.#byCaller) {
+      this.#byCaller.delete(caller);
+      this.#byCaller.set(caller, own);
+      const [next] = own;
+      this.remove(next!);
+      return next;
+    }
+    return undefined;
   }
 
   /** Removes a job, if it is there. */

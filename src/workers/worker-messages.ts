@@ -37,22 +37,13 @@ export type Task =
   | { readonly type: "open"; readonly options: AnalyzerOptions }
   | { readonly type: "run"; readonly job: Job };
 
-/**
- * What a worker is sent: a task under a new id, or the cancellation of an earlier task. The worker runs one task at a
- * time, in the order of arrival.
- */
-export type WorkerRequest = { readonly id: number } & (Task | { readonly type: "cancel" });
-
-/** What a worker sends once for every task; without a result if the task was cancelled before it started. */
-export interface WorkerResponse {
-  readonly id: number;
-  readonly result?: TaskResult;
-}
+/** What a worker is sent: a task, after the result of the one before, or the cancellation of the task that runs. */
+export type WorkerRequest = Task | { readonly type: "cancel" };
 
 /** The durations of the steps in milliseconds, in the order in which they ended. */
 export type StageTimes = readonly (readonly [Stage, number])[];
 
-/** The result of a task. The value is the analyzer's identity for `open`, and the result of the part for `run`. */
+/** What a worker sends once for every task. The value is the analyzer's identity for `open`, and the result of the part for `run`. */
 export type TaskResult =
   | { readonly ok: true; readonly value: unknown; readonly stages: StageTimes }
   | { readonly ok: false; readonly error: SerializedError; readonly stages: StageTimes };

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { ProgressWatch } from "./progress-watch.ts";
 import { QueueError } from "./queue-error.ts";
-import type { Task, TaskResult, WorkerRequest, WorkerResponse } from "./worker-messages.ts";
+import type { Task, TaskResult, WorkerRequest } from "./worker-messages.ts";
 
 /** How long a worker may take to reach the end of a step after a cancellation. After that it is killed. */
 const CANCEL_GRACE_MS = 5000;
@@ -27,10 +27,10 @@ const HEAP_OPTIONS = ["--max-semi-space-size=4"];
 /** A task that was sent to a worker. */
 export interface Execution {
   /**
-   * The result; undefined if the task never started, because it was revoked or the worker exited before. Rejects with
-   * the signal's reason as soon as the signal is aborted, and with QueueError `workerLost` if the worker exits.
+   * Rejects with the signal's reason as soon as the signal is aborted, and with QueueError `workerLost` if the worker
+   * exits.
    */
-  readonly result: Promise<TaskResult | undefined>;
+  readonly result: Promise<TaskResult>;
   /** Resolves when the worker has finished the task. After an abort it first completes the current step. */
   readonly finished: Promise<void>;
 }
@@ -46,24 +46,19 @@ export interface WorkerProcessOptions {
 }
 
 interface PendingTask {
-  readonly id: number;
   readonly type: Task["type"];
-  resolve(result?: TaskResult): void;
+  resolve(result: TaskResult): void;
   reject(error: Error): void;
 }
 
-/** A worker process. It runs one task at a time, in the order in which they are sent. */
+/** A worker process. It runs one task at a time. */
 export class WorkerProcess {
   /** Resolves with the exit code, the signal or the error when the process has ended for any reason. */
   readonly exited: Promise<string>;
   readonly #process: ChildProcess;
   #isAlive = true;
-  /**
-   * Tasks without a response; only the first can have started. An array, because a map that is filled and emptied all
-   * the time keeps removed entries alive across scavenges.
-   */
-  #pending: readonly PendingTask[] = [];
-  #lastId = 0;
+  /** The task without a response. */
+  #pending: PendingTask | undefined;
   #stuckCause: string | undefined;
 
   /** Starts the process. */
@@ -77,10 +72,10 @@ export class WorkerProcess {
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#process.stderr?.setEncoding("utf8").on("data", onOutput);
-    this.#process.on("message", ({ id, result }: WorkerResponse) => this.#find(id)?.resolve(result));
+    this.#process.on("message", (result: TaskResult) => this.#endTask()?.resolve(result));
     const watch = new ProgressWatch({
       pid: this.#process.pid,
-      runningJob: () => (this.#pending[0]?.type === "run" ? this.#pending[0].id : undefined),
+      runningJob: () => (this.#pending?.type === "run" ? this.#pending : undefined),
       stuckAfterMs,
       maxCpuMs: maxJobCpuMs,
       onStuck: (cause) => {
@@ -92,9 +87,7 @@ export class WorkerProcess {
       const end = (cause: string) => {
         watch.stop();
         this.#isAlive = false;
-        const [started, ...others] = this.#pending;
-        started?.reject(workerLostError());
-        for (const other of others) other.resolve();
+        this.#endTask()?.reject(workerLostError());
         resolve(this.#stuckCause ?? cause);
       };
       this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
@@ -116,70 +109,40 @@ export class WorkerProcess {
     return this.#process.pid;
   }
 
-  /** Sends a task. Aborting the signal cancels it, and kills the worker if that takes too long. */
+  /** Runs a task; none may be running. Aborting the signal cancels it, and kills the worker if that takes too long. */
   run(task: Task, signal?: AbortSignal): Execution {
-    if (!this.#isAlive) return { result: Promise.reject(workerLostError()), finished: Promise.resolve() };
-    const id = ++this.#lastId;
-    let markFinished = () => {};
-    const finished = new Promise<void>((resolve) => {
-      markFinished = resolve;
-    });
-    const result = new Promise<TaskResult | undefined>((resolve, reject) => {
-      let stopListening = () => {};
+    const response = this.#execute(task);
+    const result = new Promise<TaskResult>((resolve, reject) => {
       let killTimer: NodeJS.Timeout | undefined;
+      const cancel = () => {
+        reject(signal?.reason);
+        this.#send({ type: "cancel" });
+        killTimer = this.#killAfter(CANCEL_GRACE_MS);
+      };
+      const stopListening = onAbort(signal, cancel);
       const finish = () => {
-        this.#pending = this.#pending.filter((other) => other !== pending);
         stopListening();
         clearTimeout(killTimer);
-        markFinished();
       };
-      const pending: PendingTask = {
-        id,
-        type: task.type,
-        resolve: (value?: TaskResult) => {
-          finish();
-          resolve(value);
-        },
-        reject: (error: Error) => {
-          finish();
-          reject(error);
-        },
-      };
-      this.#pending = [...this.#pending, pending];
-      try {
-        this.#send({ id, ...task });
-      } catch (error) {
-        // The task has a value that cannot be serialized.
-        pending.reject(error as Error);
-        return;
-      }
-      stopListening = onAbort(signal, () => {
-        reject(signal?.reason);
-        if (this.#isFirst(id)) killTimer = this.#killAfter(CANCEL_GRACE_MS);
-        this.#cancel(id);
-      });
+      response.finally(finish).then(resolve, reject);
     });
-    return { result, finished };
+    const ignore = () => {};
+    return { result, finished: response.then(ignore, ignore) };
   }
 
-  /** Revokes the task that was sent last, unless it is the only one. It works even if the worker is stuck. */
-  revokeLast(): void {
-    const last = this.#pending.at(-1)?.id;
-    if (last !== undefined && !this.#isFirst(last)) this.#cancel(last);
+  #execute(task: Task): Promise<TaskResult> {
+    return new Promise((resolve, reject) => {
+      if (!this.#isAlive) throw workerLostError();
+      // Throws if the task has a value that cannot be serialized.
+      this.#send(task);
+      this.#pending = { type: task.type, resolve, reject };
+    });
   }
 
-  #find(id: number): PendingTask | undefined {
-    return this.#pending.find((pending) => pending.id === id);
-  }
-
-  #isFirst(id: number): boolean {
-    return id === this.#pending[0]?.id;
-  }
-
-  /** Cancels a task. One that has just started without our knowledge is cancelled at the end of a step. */
-  #cancel(id: number): void {
-    this.#send({ id, type: "cancel" });
-    if (!this.#isFirst(id)) this.#find(id)?.resolve();
+  #endTask(): PendingTask | undefined {
+    const ended = this.#pending;
+    this.#pending = undefined;
+    return ended;
   }
 
   /** Lets the process exit, kills it if it does not, and waits until it has ended. */

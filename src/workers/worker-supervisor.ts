@@ -137,9 +137,8 @@ async function startWorker({ analyzer, ...options }: SupervisorOptions): Promise
   try {
     const signal = AbortSignal.timeout(START_TIMEOUT_MS);
     const result = await worker.run({ type: "open", options: analyzer }, signal).result;
-    // The first task of a worker always starts, so it has a result.
-    if (!result!.ok) throw deserializeError(result!.error);
-    return { worker, identity: result!.value as string };
+    if (!result.ok) throw deserializeError(result.error);
+    return { worker, identity: result.value as string };
   } catch (error) {
     await worker.stop();
     throw error;

@@ -1,5 +1,4 @@
-// The program of a worker process: an analyzer that gets its tasks by messages and runs one at a time. Only the pool
-// starts it.
+// The program of a worker process: an analyzer that gets its tasks by messages, one at a time. Only the pool starts it.
 import {
   type AnalyzerOptions,
   openPartialAnalyzer,
@@ -15,7 +14,6 @@ import {
   type Task,
   type TaskResult,
   type WorkerRequest,
-  type WorkerResponse,
 } from "./worker-messages.ts";
 
 // A terminal sends Ctrl-C to the whole process group, but only the parent decides when to stop.
@@ -25,14 +23,10 @@ process.on("SIGTERM", () => {});
 // This also ends the process if the parent has died.
 process.on("disconnect", () => process.exit());
 
-process.on("message", ({ id, ...request }: WorkerRequest) => {
-  if (request.type === "cancel") return cancel(id);
-  tasks.push({ id, task: request });
-  if (tasks.length === 1) runTasks().catch(crash);
+process.on("message", (request: WorkerRequest) => {
+  if (request.type === "cancel") controller.abort();
+  else runTask(request).then(send, crash);
 });
-
-/** Tasks that have not ended. The first one is running. */
-const tasks: { readonly id: number; readonly task: Task }[] = [];
 
 let partial: PartialAnalyzer | undefined;
 /** Cancels the running task. */
@@ -40,32 +34,15 @@ let controller = new AbortController();
 
 type OnStage = (stage: Stage, milliseconds: number) => void;
 
-/** Runs tasks until none is left. */
-async function runTasks(): Promise<void> {
-  for (let [first] = tasks; first; [first] = tasks) {
-    controller = new AbortController();
-    const result = await runTask(first.task, controller.signal);
-    tasks.shift();
-    send({ id: first.id, result });
-  }
-}
-
 /** Errors of a task are part of its result, so any other error is a bug in this program. */
 function crash(error: unknown): void {
   console.error(error);
   process.exit(1);
 }
 
-function cancel(id: number): void {
-  const index = tasks.findIndex((task) => task.id === id);
-  if (index === 0) controller.abort();
-  else if (index > 0) {
-    tasks.splice(index, 1);
-    send({ id });
-  }
-}
-
-async function runTask(task: Task, signal: AbortSignal): Promise<TaskResult> {
+async function runTask(task: Task): Promise<TaskResult> {
+  controller = new AbortController();
+  const { signal } = controller;
   const stages: [Stage, number][] = [];
   try {
     const value =
@@ -78,9 +55,9 @@ async function runTask(task: Task, signal: AbortSignal): Promise<TaskResult> {
   }
 }
 
-function send(response: WorkerResponse): void {
+function send(result: TaskResult): void {
   // Sending fails only if the parent has closed the channel, and then `disconnect` follows.
-  process.send?.(response, undefined, undefined, () => {});
+  process.send?.(result, undefined, undefined, () => {});
 }
 
 async function open(options: AnalyzerOptions): Promise<string> {

@@ -170,6 +170,19 @@ describe("when all workers are busy", () => {
     await own.close();
   });
 
+  test("each call reports how long it waited until it started", async () => {
+    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
+    const waits: number[] = [];
+    const onStage = (stage: Stage, milliseconds: number) => {
+      if (stage === "queue") waits.push(milliseconds);
+    };
+    await Promise.all([1, 2, 3, 4].map(() => own.embed(photograph(3), { onStage })));
+    expect(waits).toHaveLength(4);
+    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(new Set(waits.map((wait) => Math.round(wait))).size).toBe(4);
+    await own.close();
+  });
+
   test("a waiting call leaves the queue as soon as its signal is aborted", async () => {
     const end = occupy(2);
     const controller = new AbortController();

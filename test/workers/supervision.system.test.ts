@@ -3,15 +3,13 @@ import { once } from "node:events";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type Analyzer, DEFAULT_MODELS_DIR, type Stage } from "../../src/core/index.ts";
+import { type Analyzer, DEFAULT_MODELS_DIR } from "../../src/core/index.ts";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { openPool, type Pool, type WorkerLoss } from "../../src/workers/pool.ts";
 import { FACES, openRealAnalyzer } from "../support/faces.ts";
 import { photograph } from "../support/images.ts";
 
-const REASON = new Error("cancelled");
 /** A wait limit that no test reaches, however slow the machine is. */
 const LONG_MS = 600_000;
 /** Options of a pool whose workers may be stopped for as long as a test needs. */
@@ -47,73 +45,6 @@ function countWorkerProcesses(): number {
   return processes.filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes("worker.js"))
     .length;
 }
-
-describe("a call that was assigned to a busy worker in advance", () => {
-  /** Opens a pool, suspends the first worker and starts calls, one of which is assigned to it in advance. */
-  async function openPoolWithSuspendedWorker(workers: number, others: number) {
-    const own = await openPool({ ...PATIENT, workers });
-    const [suspended] = own.pids as [number];
-    process.kill(suspended, "SIGSTOP");
-    const held = own.embed(photograph(3)).catch((error: unknown) => error);
-    const controller = new AbortController();
-    const calls = Array.from({ length: others }, (_, i) =>
-      own.embed(photograph(3), i === 0 ? { signal: controller.signal } : {}).catch((error: unknown) => error),
-    );
-    // Promises are settled, so all jobs that can be assigned have been sent.
-    await setImmediate();
-    return {
-      own,
-      calls,
-      held,
-      cancelFirst: () => controller.abort(REASON),
-      end: async () => {
-        if (own.pids.includes(suspended)) process.kill(suspended, "SIGCONT");
-        await Promise.all([held, ...calls]);
-        await own.close();
-      },
-    };
-  }
-
-  test("is run by another worker that is idle", async () => {
-    const { own, calls, end } = await openPoolWithSuspendedWorker(2, 6);
-    const expected = await analyzer.embed(photograph(3));
-    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
-    expect([own.busy, own.waiting]).toEqual([1, 0]);
-    await end();
-  });
-
-  test("is run by another worker if its own exits", async () => {
-    const { own, calls, held, end } = await openPoolWithSuspendedWorker(1, 3);
-    expect(own.waiting).toBe(3);
-    process.kill(own.pids[0]!, "SIGKILL");
-    expect(await held).toMatchObject({ name: "QueueError", kind: "workerLost" });
-    const expected = await analyzer.embed(photograph(3));
-    expect(await Promise.all(calls)).toStrictEqual(calls.map(() => expected));
-    expect(own.restarts).toBe(1);
-    await end();
-  });
-
-  test("is dropped when its signal is aborted", async () => {
-    const { own, calls, cancelFirst, end } = await openPoolWithSuspendedWorker(1, 3);
-    cancelFirst();
-    expect(await calls[0]).toBe(REASON);
-    expect([own.busy, own.waiting]).toEqual([1, 2]);
-    await end();
-  });
-
-  test("reports how long it waited until it started", async () => {
-    const own = await openPool({ modelsDir: DEFAULT_MODELS_DIR, workers: 1, maxQueueWaitMs: LONG_MS });
-    const waits: number[] = [];
-    const onStage = (stage: Stage, milliseconds: number) => {
-      if (stage === "queue") waits.push(milliseconds);
-    };
-    await Promise.all([1, 2, 3, 4].map(() => own.embed(photograph(3), { onStage })));
-    expect(waits).toHaveLength(4);
-    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
-    expect(new Set(waits.map((wait) => Math.round(wait))).size).toBe(4);
-    await own.close();
-  });
-});
 
 describe("a worker", () => {
   test("ignores SIGINT and SIGTERM", async () => {

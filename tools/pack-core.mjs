@@ -31,7 +31,7 @@ const manifest = {
 const folder = mkdtempSync(join(tmpdir(), "visage-core-"));
 try {
   const copy = (from, to) => cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter });
-  for (const part of ["core", "workers"]) copy(`dist/src/${part}`, `dist/${part}`);
+  for (const part of ["core", "processes", "workers"]) copy(`dist/src/${part}`, `dist/${part}`);
   for (const name of ["models", "LICENSE", "NOTICE"]) copy(name, name);
   copy("src/core/README.md", "README.md");
   copy("tools/skip-cuda-download.mjs", "skip-cuda-download.mjs");

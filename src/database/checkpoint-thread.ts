@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { compiledProgram } from "../processes/compiled-program.ts";
 
 /** `passive` disturbs nobody and moves what it can. `truncate` empties the log, if nobody else reads or writes. */
 export type CheckpointMode = "passive" | "truncate";
@@ -47,7 +48,9 @@ export class CheckpointThread {
   }
 
   #start(): Worker {
-    const thread = new Worker(checkpointProgram(), { workerData: this.#path });
+    const thread = new Worker(compiledProgram("checkpoint-program", import.meta.url), {
+      workerData: this.#path,
+    });
     let cause = "it was closed";
     thread.on("message", (result: CheckpointResult) => {
       const { resolve, reject } = this.#pending.shift()!;
@@ -65,13 +68,4 @@ export class CheckpointThread {
     });
     return thread;
   }
-}
-
-/** The compiled program, also when this file runs from source, as in tests. */
-function checkpointProgram(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new URL(
-    isSource ? "../../dist/src/database/checkpoint-program.js" : "./checkpoint-program.js",
-    import.meta.url,
-  );
 }

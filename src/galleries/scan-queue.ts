@@ -1,5 +1,12 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { RoundRobin } from "../processes/round-robin.ts";
 import { GalleryError } from "./gallery-store.ts";
+
+interface Search {
+  readonly caller: string;
+  /** Runs the next scan. The search leaves the queue after its last one. */
+  readonly runNext: () => void;
+}
 
 /**
  * Runs scans of galleries one after the other. Users are served in turn, so that a user with many searches does not hold
@@ -7,8 +14,7 @@ import { GalleryError } from "./gallery-store.ts";
  */
 export class ScanQueue {
   readonly #maxWaitMs: number;
-  /** Waiting scans by user. The order of the keys is the order of the turns. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #searches = new RoundRobin<Search>();
   #isRunning = false;
 
   /** @param maxWaitMs how long the first scan of a search may wait. */
@@ -27,32 +33,23 @@ export class ScanQueue {
   ): Promise<Result[]> {
     const startMs = performance.now();
     const results: Result[] = [];
-    for (const scan of scans) {
-      const isFirst = results.length === 0;
-      const result = await this.#runInTurn(user, !isFirst, () => {
-        signal?.throwIfAborted();
-        if (isFirst && performance.now() - startMs > this.#maxWaitMs)
-          throw new GalleryError("overloaded", "Too many searches of galleries are waiting.");
-        return scan();
-      });
-      results.push(result);
-    }
-    return results;
-  }
-
-  #runInTurn<Result>(user: string, isUrgent: boolean, scan: () => Result): Promise<Result> {
+    if (scans.length === 0) return results;
     return new Promise((resolve, reject) => {
-      const own = this.#waiting.get(user) ?? [];
-      const run = () => {
+      const runNext = () => {
         try {
-          resolve(scan());
+          signal?.throwIfAborted();
+          if (results.length === 0 && performance.now() - startMs > this.#maxWaitMs)
+            throw new GalleryError("overloaded", "Too many searches of galleries are waiting.");
+          results.push(scans[results.length]!());
+          if (results.length < scans.length) return;
+          resolve(results);
         } catch (error) {
           reject(error);
         }
+        this.#searches.remove(search);
       };
-      if (isUrgent) own.unshift(run);
-      else own.push(run);
-      this.#waiting.set(user, own);
+      const search: Search = { caller: user, runNext };
+      this.#searches.add(search);
       if (!this.#isRunning) this.#runWaiting().catch(reject);
     });
   }
@@ -60,12 +57,8 @@ export class ScanQueue {
   /** Runs the waiting scans until there are none. */
   async #runWaiting(): Promise<void> {
     this.#isRunning = true;
-    for (const [user, own] of this.#waiting) {
-      // The user moves to the end, where this loop arrives again.
-      this.#waiting.delete(user);
-      const run = own.shift();
-      if (own.length > 0) this.#waiting.set(user, own);
-      run?.();
+    for (let next = this.#searches.takeTurn(); next; next = this.#searches.takeTurn()) {
+      next.runNext();
       await yieldToEventLoop();
     }
     this.#isRunning = false;

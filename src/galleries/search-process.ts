@@ -1,4 +1,5 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { compiledProgram } from "../processes/compiled-program.ts";
+import { ProgramProcess } from "../processes/program-process.ts";
 import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type ReloadCause } from "./gallery-store.ts";
@@ -57,12 +58,11 @@ export interface SearchProcessOptions extends SearchSettings {
 
 const EMPTY: IndexesSize = { galleries: 0, faces: 0, bytes: 0 };
 
-/** How long an idle process may take to exit. After that it is killed. */
-const STOP_GRACE_MS = 3_000;
-
 const PING_INTERVAL_MS = 5_000;
 /** How many pings in a row may have no response. After that the process is killed. */
 const MAX_MISSED_PINGS = 2;
+
+type Program = ProgramProcess<SearchMessage, SearchProcessMessage>;
 
 type Task =
   | { readonly type: "search"; readonly request: SearchRequest }
@@ -79,7 +79,7 @@ interface PendingSearch {
  */
 export class SearchProcess implements GallerySearcher {
   readonly #options: SearchProcessOptions;
-  #process: ChildProcess | undefined;
+  #process: Program | undefined;
   #pending: readonly PendingSearch[] = [];
   #lastId = 0;
   #isClosed = false;
@@ -130,7 +130,7 @@ export class SearchProcess implements GallerySearcher {
       };
       const abort = () => {
         finish();
-        if (this.#process) send(this.#process, { type: "cancel", id });
+        this.#process?.send({ type: "cancel", id });
         reject(signal.reason);
       };
       const pending: PendingSearch = {
@@ -145,67 +145,59 @@ export class SearchProcess implements GallerySearcher {
       signal.addEventListener("abort", abort, { once: true });
       this.#pending = [...this.#pending, pending];
       this.#process ??= this.#start();
-      send(this.#process, { ...task, id });
+      this.#process.send({ ...task, id });
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const child = this.#process;
-    if (!child) return;
-    const exited = new Promise((resolve) => child.once("exit", resolve));
-    if (child.connected) child.disconnect();
-    const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
-    await exited;
-    clearTimeout(killTimer);
+    await this.#process?.stop();
   }
 
-  #start(): ChildProcess {
-    const { onLoss, onOutput, location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched } =
-      this.#options;
-    const child = fork(searchProgram(), [], {
-      serialization: "advanced",
-      execArgv: [],
-      // Piped: a process that shared our standard error would block if nobody reads it.
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
-    });
-    child.stderr?.setEncoding("utf8").on("data", onOutput);
-    this.#starts++;
+  #start(): Program {
+    const { onOutput, location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched } = this.#options;
     let missedPings = 0;
-    child.on("message", (message: SearchProcessMessage) => {
-      missedPings = 0;
-      if (this.#isLost && this.#process === child) {
-        this.#isLost = false;
-        this.#options.onReplacement?.();
-      }
-      if (message.type === "report") this.#take(message.report);
-      else if (message.type === "response")
-        this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
+    const child: Program = new ProgramProcess({
+      program: compiledProgram("search-program", import.meta.url),
+      onOutput,
+      onMessage: (message) => {
+        missedPings = 0;
+        this.#receive(message);
+      },
+      onExit: (cause) => {
+        clearInterval(watch);
+        this.#handleExit(cause);
+      },
     });
+    this.#starts++;
     const watch = setInterval(() => {
       if (this.#pending.length === 0) missedPings = 0;
-      else if (++missedPings > MAX_MISSED_PINGS) {
-        end("it does not respond");
-        child.kill("SIGKILL");
-      } else send(child, { type: "ping" });
+      else if (++missedPings > MAX_MISSED_PINGS) child.kill("it does not respond");
+      else child.send({ type: "ping" });
     }, this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
-    const end = (cause: string) => {
-      clearInterval(watch);
-      if (this.#process !== child) return;
-      this.#process = undefined;
-      this.#size = EMPTY;
-      for (const pending of this.#pending)
-        pending.settle(new Error(`The search process has ended (${cause}).`));
-      if (this.#isClosed) return;
-      this.#isLost = true;
-      onLoss(cause);
-    };
-    child.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
-    // A process that could not be started emits no `exit`.
-    child.once("error", ({ message }) => end(message));
     const settings = { location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched };
-    send(child, { type: "open", settings });
+    child.send({ type: "open", settings });
     return child;
+  }
+
+  #receive(message: SearchProcessMessage): void {
+    if (this.#isLost) {
+      this.#isLost = false;
+      this.#options.onReplacement?.();
+    }
+    if (message.type === "report") this.#take(message.report);
+    else if (message.type === "response")
+      this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
+  }
+
+  #handleExit(cause: string): void {
+    this.#process = undefined;
+    this.#size = EMPTY;
+    for (const pending of this.#pending)
+      pending.settle(new Error(`The search process has ended (${cause}).`));
+    if (this.#isClosed) return;
+    this.#isLost = true;
+    this.#options.onLoss(cause);
   }
 
   #take({ size, loads, reloads, evictions }: IndexesReport): void {
@@ -214,18 +206,4 @@ export class SearchProcess implements GallerySearcher {
     for (const { outcome, durationMs } of loads) this.#options.onLoad?.(outcome, durationMs);
     for (const { galleryId, cause } of reloads) this.#options.onReload?.(galleryId, cause);
   }
-}
-
-function send(child: ChildProcess, message: SearchMessage): void {
-  // Sending fails asynchronously only if the process is ending, and then `exit` follows.
-  child.send(message, () => {});
-}
-
-/** The compiled program, also when this file runs from source, as in tests. */
-function searchProgram(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new URL(
-    isSource ? "../../dist/src/galleries/search-program.js" : "./search-program.js",
-    import.meta.url,
-  );
 }

@@ -1,6 +1,7 @@
 // The program of the search process: it keeps galleries in memory and searches them. Only SearchProcess starts it.
 import { FalseMatchRates } from "../core/index.ts";
 import { openDatabase } from "../database/open-database.ts";
+import { connectToParent } from "../processes/parent.ts";
 import { GallerySearch, type SearchResult } from "./gallery-search.ts";
 import {
   type IndexesReport,
@@ -12,13 +13,6 @@ import {
 } from "./search-messages.ts";
 import { createSqlGalleryStore } from "./sql-gallery-store.ts";
 
-// A terminal sends Ctrl-C to the whole process group, but only the parent decides when to stop.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});
-
-// This also ends the process if the parent has died.
-process.on("disconnect", () => process.exit());
-
 let settings: SearchSettings;
 let opening: Promise<GallerySearch> | undefined;
 const running = new Map<number, AbortController>();
@@ -29,7 +23,7 @@ let loads: IndexesReport["loads"] = [];
 let reloads: IndexesReport["reloads"] = [];
 let evictions = 0;
 
-process.on("message", (message: SearchMessage) => {
+const send = connectToParent<SearchMessage, SearchProcessMessage>((message) => {
   switch (message.type) {
     case "open":
       settings = message.settings;
@@ -97,9 +91,4 @@ function reportChanges({ size }: GallerySearch): void {
 function respond(response: SearchResponse): void {
   running.delete(response.id);
   send({ type: "response", response });
-}
-
-function send(message: SearchProcessMessage): void {
-  // Sending fails only if the parent has closed the channel, and then `disconnect` follows.
-  process.send?.(message, undefined, undefined, () => {});
 }

@@ -1,4 +1,4 @@
-import type { RoundRobin } from "./round-robin.ts";
+import type { RoundRobin } from "../processes/round-robin.ts";
 import { estimateWaitMs, JobCost } from "./wait-estimate.ts";
 import type { WorkerSet } from "./worker-set.ts";
 

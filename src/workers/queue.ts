@@ -1,6 +1,6 @@
+import { RoundRobin } from "../processes/round-robin.ts";
 import { LoadShedder } from "./load-shedder.ts";
 import { QueueError } from "./queue-error.ts";
-import { RoundRobin } from "./round-robin.ts";
 import { WorkerSet } from "./worker-set.ts";
 
 /** Why a job would be rejected now. */
@@ -29,8 +29,8 @@ interface WaitingJob<Worker> {
 }
 
 /**
- * Assigns a job to each idle worker. Callers are served in turn (round-robin.ts), and jobs are rejected under overload
- * (load-shedder.ts).
+ * Assigns a job to each idle worker. Callers are served in turn (RoundRobin), and jobs are rejected under overload
+ * (LoadShedder).
  */
 export class Queue<Worker> {
   readonly #workers = new WorkerSet<Worker>();
@@ -119,7 +119,7 @@ export class Queue<Worker> {
   }
 
   #startNext(worker: Worker): void {
-    this.#jobs.takeNext()?.start(worker);
+    this.#jobs.takeTurn()?.start(worker);
   }
 
   #requireInTime(caller: string, deadlineMs: number | undefined): void {

@@ -1,13 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { compiledProgram } from "../processes/compiled-program.ts";
+import { ProgramProcess } from "../processes/program-process.ts";
 import { ProgressWatch } from "./progress-watch.ts";
 import { QueueError } from "./queue-error.ts";
 import type { Task, TaskResult, WorkerRequest } from "./worker-messages.ts";
 
 /** How long a worker may take to reach the end of a step after a cancellation. After that it is killed. */
 const CANCEL_GRACE_MS = 5000;
-
-/** How long an idle worker may take to exit. After that it is killed. */
-const STOP_GRACE_MS = 3000;
 
 /**
  * A worker decodes one image at a time, so one thread of libuv's pool and two arenas of glibc are enough. Each arena
@@ -53,60 +51,58 @@ interface PendingTask {
 
 /** A worker process. It runs one task at a time. */
 export class WorkerProcess {
-  /** Resolves with the exit code, the signal or the error when the process has ended for any reason. */
-  readonly exited: Promise<string>;
-  readonly #process: ChildProcess;
-  #isAlive = true;
+  readonly #process: ProgramProcess<WorkerRequest, TaskResult>;
   /** The task without a response. */
   #pending: PendingTask | undefined;
-  #stuckCause: string | undefined;
+  #isStuck = false;
 
   /** Starts the process. */
   constructor({ onOutput, stuckAfterMs, maxJobCpuMs }: WorkerProcessOptions) {
-    this.#process = fork(workerProgram(), [], {
-      serialization: "advanced",
-      execArgv: HEAP_OPTIONS,
+    this.#process = new ProgramProcess({
+      program: compiledProgram("worker", import.meta.url),
       // biome-ignore lint/style/noProcessEnv: passes on a few variables, no settings
       env: { ...inheritedVariables(process.env), ...MEMORY_VARIABLES },
-      // Piped: a worker that shared our standard error would block if nobody reads it.
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      execArgv: HEAP_OPTIONS,
+      onOutput,
+      onMessage: (result) => this.#endTask()?.resolve(result),
+      onExit: () => {
+        watch.stop();
+        this.#endTask()?.reject(workerLostError());
+      },
     });
-    this.#process.stderr?.setEncoding("utf8").on("data", onOutput);
-    this.#process.on("message", (result: TaskResult) => this.#endTask()?.resolve(result));
     const watch = new ProgressWatch({
       pid: this.#process.pid,
       runningJob: () => (this.#pending?.type === "run" ? this.#pending : undefined),
       stuckAfterMs,
       maxCpuMs: maxJobCpuMs,
       onStuck: (cause) => {
-        this.#stuckCause = cause;
-        this.#process.kill("SIGKILL");
+        this.#isStuck = true;
+        this.#process.kill(cause);
       },
-    });
-    this.exited = new Promise((resolve) => {
-      const end = (cause: string) => {
-        watch.stop();
-        this.#isAlive = false;
-        this.#endTask()?.reject(workerLostError());
-        resolve(this.#stuckCause ?? cause);
-      };
-      this.#process.once("exit", (code, signal) => end(signal ?? `exit code ${code}`));
-      // A process that could not be started emits no `exit`.
-      this.#process.once("error", ({ message }) => end(message));
     });
   }
 
+  /** Resolves with the exit code, the signal or the error, or why the process was stuck, when it has ended. */
+  get exited(): Promise<string> {
+    return this.#process.exited;
+  }
+
   get isAlive(): boolean {
-    return this.#isAlive;
+    return this.#process.isAlive;
   }
 
   /** Whether the process was killed because it was stuck with its job. */
   get isStuck(): boolean {
-    return this.#stuckCause !== undefined;
+    return this.#isStuck;
   }
 
   get pid(): number | undefined {
     return this.#process.pid;
+  }
+
+  /** Lets the process exit, kills it if it does not, and waits until it has ended. */
+  stop(): Promise<void> {
+    return this.#process.stop();
   }
 
   /** Runs a task; none may be running. Aborting the signal cancels it, and kills the worker if that takes too long. */
@@ -116,8 +112,8 @@ export class WorkerProcess {
       let killTimer: NodeJS.Timeout | undefined;
       const cancel = () => {
         reject(signal?.reason);
-        this.#send({ type: "cancel" });
-        killTimer = this.#killAfter(CANCEL_GRACE_MS);
+        this.#process.send({ type: "cancel" });
+        killTimer = this.#process.killAfter(CANCEL_GRACE_MS);
       };
       const stopListening = onAbort(signal, cancel);
       const finish = () => {
@@ -132,9 +128,9 @@ export class WorkerProcess {
 
   #execute(task: Task): Promise<TaskResult> {
     return new Promise((resolve, reject) => {
-      if (!this.#isAlive) throw workerLostError();
+      if (!this.isAlive) throw workerLostError();
       // Throws if the task has a value that cannot be serialized.
-      this.#send(task);
+      this.#process.send(task);
       this.#pending = { type: task.type, resolve, reject };
     });
   }
@@ -144,33 +140,10 @@ export class WorkerProcess {
     this.#pending = undefined;
     return ended;
   }
-
-  /** Lets the process exit, kills it if it does not, and waits until it has ended. */
-  async stop(): Promise<void> {
-    if (this.#process.connected) this.#process.disconnect();
-    const killTimer = this.#killAfter(STOP_GRACE_MS);
-    await this.exited;
-    clearTimeout(killTimer);
-  }
-
-  #killAfter(delayMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#process.kill("SIGKILL"), delayMs).unref();
-  }
-
-  #send(message: WorkerRequest): void {
-    // Sending fails asynchronously only if the process is ending, and then `exit` follows.
-    this.#process.send(message, () => {});
-  }
 }
 
 function inheritedVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED_VARIABLES.test(name)));
-}
-
-/** The compiled program of a worker, also when this file runs from source, as in tests. */
-function workerProgram(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new URL(isSource ? "../../dist/src/workers/worker.js" : "./worker.js", import.meta.url);
 }
 
 function workerLostError(): QueueError {

@@ -5,6 +5,7 @@ import {
   type PartialAnalyzer,
   type Stage,
 } from "../core/index.ts";
+import { connectToParent } from "../processes/parent.ts";
 import {
   type Job,
   type Operation,
@@ -16,14 +17,7 @@ import {
   type WorkerRequest,
 } from "./worker-messages.ts";
 
-// A terminal sends Ctrl-C to the whole process group, but only the parent decides when to stop.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});
-
-// This also ends the process if the parent has died.
-process.on("disconnect", () => process.exit());
-
-process.on("message", (request: WorkerRequest) => {
+const send = connectToParent<WorkerRequest, TaskResult>((request) => {
   if (request.type === "cancel") controller.abort();
   else runTask(request).then(send, crash);
 });
@@ -53,11 +47,6 @@ async function runTask(task: Task): Promise<TaskResult> {
   } catch (error) {
     return { ok: false, error: serializeError(error), stages };
   }
-}
-
-function send(result: TaskResult): void {
-  // Sending fails only if the parent has closed the channel, and then `disconnect` follows.
-  process.send?.(result, undefined, undefined, () => {});
 }
 
 async function open(options: AnalyzerOptions): Promise<string> {

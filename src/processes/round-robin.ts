@@ -42,14 +42,12 @@ export class RoundRobin<Job extends { readonly caller: string }> {
     else this.#byCaller = new Map(round.toSpliced(index, 0, [job.caller, [job]]));
   }
 
-  /** Removes and returns the next caller's first job. The caller moves to the end of the round. */
-  takeNext(): Job | undefined {
+  /** Returns the next caller's first job, which stays. The caller moves to the end of the round. */
+  takeTurn(): Job | undefined {
     for (const [caller, own] of this.#byCaller) {
       this.#byCaller.delete(caller);
       this.#byCaller.set(caller, own);
-      const [next] = own;
-      this.remove(next!);
-      return next;
+      return own[0];
     }
     return undefined;
   }

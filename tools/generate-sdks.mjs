@@ -1,4 +1,4 @@
-// Regenerates the code in sdks/python, sdks/go and sdks/java. Installs missing generators.
+// Regenerates the code in sdks/python and sdks/go. Installs missing generators.
 import { generateSdks, installSdkTools } from "./sdk-tools.mjs";
 
 installSdkTools();

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
@@ -8,6 +9,7 @@ import { USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";
 
 const FOLDER = join(PACKAGE_ROOT, "sdks/java");
+const JARS = ["target/visage-client-0.1.0.jar", "target/visage-client-0.1.0-sources.jar"];
 
 const { wanted, paths } = findTools("javac", "jar", "mvn");
 
@@ -27,17 +29,27 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
   afterAll(() => service.close());
 
   test("has no example in its jar", async () => {
-    const listing = await runProgram(FOLDER, paths.jar, [
-      "--list",
-      "--file",
-      "target/visage-client-0.1.0.jar",
-    ]);
+    const listing = await runProgram(FOLDER, paths.jar, ["--list", "--file", JARS[0]!]);
     const classes = listing.split("\n").filter((path) => path.endsWith(".class"));
-    expect(classes).toContain("visage/VisageClient.class");
-    expect(classes).toContain("visage/face/v1/FaceServiceGrpc.class");
+    expect(classes).toContain("dev/visage/VisageClient.class");
+    expect(classes).toContain("dev/visage/face/v1/FaceServiceGrpc.class");
     expect(classes).toContain("dev/visage/v1/FaceAnalysisServiceGrpc.class");
     expect(classes).toContain("dev/visage/v1/GalleryServiceGrpc.class");
-    expect(classes.filter((path) => !/^(dev\/)?visage\//.test(path) || /example/i.test(path))).toEqual([]);
+    expect(classes.filter((path) => !/^dev\/visage\//.test(path) || /example/i.test(path))).toEqual([]);
+  });
+
+  test("builds the same jars elsewhere, from the protos of its jar", async () => {
+    const copy = mkdtempSync(join(tmpdir(), "visage-java-"));
+    try {
+      for (const path of ["pom.xml", "src/main"])
+        cpSync(join(FOLDER, path), join(copy, path), { recursive: true });
+      await runProgram(copy, paths.jar, ["--extract", "--file", join(FOLDER, JARS[0]!)]);
+      await runMaven(paths.mvn, copy, ["package", `-Dvisage.protos=${copy}`]);
+      for (const jar of JARS)
+        expect(readFileSync(join(copy, jar)).equals(readFileSync(join(FOLDER, jar)))).toBe(true);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
   });
 
   test("calls the service", async () => {
@@ -46,7 +58,10 @@ describe.runIf(wanted)("the SDK in Java", { timeout: SDK_TIMEOUT_MS }, () => {
       ["ServiceTest", 13],
       ["GalleriesServiceTest", 7],
     ]) {
-      const report = readFileSync(join(FOLDER, `target/surefire-reports/TEST-visage.${name}.xml`), "utf8");
+      const report = readFileSync(
+        join(FOLDER, `target/surefire-reports/TEST-dev.visage.${name}.xml`),
+        "utf8",
+      );
       expect(report).toMatch(`tests="${count}" errors="0" skipped="0" failures="0"`);
     }
   });

@@ -6,9 +6,9 @@ import { runProgram } from "./sdk.ts";
 import { installTool } from "./tool-cache.ts";
 import { TOOLS_DIR } from "./tools.ts";
 
-const SDK = join(PACKAGE_ROOT, "sdks/java");
+const SDK = "sdks/java";
 /** What the library is compiled from, without its tests and example. */
-const SOURCES = ["pom.xml", "src/generated", "src/main"];
+const SOURCES = [`${SDK}/pom.xml`, `${SDK}/src/main`, "proto"];
 const DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.9.0";
 
 /** Not ~/.m2: the tests must not replace a client that other projects of this machine use. */
@@ -28,19 +28,21 @@ export function runMaven(
 /** Compiles the SDK, unless a test has compiled the same sources before. Returns the class path of its programs. */
 export async function compileJavaSdk(maven: string): Promise<string> {
   const files = SOURCES.flatMap(listFiles);
-  const pins = files.map((path) => `${path}\n${readFileSync(join(SDK, path), "utf8")}`).join("\n");
+  const pins = files.map((path) => `${path}\n${readFileSync(join(PACKAGE_ROOT, path), "utf8")}`).join("\n");
   const folder = await installTool("java-sdk", pins, async (target) => {
-    for (const path of SOURCES) cpSync(join(SDK, path), join(target, path), { recursive: true });
+    for (const path of SOURCES) cpSync(join(PACKAGE_ROOT, path), join(target, path), { recursive: true });
     const output = `-Dmdep.outputFile=${join(target, "classpath")}`;
-    await runMaven(maven, target, ["compile", `${DEPENDENCY_PLUGIN}:build-classpath`, output]);
+    await runMaven(maven, join(target, SDK), ["compile", `${DEPENDENCY_PLUGIN}:build-classpath`, output]);
   });
-  return [readFileSync(join(folder, "classpath"), "utf8").trim(), join(folder, "target/classes")].join(":");
+  return [readFileSync(join(folder, "classpath"), "utf8").trim(), join(folder, SDK, "target/classes")].join(
+    ":",
+  );
 }
 
-/** Lists the files below a path of the SDK, or the path itself if it is a file. */
+/** Lists the files below a path of the project, or the path itself if it is a file. */
 function listFiles(path: string): string[] {
   if (path.includes(".")) return [path];
-  return readdirSync(join(SDK, path))
+  return readdirSync(join(PACKAGE_ROOT, path))
     .toSorted()
     .flatMap((name) => listFiles(join(path, name)));
 }

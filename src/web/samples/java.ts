@@ -165,13 +165,13 @@ function face({ images = [] }: SampleRequest, index: number): string {
 /** Imports by the text in the code that needs them. */
 const IMPORTS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bFeature\./, "dev.visage.v1.Feature"],
+  [/\bFaceInput\./, "dev.visage.FaceInput"],
+  [/\bImageInput\./, "dev.visage.ImageInput"],
+  [/\bStreamImage</, "dev.visage.StreamImage"],
+  [/\bVisageClient\./, "dev.visage.VisageClient"],
   [/\bURI\./, "java.net.URI"],
   [/\bPath\./, "java.nio.file.Path"],
   [/\bStream\./, "java.util.stream.Stream"],
-  [/\bFaceInput\./, "visage.FaceInput"],
-  [/\bImageInput\./, "visage.ImageInput"],
-  [/\bStreamImage</, "visage.StreamImage"],
-  [/\bVisageClient\./, "visage.VisageClient"],
 ];
 
 /** The class of a sample. */
@@ -194,7 +194,7 @@ export function javaSample(request: SampleRequest, { address, key }: SampleDesti
     "}",
     "",
   ].join("\n");
-  const box = request.operation.startsWith("v1") ? "dev.visage.v1.BoundingBox" : "visage.face.v1.BoundingBox";
+  const box = `dev.visage.${request.operation.startsWith("v1") ? "v1" : "face.v1"}.BoundingBox`;
   const imports = [[/\bBoundingBox\./, box] as const, ...IMPORTS]
     .flatMap(([pattern, name]) => (pattern.test(code) ? [`import ${name};`] : []))
     .sort();

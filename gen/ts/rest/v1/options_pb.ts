@@ -13,7 +13,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file rest/v1/options.proto.
  */
 export const file_rest_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChVyZXN0L3YxL29wdGlvbnMucHJvdG8SB3Jlc3QudjE6OQoHZmxhdHRlbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYqYsDIAEoCFIHZmxhdHRlbkJICg52aXNhZ2UucmVzdC52MVABWjRnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Jlc3QvdjE7cmVzdHYxYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("ChVyZXN0L3YxL29wdGlvbnMucHJvdG8SB3Jlc3QudjE6OQoHZmxhdHRlbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYqYsDIAEoCFIHZmxhdHRlbkJMChJkZXYudmlzYWdlLnJlc3QudjFQAVo0Z2l0aHViLmNvbS92aXNhZ2UtZmFjZS92aXNhZ2Uvc2Rrcy9nby9yZXN0L3YxO3Jlc3R2MWIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * Writes the entries of a map as members of the enclosing object, next to its other fields.

@@ -1716,8 +1716,8 @@ const file_face_v1_face_proto_rawDesc = "" +
 	"\fCompareFaces\x12\x1c.face.v1.CompareFacesRequest\x1a\x1d.face.v1.CompareFacesResponse\"\x1f\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/compare_faces\x88\x02\x01\x90\x02\x02\x12j\n" +
 	"\fGetImageAttr\x12\x1c.face.v1.GetImageAttrRequest\x1a\x1d.face.v1.GetImageAttrResponse\"\x1d\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/get_image_attr\x90\x02\x02\x12b\n" +
 	"\n" +
-	"GetFaceVec\x12\x1a.face.v1.GetFaceVecRequest\x1a\x1b.face.v1.GetFaceVecResponse\"\x1b\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/get_face_vec\x90\x02\x02BH\n" +
-	"\x0evisage.face.v1P\x01Z4github.com/visage-face/visage/sdks/go/face/v1;facev1b\x06proto3"
+	"GetFaceVec\x12\x1a.face.v1.GetFaceVecRequest\x1a\x1b.face.v1.GetFaceVecResponse\"\x1b\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/get_face_vec\x90\x02\x02BL\n" +
+	"\x12dev.visage.face.v1P\x01Z4github.com/visage-face/visage/sdks/go/face/v1;facev1b\x06proto3"
 
 var (
 	file_face_v1_face_proto_rawDescOnce sync.Once

@@ -47,8 +47,8 @@ var File_rest_v1_options_proto protoreflect.FileDescriptor
 const file_rest_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"\x15rest/v1/options.proto\x12\arest.v1\x1a google/protobuf/descriptor.proto:9\n" +
-	"\aflatten\x12\x1d.google.protobuf.FieldOptions\x18\xa9\x8b\x03 \x01(\bR\aflattenBH\n" +
-	"\x0evisage.rest.v1P\x01Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1b\x06proto3"
+	"\aflatten\x12\x1d.google.protobuf.FieldOptions\x18\xa9\x8b\x03 \x01(\bR\aflattenBL\n" +
+	"\x12dev.visage.rest.v1P\x01Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1b\x06proto3"
 
 var file_rest_v1_options_proto_goTypes = []any{
 	(*descriptorpb.FieldOptions)(nil), // 0: google.protobuf.FieldOptions

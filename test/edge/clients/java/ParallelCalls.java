@@ -2,6 +2,10 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.ErrorInfo;
+import dev.visage.face.v1.FaceServiceGrpc;
+import dev.visage.face.v1.GetFaceVecRequest;
+import dev.visage.face.v1.GetFaceVecResponse;
+import dev.visage.face.v1.Image;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -17,10 +21,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import visage.face.v1.FaceServiceGrpc;
-import visage.face.v1.GetFaceVecRequest;
-import visage.face.v1.GetFaceVecResponse;
-import visage.face.v1.Image;
 
 /**
  * Makes many parallel GetFaceVec calls on one connection and prints how they ended, as JSON, given

@@ -1,7 +1,7 @@
+import dev.visage.ImageInput;
+import dev.visage.VisageClient;
+import dev.visage.VisageException;
 import java.nio.file.Path;
-import visage.ImageInput;
-import visage.VisageClient;
-import visage.VisageException;
 
 /** Checks whether two photographs show the same person. Arguments: ADDRESS API_KEY ONE TWO. */
 public final class Example {

@@ -1,8 +1,8 @@
+import dev.visage.FaceInput;
+import dev.visage.ImageInput;
+import dev.visage.VisageClient;
+import dev.visage.VisageException;
 import java.nio.file.Path;
-import visage.FaceInput;
-import visage.ImageInput;
-import visage.VisageClient;
-import visage.VisageException;
 
 /** Enrols a person and looks for it on another photograph. Arguments: ADDRESS API_KEY GALLERY ONE TWO. */
 public final class GalleryExample {

@@ -1,10 +1,10 @@
+import dev.visage.ImageInput;
+import dev.visage.StreamImage;
+import dev.visage.VisageClient;
+import dev.visage.VisageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import visage.ImageInput;
-import visage.StreamImage;
-import visage.VisageClient;
-import visage.VisageException;
 
 /** Analyses the photographs of a folder on one stream. Arguments: ADDRESS API_KEY FOLDER. */
 public final class StreamExample {

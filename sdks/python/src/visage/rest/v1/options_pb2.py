@@ -25,12 +25,12 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15rest/v1/options.proto\x12\x07rest.v1\x1a google/protobuf/descriptor.proto:0\n\x07\x66latten\x12\x1d.google.protobuf.FieldOptions\x18\xa9\x8b\x03 \x01(\x08\x42H\n\x0evisage.rest.v1P\x01Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15rest/v1/options.proto\x12\x07rest.v1\x1a google/protobuf/descriptor.proto:0\n\x07\x66latten\x12\x1d.google.protobuf.FieldOptions\x18\xa9\x8b\x03 \x01(\x08\x42L\n\x12\x64\x65v.visage.rest.v1P\x01Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rest.v1.options_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\016visage.rest.v1P\001Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\022dev.visage.rest.v1P\001Z4github.com/visage-face/visage/sdks/go/rest/v1;restv1'
 # @@protoc_insertion_point(module_scope)

@@ -1,0 +1,224 @@
+package dev.visage;
+
+import dev.visage.v1.CreateGalleryRequest;
+import dev.visage.v1.DeleteFaceRequest;
+import dev.visage.v1.DeleteGalleryRequest;
+import dev.visage.v1.DeletePersonRequest;
+import dev.visage.v1.EnrolFaceRequest;
+import dev.visage.v1.EnrolFaceResponse;
+import dev.visage.v1.ExportGalleryRequest;
+import dev.visage.v1.Gallery;
+import dev.visage.v1.GalleryServiceGrpc;
+import dev.visage.v1.GalleryServiceGrpc.GalleryServiceBlockingStub;
+import dev.visage.v1.GetGalleryRequest;
+import dev.visage.v1.GetPersonRequest;
+import dev.visage.v1.IdentifyFacesRequest;
+import dev.visage.v1.IdentifyFacesResponse;
+import dev.visage.v1.ImportFacesResponse;
+import dev.visage.v1.ListGalleriesRequest;
+import dev.visage.v1.ListPeopleRequest;
+import dev.visage.v1.Person;
+import dev.visage.v1.UpdateGalleryRequest;
+import dev.visage.v1.UpdatePersonRequest;
+import io.grpc.Deadline;
+import io.grpc.StatusRuntimeException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+
+/**
+ * Enrols people and tells to whom a face may belong. Calls follow the rules of the {@link VisageClient}, whose threads
+ * share it.
+ *
+ * <p>Ids of galleries, people and faces are yours: 1 to 128 letters, digits and {@code .}, {@code _}, {@code ~}, {@code
+ * -}. What does not exist, or belongs to another user, throws VisageException with the reason {@code GALLERY_NOT_FOUND},
+ * {@code PERSON_NOT_FOUND} or {@code FACE_NOT_FOUND}. */
+public final class Galleries {
+  /** The most that the service returns. Every page counts as one request. */
+  private static final int PAGE_SIZE = 1000;
+
+  private final Calls calls;
+  private final GalleryServiceBlockingStub stub;
+
+  Galleries(Calls calls) {
+    this.calls = calls;
+    stub = GalleryServiceGrpc.newBlockingStub(calls.channel());
+  }
+
+  /** Creates a gallery whose threshold the service chooses. */
+  public Gallery create(String galleryId) {
+    return create(galleryId, request -> {});
+  }
+
+  /**
+   * Creates a gallery. It is only retried if the service has rejected it because of load. If the response is lost, {@link
+   * #get} tells whether the gallery was created.
+   *
+   * @param options sets the name or the threshold: {@code request -> request.setDisplayName("Staff")}
+   * @throws VisageException with the reason {@code GALLERY_EXISTS} if the id is taken
+   */
+  public Gallery create(String galleryId, Consumer<CreateGalleryRequest.Builder> options) {
+    var request = CreateGalleryRequest.newBuilder().setGalleryId(galleryId);
+    options.accept(request);
+    return calls.run(request::build, (deadline, it) -> stub(deadline).createGallery(it).getGallery(), false);
+  }
+
+  /** Returns a gallery with the number of its people and faces. */
+  public Gallery get(String galleryId) {
+    var request = GetGalleryRequest.newBuilder().setGalleryId(galleryId).build();
+    return calls.run(request, (deadline, it) -> stub(deadline).getGallery(it).getGallery());
+  }
+
+  /** All galleries of the user by id. A page is read when the last one has been taken. */
+  public Iterable<Gallery> list() {
+    return new PagedList<>(
+        token -> {
+          var request = ListGalleriesRequest.newBuilder().setPageSize(PAGE_SIZE).setPageToken(token).build();
+          var page = calls.run(request, (deadline, it) -> stub(deadline).listGalleries(it));
+          return new PagedList.Page<>(page.getGalleriesList(), page.getNextPageToken());
+        });
+  }
+
+  /**
+   * Changes the name or the threshold of a gallery.
+   *
+   * @param changes sets what changes; the threshold 0 lets the service choose again
+   */
+  public Gallery update(String galleryId, Consumer<UpdateGalleryRequest.Builder> changes) {
+    return calls.run(
+        () -> UpdateGalleryRequest.newBuilder().setGalleryId(galleryId),
+        changes,
+        (deadline, it) -> stub(deadline).updateGallery(it.build()).getGallery());
+  }
+
+  /** Deletes a gallery with everybody in it. When it returns, the templates are erased. */
+  public void delete(String galleryId) {
+    var request = DeleteGalleryRequest.newBuilder().setGalleryId(galleryId).build();
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteGallery(it)));
+  }
+
+  /** Adds a face to a person, and the person to the gallery if it is new. */
+  public EnrolFaceResponse enrolFace(String galleryId, String personId, FaceInput face) {
+    return enrolFace(galleryId, personId, face, request -> {});
+  }
+
+  /**
+   * Adds a face to a person, and the person to the gallery if it is new. A person has 20 faces at most.
+   *
+   * @param options sets the name of the person, the id of the face, or {@code setSkipQualityCheck(true)}
+   */
+  public EnrolFaceResponse enrolFace(
+      String galleryId, String personId, FaceInput face, Consumer<EnrolFaceRequest.Builder> options) {
+    return calls.run(
+        () ->
+            EnrolFaceRequest.newBuilder()
+                .setGalleryId(galleryId)
+                .setPersonId(personId)
+                .setSource(face.toMessage()),
+        options,
+        (deadline, it) -> stub(deadline).enrolFace(it.build()));
+  }
+
+  /** Returns a person with the ids of its faces. */
+  public Person getPerson(String galleryId, String personId) {
+    var request = GetPersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
+    return calls.run(request, (deadline, it) -> stub(deadline).getPerson(it).getPerson());
+  }
+
+  /** All people of a gallery by id. A page is read when the last one has been taken. */
+  public Iterable<Person> listPeople(String galleryId) {
+    return new PagedList<>(
+        token -> {
+          var request =
+              ListPeopleRequest.newBuilder()
+                  .setGalleryId(galleryId)
+                  .setPageSize(PAGE_SIZE)
+                  .setPageToken(token)
+                  .build();
+          var page = calls.run(request, (deadline, it) -> stub(deadline).listPeople(it));
+          return new PagedList.Page<>(page.getPeopleList(), page.getNextPageToken());
+        });
+  }
+
+  /** Renames a person. */
+  public Person updatePerson(String galleryId, String personId, String displayName) {
+    var request =
+        UpdatePersonRequest.newBuilder()
+            .setGalleryId(galleryId)
+            .setPersonId(personId)
+            .setDisplayName(displayName)
+            .build();
+    return calls.run(request, (deadline, it) -> stub(deadline).updatePerson(it).getPerson());
+  }
+
+  /** Deletes a person with all faces. When it returns, the templates are erased. */
+  public void deletePerson(String galleryId, String personId) {
+    var request = DeletePersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deletePerson(it)));
+  }
+
+  /** Deletes a face of a person. When it returns, its template is erased. */
+  public void deleteFace(String galleryId, String personId, String faceId) {
+    var request =
+        DeleteFaceRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).setFaceId(faceId).build();
+    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteFace(it)));
+  }
+
+  /** Finds the person to whom a face may belong: every face of an image, the one in a box, or a vector. */
+  public IdentifyFacesResponse identify(String galleryId, FaceInput face) {
+    return identify(galleryId, face, request -> {});
+  }
+
+  /**
+   * Finds the people to whom a face may belong: every face of an image, the one in a box, or a vector. A stranger has no
+   * matches, and an image without a face gives no faces.
+   *
+   * @param options sets how many people to return for each face, or a threshold for this call
+   */
+  public IdentifyFacesResponse identify(
+      String galleryId, FaceInput face, Consumer<IdentifyFacesRequest.Builder> options) {
+    return calls.run(
+        () -> IdentifyFacesRequest.newBuilder().setGalleryId(galleryId).setSource(face.toMessage()),
+        options,
+        (deadline, it) -> stub(deadline).identifyFaces(it.build()));
+  }
+
+  /** Returns all faces of a gallery with their vectors. Close it. */
+  public GalleryExport export(String galleryId) {
+    var request = ExportGalleryRequest.newBuilder().setGalleryId(galleryId).build();
+    var streams = GalleryServiceGrpc.newBlockingV2Stub(calls.channel());
+    return new GalleryExport(() -> calls.reconnecting(streams).exportGallery(request), calls);
+  }
+
+  /**
+   * Enrols faces that were exported, or vectors of your own. Returns how many, and the revision of the gallery.
+   *
+   * <p>The faces are sent in calls of 5,000, and each call is retried. Faces with the same ids are replaced, so after an
+   * error the import can be repeated. An exception of {@code faces} is thrown after the calls before it.
+   */
+  public ImportFacesResponse importFaces(String galleryId, Iterable<GalleryFace> faces) {
+    ImportFacesResponse total = new GalleryImport(calls, galleryId).send(faces);
+    if (total.getFaceCount() > 0) return total;
+    // There was no call that would fail if the gallery does not exist.
+    return total.toBuilder().setRevision(get(galleryId).getRevision()).build();
+  }
+
+  /** Lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to delete. */
+  private static <Q, R> BiFunction<Deadline, Q, R> deletion(BiFunction<Deadline, Q, R> rpc) {
+    var mayBeDone = new AtomicBoolean();
+    return (deadline, request) -> {
+      try {
+        return rpc.apply(deadline, request);
+      } catch (StatusRuntimeException cause) {
+        VisageException error = VisageException.from(cause);
+        if (mayBeDone.get() && error.reason().endsWith("_NOT_FOUND")) return null;
+        if (!Retry.isRejection(error)) mayBeDone.set(true);
+        throw cause;
+      }
+    };
+  }
+
+  private GalleryServiceBlockingStub stub(Deadline deadline) {
+    return calls.reconnecting(stub).withDeadline(deadline);
+  }
+}

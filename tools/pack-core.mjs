@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 const DEPENDENCIES = ["onnxruntime-node", "sharp"];
-const { version, license, engines, dependencies } = JSON.parse(
+const { version, license, repository, engines, dependencies } = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8"),
 );
 
@@ -17,6 +17,7 @@ const manifest = {
   description:
     "Face analysis in Node: match, attributes, 68 landmarks and 128-number vectors, with the networks.",
   license,
+  repository,
   type: "module",
   engines,
   exports: {

@@ -265,7 +265,7 @@ function parseOrigins(text: string): "*" | readonly string[] {
   return origins;
 }
 
-/** The formats of the spec (8) cannot be left out. */
+/** JPEG and PNG, which clients rely on, cannot be left out. */
 function parseImageFormats(text: string): readonly ImageFormat[] {
   const names = text.split(",").map((name) => name.trim());
   const unknown = names.find((name) => !IMAGE_FORMATS.some((format) => format === name));

@@ -8,7 +8,7 @@ import { mapWithProgress } from "../../tools/support/progress.ts";
 import { mean } from "../../tools/support/statistics.ts";
 import type { Chapter } from "../report.ts";
 
-/** The landmark groups of the spec: first index, and one past the last. */
+/** The groups of the 68 landmarks: first index, and one past the last. */
 const GROUPS = {
   jaw: [0, 17],
   brows: [17, 27],

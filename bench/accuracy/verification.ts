@@ -78,7 +78,7 @@ export function verificationChapter(pairs: readonly MeasuredPair[], curve: False
       },
     ],
     body: [
-      `${pairs.length} pairs; the most prominent face of each photo is compared. The threshold is the spec's; nothing is fitted. The 95 % interval of the accuracy at ${MATCH_DISTANCE} is ${formatPercent(low, 1)} to ${formatPercent(high, 1)}. With the best threshold of nine folds on the tenth, the mean of ten folds is ${formatPercent(mean(folds), 1, 2)} ± ${(100 * foldError).toFixed(2)} (standard error). The set has no labels of age, gender or origin, so rates by group cannot be given. Its photos are centered on their subject, which favors the rule for the first face.`,
+      `${pairs.length} pairs; the most prominent face of each photo is compared. The threshold is that of the API; nothing is fitted. The 95 % interval of the accuracy at ${MATCH_DISTANCE} is ${formatPercent(low, 1)} to ${formatPercent(high, 1)}. With the best threshold of nine folds on the tenth, the mean of ten folds is ${formatPercent(mean(folds), 1, 2)} ± ${(100 * foldError).toFixed(2)} (standard error). The set has no labels of age, gender or origin, so rates by group cannot be given. Its photos are centered on their subject, which favors the rule for the first face.`,
       formatTable(["threshold", "accuracy", "false non-match rate", "false match rate"], rows),
       "![False non-match rate against false match rate](accuracy-tradeoff.svg)",
       formatCurve(curve),

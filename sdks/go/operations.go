@@ -45,7 +45,7 @@ type FaceAttributes struct {
 	Gender string
 	// GenderConfidence is 0.501 to 1.
 	GenderConfidence float64
-	// Landmarks has 68 landmarks by the keys of the specification.
+	// Landmarks has 68 landmarks by the keys of docs/api.md.
 	Landmarks map[string]Point
 }
 

@@ -40,6 +40,6 @@ export interface FaceAttributes {
   readonly gender: string;
   /** 0.501 to 1. */
   readonly genderConfidence: number;
-  /** 68 landmarks in pixels, by the keys of the specification. */
+  /** 68 landmarks in pixels, by the keys of docs/api.md. */
   readonly landmarks: Readonly<Record<string, Point>>;
 }

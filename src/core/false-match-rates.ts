@@ -70,7 +70,7 @@ export class FalseMatchRates {
       .reduce((worst, one) => (one.falseMatchRate > worst.falseMatchRate ? one : worst));
   }
 
-  /** Describes the threshold of the spec. */
+  /** Describes MATCH_DISTANCE, the threshold of face.v1. */
   atMatchDistance(populations: readonly Population[]): RatedThreshold {
     return this.at(MATCH_DISTANCE, populations)!;
   }

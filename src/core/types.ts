@@ -62,7 +62,7 @@ export interface AnalyzeOptions extends CallOptions {
   readonly maxFaces?: number | undefined;
 }
 
-/** The spec's age ranges (2.4), youngest first. */
+/** The age ranges of the API, youngest first. */
 export const AGE_RANGES = ["0-10", "10-20", "20-40", "40-60", "60-100"] as const;
 
 export type AgeRange = (typeof AGE_RANGES)[number];
@@ -73,7 +73,7 @@ export interface Attributes {
   /** Probability of the age range, 0 to 1; at least 0.2, since it is the most likely of five. */
   readonly ageConfidence: number;
   readonly gender: "male" | "female";
-  /** 0.501 to 1 (spec 2.4). */
+  /** 0.501 to 1. */
   readonly genderConfidence: number;
 }
 
@@ -102,7 +102,7 @@ export interface FaceBasics {
 
 /** One face of an analysed image. It has landmarks, pose and attributes unless the call turned them off. */
 export interface Face extends FaceBasics, Partial<Attributes> {
-  /** 68 landmarks in the spec's numbering; none if the call turned them off. */
+  /** 68 landmarks in the order of docs/api.md; none if the call turned them off. */
   readonly landmarks: readonly Point[];
   readonly vector?: Vector;
 }

@@ -34,7 +34,7 @@ export type ImageFormat = keyof typeof FORMATS;
 /** The formats that can be accepted. */
 export const IMAGE_FORMATS = Object.keys(FORMATS) as ImageFormat[];
 
-/** The formats that are always accepted (spec 8). */
+/** The formats that are always accepted. */
 export const DEFAULT_IMAGE_FORMATS: readonly ImageFormat[] = ["jpeg", "png"];
 
 /** Returns how many bytes are enough to recognize each of the formats. */

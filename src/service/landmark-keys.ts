@@ -1,7 +1,7 @@
 const numbered = (name: string, from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, i) => `${name}${from + i}`);
 
-/** The spec's keys (2.6) of the 68 landmarks, in the order of their numbers. */
+/** The keys of the 68 landmarks, in the order of their numbers in docs/api.md. */
 export const LANDMARK_KEYS: readonly string[] = [
   // Jaw
   ...numbered("face_endpoint_", 0, 7),

@@ -10,7 +10,7 @@ import { ERRORS, reasonFromKind } from "./error-table.ts";
 import { sizeFromBox } from "./face-messages.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** Thresholds of the spec (7, 8). */
+/** Thresholds of `quality=1`. */
 const MIN_FACE_SIDE = 60;
 const MIN_LIGHT = 70;
 const MAX_YAW_DEGREES = 50;
@@ -48,7 +48,7 @@ function text(name: string, remedy: string, kind: QualityErrorKind = "lowQuality
   return { name, remedy, kind };
 }
 
-/** Throws ServiceError if a face fails the quality check of the spec: too small, too dark or turned too far. */
+/** Throws ServiceError if a face fails the check of `quality=1`: too small, too dark or turned too far. */
 export function requireSpecQuality(face: FaceBasics, field: string): void {
   const { box, light } = face;
   const kinds: QualityErrorKind[] = [];

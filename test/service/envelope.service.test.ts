@@ -67,7 +67,7 @@ describe("the envelope of a success", () => {
     expect(response.headers.get("link")).toBe('</match_faces>; rel="successor-version"');
   });
 
-  test("get_image_attr: only faces and image_size; each face has the keys of the spec in order", async () => {
+  test("get_image_attr: only faces and image_size; each face has its keys in order", async () => {
     const { text } = await post("/get_image_attr", { image_attr: photo1 });
     const { data } = JSON.parse(text) as { data: { attributes: Record<string, unknown> } };
     expect(Object.keys(data)).toEqual(["attributes"]);
@@ -193,7 +193,7 @@ describe("the envelope of an error", () => {
     expect((JSON.parse(text) as { message: string }).message).toMatch(message);
   });
 
-  test("quality=1: the message is the text of the spec for the first reason", async () => {
+  test("quality=1: the message is the text for the first reason", async () => {
     const small = await post("/get_face_vec?quality=1", { img: await shrunk(photograph(3), 400) });
     expect(JSON.parse(small.text)).toMatchObject({ code: "3101", message: "Face too Small" });
     expect(small.response.status).toBe(422);

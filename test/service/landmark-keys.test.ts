@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 
-test("there are 68 different landmark keys in the order of the spec", () => {
+test("there are 68 different landmark keys in the order of the 68-point scheme", () => {
   expect(LANDMARK_KEYS).toHaveLength(68);
   expect(new Set(LANDMARK_KEYS).size).toBe(68);
-  // The numbers of some keys in the spec (2.6).
+  // The numbers of some keys in docs/api.md.
   for (const [key, number] of [
     ["chin", 8],
     ["face_endpoint_16", 16],

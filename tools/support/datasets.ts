@@ -138,7 +138,7 @@ function readScenes(folder: string): Scene[] {
   }));
 }
 
-/** The age range of the spec that contains an age. */
+/** The age range of the API that contains an age. */
 function ageRangeOf(age: number): AgeRange {
   return AGE_RANGES.findLast((range) => age >= Number.parseInt(range, 10))!;
 }

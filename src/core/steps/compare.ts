@@ -1,9 +1,9 @@
 import type { Vector } from "./embed.ts";
 
-/** Two faces are the same person below this distance (spec 2.2). */
+/** Two faces are the same person below this distance. */
 export const MATCH_DISTANCE = 0.5;
 
-/** Two faces are the same person above this confidence (spec 2.3). */
+/** Two faces are the same person above this confidence. */
 export const MATCH_CONFIDENCE = 0.6;
 
 /**

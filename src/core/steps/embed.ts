@@ -8,7 +8,7 @@ export type Vector = Float32Array;
 export const VECTOR_SIZE = 128;
 
 /**
- * The Euclidean norm of every vector. It keeps distances within 0 to 0.9 (spec 2.2) and maps the threshold of 0.5
+ * The Euclidean norm of every vector. It keeps distances within 0 to 0.9 and maps the threshold of 0.5
  * to the network's own: 0.5 / 0.45 = 1.11, against 1.13 on unit vectors.
  */
 export const VECTOR_NORM = 0.45;

@@ -1,5 +1,5 @@
 /**
- * Interpolation table from the face mesh to the 68 landmarks of spec 2.6, in its numbering. A landmark lies between two
+ * Interpolation table from the face mesh to the 68 landmarks of docs/api.md, in that order. A landmark lies between two
  * mesh points at from + weight * (to - from). On the jaw, `turn` times the sine of the yaw is added to the weight,
  * because the visible contour changes with the yaw. Written by `npm run fit:landmarks`; the right half mirrors the
  * left.

@@ -4,7 +4,7 @@ import { LANDMARKS_68 } from "./landmarks68-table.ts";
 /** The table is fitted up to this yaw. Beyond it there were too few faces, so the yaw is clamped. */
 const MAX_YAW_DEGREES = 40;
 
-/** Computes the 68 landmarks of a face in the spec's numbering (2.6) from its mesh and yaw. */
+/** Computes the 68 landmarks of a face, in the order of docs/api.md, from its mesh and yaw. */
 export function landmarks68(mesh: readonly Point[], yawDegrees: number): Point[] {
   const yawSine = clampedYawSine(yawDegrees);
   return LANDMARKS_68.map(([from, to, weight, turn = 0]) => {

@@ -21,7 +21,7 @@ export interface FaceAttributes {
   readonly age: string;
   readonly gender: string;
   readonly genderConfidence: number;
-  /** The 68 landmarks in the order of the specification. */
+  /** The 68 landmarks in the order of docs/api.md. */
   readonly landmarks: readonly Point[];
 }
 

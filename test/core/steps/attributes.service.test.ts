@@ -22,7 +22,7 @@ afterAll(() => analyzer.close());
 
 const all = () => ALL_FACES.map(({ sample, box }) => faceAt(found.get(sample)!, box));
 
-test("age is one of the spec's five ranges", () => {
+test("age is one of five ranges", () => {
   expect(AGE_RANGES).toEqual(["0-10", "10-20", "20-40", "40-60", "60-100"]);
   for (const { age } of all()) expect(AGE_RANGES).toContain(age);
 });

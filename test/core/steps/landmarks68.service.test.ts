@@ -14,7 +14,7 @@ import {
 import { photograph } from "../../support/images.ts";
 import { randomFloats } from "../../support/numbers.ts";
 
-/** First and last number of each group (spec 2.6). */
+/** First and last number of each group, as in docs/api.md. */
 const GROUPS = {
   jaw: [0, 16],
   leftBrow: [17, 21],

@@ -56,7 +56,7 @@ class FaceAttributes:
     gender_confidence: float
     """0.501 to 1."""
     landmarks: Mapping[str, Point]
-    """68 landmarks by the keys of the specification."""
+    """68 landmarks by the keys of docs/api.md."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ type AnalyzeOptions struct {
 	MaxFaces int32
 }
 
-// Face is a face to compare, enrol or identify: in an image, or as a vector. Give either Image or Embedding.
+// Face is a face to compare, enrol or identify: in an image, or as an embedding. Give either Image or Embedding.
 type Face struct {
 	Image Image
 	// Box selects the face of the image.
@@ -46,7 +46,7 @@ func (c *Client) AnalyzeImage(
 	})
 }
 
-// CompareFaces compares a face with every face of an image, or with a vector. Options may be nil.
+// CompareFaces compares a face with every face of an image, or with an embedding. Options may be nil.
 func (c *Client) CompareFaces(
 	ctx context.Context, source, target Face, options *CompareOptions,
 ) (*visagev1.CompareFacesResponse, error) {

@@ -40,8 +40,8 @@ type UpdateGalleryOptions struct {
 
 // EnrolOptions are the options of EnrolFace.
 type EnrolOptions struct {
-	// FaceID is the id of the face. A face with the same id is replaced. By default it is made from the vector, so the same
-	// photo is enrolled once.
+	// FaceID is the id of the face. A face with the same id is replaced. By default it is made from the embedding, so the
+	// same photo is enrolled once.
 	FaceID string
 	// DisplayName is a name for the person. An earlier name stays if this is empty.
 	DisplayName string
@@ -161,8 +161,8 @@ func (g *Galleries) DeleteFace(ctx context.Context, galleryID, personID, faceID 
 	return callDeletion(ctx, g.client, g.raw.DeleteFace, request)
 }
 
-// Identify finds the people to whom a face may belong: every face of an image, the one in a box, or a vector. A stranger
-// has no matches, and an image without a face gives no faces. Options may be nil.
+// Identify finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A
+// stranger has no matches, and an image without a face gives no faces. Options may be nil.
 func (g *Galleries) Identify(
 	ctx context.Context, galleryID string, face Face, options *IdentifyOptions,
 ) (*visagev1.IdentifyFacesResponse, error) {

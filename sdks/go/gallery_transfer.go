@@ -16,10 +16,11 @@ import (
 // maxImportBatch is how many faces an import sends in one call: about 3 MB, which is kept for a retry.
 const maxImportBatch = 5000
 
-// GalleryFace is a face of a gallery with its vector, as Export returns it and ImportFaces takes it. It is biometric data.
+// GalleryFace is a face of a gallery with its embedding, as Export returns it and ImportFaces takes it. It is biometric
+// data.
 type GalleryFace struct {
 	PersonID string
-	// FaceID is made from the vector by default.
+	// FaceID is made from the embedding by default.
 	FaceID string
 	// DisplayName is the name of the person. An import keeps an earlier name if this is empty.
 	DisplayName string
@@ -153,7 +154,7 @@ func errorFromChange() *Error {
 	}
 }
 
-// ImportFaces enrols faces that were exported, or vectors of your own. It returns how many, and the revision of the
+// ImportFaces enrols faces that were exported, or embeddings of your own. It returns how many, and the revision of the
 // gallery.
 //
 // The faces are sent in calls of 5,000, and each call is retried. Faces with the same ids are replaced, so after an error

@@ -53,7 +53,7 @@ type FaceAttributes struct {
 type Template struct {
 	// Vector has 128 numbers. The Euclidean distance between two vectors is below 0.5 for the same person.
 	Vector []float32
-	// Model is the model that computed the vector. Store it: vectors of different models cannot be compared.
+	// Model is the model that computed the embedding. Store it: embeddings of different models cannot be compared.
 	Model string
 }
 

@@ -44,7 +44,7 @@ async function outputOf(commands: string): Promise<string> {
     env: {
       PATH: process.env.PATH,
       HOME: folder,
-      USER_ID: USER,
+      API_KEY: USER,
       VISAGE_DATA_DIR: join(folder, "data"),
       VISAGE_PORT: String(service.port),
     },

@@ -152,7 +152,7 @@ class VisageClient:
         max_false_match_rate: float = 0.0,
         assume_adults: bool = False,
     ) -> face_analysis_pb2.CompareFacesResponse:
-        """Compares a face with every face of an image, or with a stored vector. A box selects the face of its image.
+        """Compares a face with every face of an image, or with a stored embedding. A box selects the face of its image.
 
         Args:
             max_false_match_rate: Chooses the thresholds so that at most this share of pairs of different people match.

@@ -101,9 +101,9 @@ class Galleries:
         """Adds a face to a person, and the person to the gallery if it is new. A person has 20 faces at most.
 
         Args:
-            face: An image, of which the most prominent face is used unless `box` selects another, or a vector.
-            face_id: A face with the same id is replaced. By default the id is made from the vector, so the same photo is
-                enrolled once.
+            face: An image, of which the most prominent face is used unless `box` selects another, or an embedding.
+            face_id: A face with the same id is replaced. By default the id is made from the embedding, so the same photo
+                is enrolled once.
             display_name: A name for the person; None keeps an earlier one.
             skip_quality_check: Whether to enrol a face that is too small, too dark or turned away.
         """
@@ -160,8 +160,8 @@ class Galleries:
         max_distance: Optional[float] = None,
         assume_adults: bool = False,
     ) -> messages.IdentifyFacesResponse:
-        """Finds the people to whom a face may belong: every face of an image, the one in `box`, or a vector. A stranger
-        has no matches, and an image without a face gives no faces.
+        """Finds the people to whom a face may belong: every face of an image, the one in `box`, or an embedding. A
+        stranger has no matches, and an image without a face gives no faces.
 
         Args:
             max_results: How many people to return for each face, 1 to 100.
@@ -182,13 +182,13 @@ class Galleries:
         return self._calls.run(self.raw.IdentifyFaces.with_call, create_request)
 
     def export(self, gallery_id: str) -> GalleryExport:
-        """Returns all faces of a gallery with their vectors, by the ids of the people and faces. Close it if you do not
-        take all: `with galleries.export(...) as faces`."""
+        """Returns all faces of a gallery with their embeddings, by the ids of the people and faces. Close it if you do
+        not take all: `with galleries.export(...) as faces`."""
         request = messages.ExportGalleryRequest(gallery_id=gallery_id)
         return GalleryExport(lambda: self.raw.ExportGallery(request, metadata=self._calls.metadata), self._calls)
 
     def import_faces(self, gallery_id: str, faces: Iterable[GalleryFace]) -> messages.ImportFacesResponse:
-        """Enrols faces that were exported, or vectors of your own. Returns how many, and the revision of the gallery.
+        """Enrols faces that were exported, or embeddings of your own. Returns how many, and the revision of the gallery.
 
         The faces are sent in calls of 5,000, and each call is retried. Faces with the same ids are replaced, so after an
         error the import can be repeated. An error of `faces` is raised after the calls before it.

@@ -1,4 +1,4 @@
-"""A face of a gallery with its vector."""
+"""A face of a gallery with its embedding."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from visage.v1 import face_analysis_pb2, gallery_pb2
 
 @dataclass(frozen=True)
 class GalleryFace:
-    """A face of a gallery with its vector, as `export` returns it and `import_faces` takes it. It is biometric data."""
+    """A face of a gallery with its embedding, as `export` returns it and `import_faces` takes it. It is biometric
+    data."""
 
     person_id: str
     template: Template
     face_id: str = ""
-    """By default it is made from the vector."""
+    """By default it is made from the embedding."""
     display_name: str = ""
     """The name of the person. An import keeps an earlier name if this is empty."""
     create_time: Optional[datetime] = None

@@ -73,19 +73,19 @@ class ImageAttributes:
 
 @dataclass(frozen=True)
 class Template:
-    """The embedding of a face. `math.dist` of two vectors of the same model is below 0.5 for the same person."""
+    """The embedding of a face. `math.dist` of two embeddings of the same model is below 0.5 for the same person."""
 
     vector: Sequence[float]
     """128 numbers."""
     model: str
-    """The model that computed the vector. Store it: vectors of different models cannot be compared."""
+    """The model that computed the embedding. Store it: embeddings of different models cannot be compared."""
 
 
 BoxInput = Union["tuple[float, float, float, float]", face_analysis_pb2.BoundingBox]
 """A bounding box of an image: four numbers, such as a Box, or the message of an analysis."""
 
 FaceInput = Union[ImageInput, Template, face_analysis_pb2.Embedding]
-"""A face in an image, or its vector: a Template, or the embedding of an analysis."""
+"""A face in an image, or its embedding: a Template, or that of an analysis."""
 
 
 @dataclass(frozen=True)

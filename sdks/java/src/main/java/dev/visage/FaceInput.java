@@ -6,7 +6,7 @@ import dev.visage.v1.FaceSource;
 import java.util.Objects;
 import java.util.function.Supplier;
 
-/** A face to compare, enrol or identify: in an image, or as a vector. */
+/** A face to compare, enrol or identify: in an image, or as an embedding. */
 public final class FaceInput {
   private final Supplier<FaceSource> source;
 

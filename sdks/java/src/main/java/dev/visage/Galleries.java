@@ -164,14 +164,14 @@ public final class Galleries {
     calls.run(request, deletion((deadline, it) -> stub(deadline).deleteFace(it)));
   }
 
-  /** Finds the person to whom a face may belong: every face of an image, the one in a box, or a vector. */
+  /** Finds the person to whom a face may belong: every face of an image, the one in a box, or an embedding. */
   public IdentifyFacesResponse identify(String galleryId, FaceInput face) {
     return identify(galleryId, face, request -> {});
   }
 
   /**
-   * Finds the people to whom a face may belong: every face of an image, the one in a box, or a vector. A stranger has no
-   * matches, and an image without a face gives no faces.
+   * Finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A stranger has
+   * no matches, and an image without a face gives no faces.
    *
    * @param options sets how many people to return for each face, or a threshold for this call
    */
@@ -183,7 +183,7 @@ public final class Galleries {
         (deadline, it) -> stub(deadline).identifyFaces(it.build()));
   }
 
-  /** Returns all faces of a gallery with their vectors. Close it. */
+  /** Returns all faces of a gallery with their embeddings. Close it. */
   public GalleryExport export(String galleryId) {
     var request = ExportGalleryRequest.newBuilder().setGalleryId(galleryId).build();
     var streams = GalleryServiceGrpc.newBlockingV2Stub(calls.channel());
@@ -191,7 +191,7 @@ public final class Galleries {
   }
 
   /**
-   * Enrols faces that were exported, or vectors of your own. Returns how many, and the revision of the gallery.
+   * Enrols faces that were exported, or embeddings of your own. Returns how many, and the revision of the gallery.
    *
    * <p>The faces are sent in calls of 5,000, and each call is retried. Faces with the same ids are replaced, so after an
    * error the import can be repeated. An exception of {@code faces} is thrown after the calls before it.

@@ -7,19 +7,19 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A face of a gallery with its vector, as {@link Galleries#export} returns it and {@link Galleries#importFaces} takes it.
- * It is biometric data.
+ * A face of a gallery with its embedding, as {@link Galleries#export} returns it and {@link Galleries#importFaces} takes
+ * it. It is biometric data.
  *
  * @param personId the id of the person
- * @param faceId the id of the face; an import makes it from the vector if it is empty
+ * @param faceId the id of the face; an import makes it from the embedding if it is empty
  * @param displayName the name of the person; an import keeps an earlier name if this is empty
- * @param template the vector and its model
+ * @param template the embedding and its model
  * @param createTime when the face was enrolled first; an import ignores it
  */
 public record GalleryFace(
     String personId, String faceId, String displayName, Template template, Optional<Instant> createTime) {
 
-  /** A face to import whose id is made from the vector. */
+  /** A face to import whose id is made from the embedding. */
   public GalleryFace(String personId, Template template) {
     this(personId, "", "", template, Optional.empty());
   }

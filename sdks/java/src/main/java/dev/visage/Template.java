@@ -7,7 +7,7 @@ import java.util.Arrays;
  * The embedding of a face, which can be stored and compared.
  *
  * @param vector 128 numbers
- * @param model the model that computed the vector; vectors of different models are not comparable
+ * @param model the model that computed the embedding; embeddings of different models are not comparable
  */
 public record Template(float[] vector, String model) {
 

@@ -100,12 +100,12 @@ public final class VisageClient implements AutoCloseable {
     return new ImageStream<>(images, streamOptions);
   }
 
-  /** Compares a face with every face of an image, or with a vector. */
+  /** Compares a face with every face of an image, or with an embedding. */
   public CompareFacesResponse compareFaces(FaceInput source, FaceInput target) {
     return compareFaces(source, target, request -> {});
   }
 
-  /** Compares a face with every face of an image, or with a vector. */
+  /** Compares a face with every face of an image, or with an embedding. */
   public CompareFacesResponse compareFaces(
       FaceInput source, FaceInput target, Consumer<CompareFacesRequest.Builder> options) {
     return calls.run(

@@ -46,7 +46,7 @@ public final class VisageClientBuilder {
     }
   }
 
-  /** The API key (user id), which every call sends. */
+  /** The API key, which every call sends. */
   public VisageClientBuilder apiKey(String apiKey) {
     if (!apiKey.matches("[!-~]+")) {
       throw new IllegalArgumentException("The API key is empty, or has spaces, line breaks or other characters.");

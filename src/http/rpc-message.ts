@@ -3,7 +3,7 @@ import { gunzip } from "node:zlib";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { compressedFlag, encodeEnvelope } from "@connectrpc/connect/protocol";
 import { binaryFromJson } from "../rest/json-message.ts";
-import { checkJson } from "../rest/json-scan.ts";
+import { scanJson } from "../rest/json-scan.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Body } from "./body.ts";
 import type { BodyLease } from "./byte-budget.ts";
@@ -119,7 +119,7 @@ async function prepareEnvelope(
 }
 
 async function checkContent(content: Buffer, schema: DescMessage, isJson: boolean): Promise<void> {
-  if (isJson) await checkJson(content);
+  if (isJson) await scanJson(content);
   else checkProtobuf(content, schema);
 }
 

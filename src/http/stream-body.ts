@@ -1,4 +1,4 @@
-import { TimeSlice } from "../bytes/time-slice.ts";
+import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../service/service-error.ts";
 import { BodyBytes, incompleteError, readPart, tooLargeError } from "./body.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
@@ -45,7 +45,6 @@ export class StreamBody {
   readonly #context: RequestContext;
   readonly #options: StreamBodyOptions;
   readonly #stop = new AbortController();
-  readonly #slice = new TimeSlice();
   /** Bytes of the next message that came with the last one. */
   #rest: Buffer = NOTHING;
   /** When the next message must have begun, by `performance.now()`. */
@@ -156,7 +155,7 @@ export class StreamBody {
     this.#rest = NOTHING;
     if (rest.length > 0) {
       // Many small messages in one part must not keep other requests waiting.
-      if (this.#slice.isOver) await this.#slice.pause();
+      await setImmediate();
       this.#stop.signal.throwIfAborted();
       return rest;
     }

@@ -1,8 +1,7 @@
-import { unescape as percentDecode } from "node:querystring";
 import type { Entry } from "./entry.ts";
 import { LONG_TEXT_BYTES, MAX_FIELDS } from "./parse-limits.ts";
 import { RestError } from "./rest-error.ts";
-import { TextBytes } from "./text-bytes.ts";
+import { TextBytes, unescapeForm } from "./text-bytes.ts";
 
 const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
@@ -32,15 +31,11 @@ function parsePair(pair: Buffer): Entry {
   const value = pair.subarray(equals + 1);
   return {
     name: decodeName(pair.subarray(0, equals)),
-    value: value.length > LONG_TEXT_BYTES ? new TextBytes(value, "form") : decode(value),
+    value: value.length > LONG_TEXT_BYTES ? new TextBytes(value, "form") : unescapeForm(value),
   };
 }
 
 /** A long name matches no field, so it is not decoded. */
 function decodeName(bytes: Buffer): string {
-  return bytes.length > LONG_TEXT_BYTES ? "" : decode(bytes);
-}
-
-function decode(bytes: Buffer): string {
-  return percentDecode(bytes.toString().replaceAll("+", " "));
+  return bytes.length > LONG_TEXT_BYTES ? "" : unescapeForm(bytes);
 }

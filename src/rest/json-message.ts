@@ -10,9 +10,9 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { decodeBase64 } from "../bytes/base64.ts";
-import { invalidJsonError, PLACEHOLDER_BYTES, scanJson } from "./json-scan.ts";
+import { PLACEHOLDER_BYTES, scanJson } from "./json-scan.ts";
 import { MAX_TEXT_BYTES } from "./parse-limits.ts";
-import { RestError } from "./rest-error.ts";
+import { invalidJsonError, RestError } from "./rest-error.ts";
 import type { TextBytes } from "./text-bytes.ts";
 
 type LongStrings = ReadonlyMap<string, TextBytes>;

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { findBytes } from "../bytes/find-bytes.ts";
-import { TimeSlice } from "../bytes/time-slice.ts";
 import type { Entry } from "./entry.ts";
 import { LONG_TEXT_BYTES, MAX_FIELDS } from "./parse-limits.ts";
 import { RestError } from "./rest-error.ts";
@@ -52,14 +51,12 @@ export async function parseMultipart(body: Buffer, { boundary, start }: Boundary
   const newline = body[firstLineEnd - 1] === 0x0d ? "\r\n" : "\n";
   const delimiter = Buffer.from(`${newline}--${boundary}`);
 
-  const slice = new TimeSlice();
   let partStart = firstLineEnd + 1;
   // From just before the part: if it is empty, the newline of the previous line belongs to the next delimiter.
   let searchStart = partStart - newline.length;
   for (let count = 0; partStart < body.length; ) {
     if (++count > MAX_FIELDS)
       throw new RestError("badRequest", `The request has more than ${MAX_FIELDS} parts.`);
-    if (slice.isOver) await slice.pause();
     const found = await findBytes(body, delimiter, searchStart);
     const line = found < 0 ? LAST_LINE : parseDelimiterLine(body, found + delimiter.length);
     if (!line) {

@@ -14,3 +14,9 @@ export class RestError extends Error {
     this.field = details.field;
   }
 }
+
+/** Makes the error of a text that is not JSON. */
+export function invalidJsonError(cause?: unknown): RestError {
+  // Without the parser's message: it quotes the body, which may be a photo.
+  return new RestError("badRequest", "The body is not valid JSON.", { cause });
+}

@@ -1,4 +1,8 @@
-import { STEP_BYTES, TimeSlice } from "../bytes/time-slice.ts";
+import { unescape as percentDecode } from "node:querystring";
+import { setImmediate } from "node:timers/promises";
+import { stepEnd } from "../bytes/base64.ts";
+import { MAX_TEXT_BYTES } from "./parse-limits.ts";
+import { invalidJsonError } from "./rest-error.ts";
 
 /** How a UTF-8 text is escaped: not at all, as a JSON string, or percent-encoded as in a form. */
 export type TextEncoding = "plain" | "json" | "form";
@@ -16,104 +20,75 @@ export class TextBytes {
     this.encoding = encoding;
   }
 
-  /** Decodes the text to UTF-8 in place: the result is a view of the body, which is overwritten. Call it only once. */
+  /**
+   * Decodes the text to UTF-8. One above MAX_TEXT_BYTES is decoded in place, and what it has outside ASCII becomes zeros,
+   * since only Base64 may be that long. Call it only once. Throws RestError `badRequest`.
+   */
   async decode(): Promise<Buffer> {
     const { bytes, encoding } = this;
     if (encoding === "plain") return bytes;
-    const decodeStep = encoding === "json" ? unescapeJson : percentDecode;
-    const slice = new TimeSlice();
-    const position = { read: 0, write: 0 };
-    while (position.read < bytes.length) {
-      decodeStep(bytes, position);
-      if (slice.isOver) await slice.pause();
-    }
-    return bytes.subarray(0, position.write);
+    if (bytes.length > MAX_TEXT_BYTES) return unescapeLong(bytes, encoding);
+    return Buffer.from(encoding === "json" ? unescapeJson(bytes) : unescapeForm(bytes));
   }
 }
 
-/** The progress of decoding in place. */
-interface Position {
-  read: number;
-  write: number;
+/** Decodes a name or value of a form. Malformed percent-encoding stays as it is. */
+export function unescapeForm(bytes: Buffer): string {
+  return percentDecode(bytes.toString().replaceAll("+", " "));
 }
 
-/** The value of a hexadecimal digit, or -1. */
-const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
-  /[\da-f]/i.test(String.fromCharCode(byte)) ? Number.parseInt(String.fromCharCode(byte), 16) : -1,
-);
-
-/** The value of a hexadecimal digit in ASCII, or -1 for any other byte or none. */
-export function hexValue(byte: number | undefined): number {
-  return byte === undefined ? -1 : HEX_VALUES[byte]!;
+function unescapeJson(bytes: Buffer): string {
+  try {
+    return JSON.parse(`"${bytes}"`);
+  } catch (cause) {
+    throw invalidJsonError(cause);
+  }
 }
 
 const PLUS = 0x2b;
 const PERCENT = 0x25;
 const SPACE = 0x20;
-
-/** Decodes about one step of application/x-www-form-urlencoded. Malformed percent-encoding stays as it is. */
-function percentDecode(bytes: Buffer, position: Position): void {
-  let { read, write } = position;
-  for (const end = Math.min(read + STEP_BYTES, bytes.length); read < end; read++) {
-    let byte = bytes[read]!;
-    if (byte === PLUS) byte = SPACE;
-    else if (byte === PERCENT) {
-      const high = hexValue(bytes[read + 1]);
-      const low = hexValue(bytes[read + 2]);
-      if (high >= 0 && low >= 0) {
-        byte = (high << 4) | low;
-        read += 2;
-      }
-    }
-    bytes[write++] = byte;
-  }
-  position.read = read;
-  position.write = write;
-}
-
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 
-/** The meaning of a character after a backslash. Characters without a special meaning stand for themselves. */
-const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const index = "bfnrt".indexOf(String.fromCharCode(byte));
-  return index < 0 ? byte : "\b\f\n\r\t".charCodeAt(index);
+/** The meaning of each character after a backslash; zero if it has none. */
+const JSON_ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const index = '"\\/bfnrt'.indexOf(String.fromCharCode(byte));
+  return index < 0 ? 0 : '"\\/\b\f\n\r\t'.charCodeAt(index);
 });
 
-/** Decodes about one step of a JSON string whose escapes are valid. A lone surrogate becomes U+FFFD. */
-function unescapeJson(bytes: Buffer, position: Position): void {
-  let { read, write } = position;
-  for (const end = Math.min(read + STEP_BYTES, bytes.length); read < end; read++) {
-    const byte = bytes[read]!;
-    if (byte !== BACKSLASH) bytes[write++] = byte;
-    else if (bytes[++read] !== LETTER_U) bytes[write++] = ESCAPES[bytes[read]!]!;
-    else {
-      const unit = codeUnitAt(bytes, read + 1);
-      read += 4;
-      const hasPair = isHighSurrogate(unit) && bytes[read + 1] === BACKSLASH && bytes[read + 2] === LETTER_U;
-      const next = hasPair ? codeUnitAt(bytes, read + 3) : 0;
-      if (unit < 0x80) bytes[write++] = unit;
-      else if (!isLowSurrogate(next)) write += bytes.write(String.fromCharCode(unit), write);
-      else {
-        write += bytes.write(String.fromCharCode(unit, next), write);
-        read += 6;
+/** The value of each hexadecimal digit in ASCII; NaN for other bytes. */
+const HEX_VALUES = Array.from({ length: 256 }, (_, byte) => Number(`0x${String.fromCharCode(byte)}`));
+
+async function unescapeLong(bytes: Buffer, encoding: TextEncoding): Promise<Buffer> {
+  let written = 0;
+  for (let read = 0, pauseAt = stepEnd(0); read < bytes.length; ) {
+    if (read >= pauseAt) {
+      await setImmediate();
+      pauseAt = stepEnd(read);
+    }
+    let byte = bytes[read++]!;
+    if (encoding === "json" && byte === BACKSLASH) {
+      byte = bytes[read++]!;
+      const code = byte === LETTER_U ? hexAt(bytes, read, 4) : JSON_ESCAPES[byte]!;
+      if (byte === LETTER_U) read += 4;
+      byte = code < 0x80 ? code : 0;
+    } else if (encoding === "form" && byte === PLUS) byte = SPACE;
+    else if (encoding === "form" && byte === PERCENT) {
+      const code = hexAt(bytes, read, 2);
+      if (code >= 0) {
+        byte = code;
+        read += 2;
       }
     }
+    bytes[written++] = byte;
   }
-  position.read = read;
-  position.write = write;
+  return bytes.subarray(0, written);
 }
 
-function codeUnitAt(bytes: Buffer, index: number): number {
-  let unit = 0;
-  for (let i = index; i < index + 4; i++) unit = (unit << 4) | hexValue(bytes[i]);
-  return unit;
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000;
+/** Reads a hexadecimal number of so many digits; NaN if one of them is not a digit. */
+function hexAt(bytes: Buffer, start: number, digits: number): number {
+  let value = 0;
+  for (let i = start; i < start + digits; i++) value = 16 * value + (HEX_VALUES[bytes[i]!] ?? Number.NaN);
+  return value;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeBase64, type SpaceMeaning } from "../../src/bytes/base64.ts";
-import { STEP_BYTES } from "../../src/bytes/time-slice.ts";
+import { decodeBase64, type SpaceMeaning, STEP_BYTES } from "../../src/bytes/base64.ts";
 import { createRandom } from "../../tools/support/random.ts";
 
 async function decode(text: string, space: SpaceMeaning = "plus"): Promise<string | undefined> {

@@ -1,16 +1,12 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import {
-  FIELD_ERRORS,
-  MAX_LIST_VALUES,
-  MAX_PROTOBUF_DEPTH,
-  MAX_PROTOBUF_FIELDS,
-} from "../rest/parse-limits.ts";
+import { fieldError } from "../rest/field-value.ts";
+import { MAX_LIST_VALUES, MAX_PROTOBUF_FIELDS } from "../rest/parse-limits.ts";
 import { RestError } from "../rest/rest-error.ts";
 
 /**
  * Checks a Protobuf message against the limits of parse-limits.ts before it is parsed: the number of known and unknown
- * fields at any depth, the values of each repeated field, and the depth. Also rejects known fields of the wrong wire
+ * fields at any depth, and the values of each repeated field. Also rejects groups, and known fields of the wrong wire
  * type, which protobuf-es would misread. Messages in map values are treated as bytes: no request has any.
  *
  * Stops at the first excess, so that the cost does not grow with the size of the message. Throws RestError
@@ -18,7 +14,7 @@ import { RestError } from "../rest/rest-error.ts";
  */
 export function checkProtobuf(bytes: Uint8Array, schema: DescMessage): void {
   try {
-    new ProtobufScan(bytes).scanMessage(bytes.length, schema, 1);
+    new ProtobufScan(bytes).scanMessage(bytes.length, schema);
   } catch (cause) {
     if (cause instanceof RestError) throw cause;
     throw new RestError("badRequest", "The message is not valid Protobuf.", { cause });
@@ -35,17 +31,16 @@ class ProtobufScan {
   }
 
   /** Scans the fields up to `end`; without a schema all are unknown. */
-  scanMessage(end: number, schema: DescMessage | undefined, depth: number): void {
-    checkDepth(depth);
+  scanMessage(end: number, schema: DescMessage | undefined): void {
     const counts = new Map<DescField, number>();
     while (this.reader.pos < end) {
       const [number, wireType] = this.reader.tag();
-      const field = schema && fieldsByNumber(schema).get(number);
+      const field = schema?.fields.find((one) => one.number === number);
       if (field) checkWireType(field, wireType);
-      const values = this.scanValue(field, wireType, number, depth);
+      const values = this.scanValue(field, wireType);
       if (field?.fieldKind === "list") {
         const count = (counts.get(field) ?? 0) + values;
-        if (count > MAX_LIST_VALUES) throw tooManyValuesError(field);
+        if (count > MAX_LIST_VALUES) throw fieldError(field, `has more than ${MAX_LIST_VALUES} values`);
         counts.set(field, count);
       }
       if (this.reader.pos > end) throw new RangeError("a field reaches beyond its message");
@@ -53,7 +48,7 @@ class ProtobufScan {
   }
 
   /** Scans the value of a field. Returns the number of values: more than one if they are packed. */
-  private scanValue(field: DescField | undefined, wireType: WireType, number: number, depth: number): number {
+  private scanValue(field: DescField | undefined, wireType: WireType): number {
     this.countField();
     const { reader } = this;
     switch (wireType) {
@@ -64,30 +59,17 @@ class ProtobufScan {
       case WireType.LengthDelimited: {
         const length = reader.uint32();
         const end = reader.pos + length;
-        if (field?.fieldKind === "map") this.scanMessage(end, undefined, depth + 1);
-        else if (field?.message) this.scanMessage(end, field.message, depth + 1);
+        if (field?.fieldKind === "map") this.scanMessage(end, undefined);
+        else if (field?.message) this.scanMessage(end, field.message);
         else if (field && isPackable(field)) return this.scanPacked(field, end);
         reader.pos = end;
         return 1;
       }
       case WireType.StartGroup:
-        this.scanGroup(number, depth + 1);
-        return 1;
+        throw new RangeError("groups are not supported");
       default:
-        reader.skip(wireType, number);
+        reader.skip(wireType);
         return 1;
-    }
-  }
-
-  private scanGroup(number: number, depth: number): void {
-    checkDepth(depth);
-    for (;;) {
-      const [inner, wireType] = this.reader.tag();
-      if (wireType === WireType.EndGroup) {
-        if (inner !== number) throw new RangeError("invalid end group tag");
-        return;
-      }
-      this.scanValue(undefined, wireType, inner, depth);
     }
   }
 
@@ -109,30 +91,6 @@ class ProtobufScan {
   }
 }
 
-function checkDepth(depth: number): void {
-  if (depth > MAX_PROTOBUF_DEPTH)
-    throw new RestError("badRequest", `The message is nested more than ${MAX_PROTOBUF_DEPTH} levels deep.`);
-}
-
-function tooManyValuesError(field: DescField): RestError {
-  const kind = FIELD_ERRORS[field.message?.typeName ?? ""] ?? "badRequest";
-  return new RestError(kind, `The field ${field.name} has more than ${MAX_LIST_VALUES} values.`, {
-    field: field.name,
-  });
-}
-
-const fieldsBySchema = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
-
-/** The fields of a message type by number. */
-function fieldsByNumber(schema: DescMessage): ReadonlyMap<number, DescField> {
-  let fields = fieldsBySchema.get(schema);
-  if (!fields) {
-    fields = new Map(schema.fields.map((field) => [field.number, field]));
-    fieldsBySchema.set(schema, fields);
-  }
-  return fields;
-}
-
 function checkWireType(field: DescField, wireType: WireType): void {
   if (wireType === wireTypeOf(field)) return;
   if (wireType === WireType.LengthDelimited && isPackable(field)) return;
@@ -146,7 +104,7 @@ function isPackable(field: DescField): boolean {
   return field.fieldKind === "list" && wireTypeOf(field) !== WireType.LengthDelimited;
 }
 
-/** The wire type of one value of a field. No message of the service has groups, so groups are unknown fields. */
+/** The wire type of one value of a field. No message of the service has groups. */
 function wireTypeOf(field: DescField): WireType {
   if (field.message || field.fieldKind === "map") return WireType.LengthDelimited;
   switch (field.scalar) {

@@ -20,8 +20,6 @@ export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** Fields of a Protobuf message, known and unknown, at any depth. */
 export const MAX_PROTOBUF_FIELDS = 4096;
-/** Nesting of messages and groups in a Protobuf message. */
-export const MAX_PROTOBUF_DEPTH = 16;
 
 /** Values of a repeated field. */
 export const MAX_LIST_VALUES = 256;

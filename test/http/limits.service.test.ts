@@ -350,7 +350,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "parts, fields and separators of a body or query": String(PARSE_LIMITS.MAX_FIELDS),
   "JSON outside image strings": `${PARSE_LIMITS.MAX_JSON_BYTES / 1024} KiB, ${PARSE_LIMITS.MAX_JSON_DEPTH} levels, ${PARSE_LIMITS.MAX_JSON_VALUES.toLocaleString("en")} values`,
   "text other than an image": `${PARSE_LIMITS.MAX_TEXT_BYTES / 1024} KiB`,
-  "Protobuf message": `${PARSE_LIMITS.MAX_PROTOBUF_FIELDS.toLocaleString("en")} fields, ${PARSE_LIMITS.MAX_PROTOBUF_DEPTH} levels`,
+  "Protobuf message": `${PARSE_LIMITS.MAX_PROTOBUF_FIELDS.toLocaleString("en")} fields, no groups`,
   "boxes per request": String(PARSE_LIMITS.MAX_LIST_VALUES),
   "faces per image": String(MAX_FACES),
   "faces per part of a job": String(FACES_PER_PART),

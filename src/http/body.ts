@@ -33,7 +33,7 @@ export function readBody(context: RequestContext, options: BodyOptions): Promise
     const announced = Number(request.headers["content-length"] ?? Number.NaN);
     if (announced > maxBytes) return reject(tooLargeError(maxBytes));
     const user = context.record.caller?.fingerprint ?? "";
-    const lease = budget.open(user, (error) => fail(error));
+    const lease = budget.open(user);
     context.hold(lease);
     const bytes = new BodyBytes(maxBytes);
 

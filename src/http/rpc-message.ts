@@ -137,8 +137,7 @@ const gunzipAsync = promisify(gunzip);
 
 /**
  * Decompresses gzip. The last four bytes announce the decompressed size, which is charged to the byte budget first. A
- * message that turns out to be larger is rejected. Completes the lease before it decompresses: an eviction would free
- * the charge while the memory is still in use.
+ * message that turns out to be larger is rejected.
  */
 async function decompress(
   bytes: Buffer,
@@ -152,7 +151,6 @@ async function decompress(
     throw new ServiceError("requestTooLarge", `The request is larger than ${maxBytes} bytes.`);
   const charged = lease.charge(size, signal);
   if (charged !== true) await charged;
-  lease.complete();
   try {
     return await gunzipAsync(bytes, { maxOutputLength: Math.max(1, size) });
   } catch (cause) {

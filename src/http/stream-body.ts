@@ -113,7 +113,8 @@ export class StreamBody {
     if (!first) return { isComplete: false };
     const deadlineMs = performance.now() + this.#options.timeoutMs;
     const user = this.#context.record.caller?.fingerprint ?? "";
-    const lease = openPatientLease(this.#options.budget, user, (error) => this.stop(error));
+    // It waits longer for room than a request does: a stream only becomes slower.
+    const lease = this.#options.budget.open(user, LIMITS.streamIdleMs);
     try {
       const bytes = new BodyBytes(maxBytes);
       for (
@@ -165,42 +166,6 @@ export class StreamBody {
 
 function isBlank(line: Buffer): boolean {
   return line.length <= MAX_BLANK_BYTES && line.toString().trim() === "";
-}
-
-/** Opens a lease that waits longer for room than that of a request does: a stream only becomes slower. */
-function openPatientLease(
-  budget: ByteBudget,
-  user: string,
-  onEvict: (error: ServiceError) => void,
-): BodyLease {
-  let isReleased = false;
-  const evict = (error: ServiceError) => {
-    isReleased = true;
-    onEvict(error);
-  };
-  const lease = budget.open(user, evict, true);
-  const wait = async (charged: Promise<void>, bytes: number, signal: AbortSignal): Promise<void> => {
-    const endMs = performance.now() + LIMITS.streamIdleMs;
-    for (let next: true | Promise<void> = charged; next !== true; next = lease.charge(bytes, signal)) {
-      try {
-        return await next;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (isReleased || !(error instanceof ServiceError) || performance.now() > endMs) throw error;
-      }
-    }
-  };
-  return {
-    charge: (bytes, signal) => {
-      const charged = lease.charge(bytes, signal);
-      return charged === true || wait(charged, bytes, signal);
-    },
-    complete: () => lease.complete(),
-    release: () => {
-      isReleased = true;
-      lease.release();
-    },
-  };
 }
 
 /** Finds the end of an envelope, whose first five bytes state its length. Throws for a message that is too large. */

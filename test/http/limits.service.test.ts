@@ -336,8 +336,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   "rest of a rejected HTTP/2 body, with more than half of the streams open": seconds(LIMITS.rejectedBodyMs),
   "time to receive a body": "`VISAGE_REQUEST_TIMEOUT_MS`, at least 10 s",
   "size of a body, before and after decompression": "`VISAGE_MAX_REQUEST_BYTES`",
-  "size of all bodies in memory":
-    "`VISAGE_MAX_BODY_BYTES_IN_FLIGHT`; an equal share per user while users wait",
+  "size of all bodies in memory": "`VISAGE_MAX_BODY_BYTES_IN_FLIGHT`; half of it per user",
   "message to health or reflection": `${LIMITS.openMessageBytes / 1024} KiB, uncompressed`,
   "JSON message in gRPC and gRPC-Web": `${LIMITS.plainJsonBytes / MIB} MiB`,
   "time without a message on a stream": seconds(LIMITS.streamIdleMs),

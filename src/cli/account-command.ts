@@ -1,5 +1,6 @@
-import { AccountError, type AccountStore } from "../accounts/account-store.ts";
+import { AccountError, type AccountStore, type User } from "../accounts/account-store.ts";
 import { openAccountStore } from "../accounts/open-account-store.ts";
+import { findUserByKeyOrName } from "../accounts/users.ts";
 import { readConfig } from "../config.ts";
 import { MissingDatabaseError } from "../database/database-error.ts";
 import { nameDatabase } from "../database/database-location.ts";
@@ -31,6 +32,16 @@ export async function withStore<T>(
   } finally {
     await store.close();
   }
+}
+
+/** Runs work with the user that has a name, fingerprint or key. */
+export function withUser<T>(
+  context: CommandContext,
+  text: string,
+  work: (store: AccountStore, user: User) => Promise<T>,
+  options?: OpenOptions,
+): Promise<T> {
+  return withStore(context, async (store) => work(store, await findUserByKeyOrName(store, text)), options);
 }
 
 function missingDatabaseMessage(database: string): string {

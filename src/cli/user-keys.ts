@@ -1,8 +1,7 @@
 import { AccountError, type AccountStore, type Key, type User } from "../accounts/account-store.ts";
 import { hashKey } from "../accounts/key.ts";
 import { GRACE_DAYS, isLive, rotateUserKey } from "../accounts/user-keys.ts";
-import { findUserByKeyOrName } from "../accounts/users.ts";
-import { withStore } from "./account-command.ts";
+import { withUser } from "./account-command.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
@@ -29,9 +28,7 @@ const COLUMNS = ["fingerprint", "created", "expires", "last used"];
 export async function keys(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: JSON_OPTION, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  const found = await withStore(context, async (store) =>
-    store.listKeys((await findUserByKeyOrName(store, text)).id),
-  );
+  const found = await withUser(context, text, (store, { id }) => store.listKeys(id));
   if (values.json) print(context, JSON.stringify(found.map(createKeyReport)));
   else print(context, found.length > 0 ? formatKeys(found) : "The user has no keys.");
 }
@@ -41,28 +38,19 @@ export async function rotate(args: readonly string[], context: CommandContext): 
   const { values, positionals } = parseOptions({ args, options: ROTATE_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
   const graceDays = parseGraceDays(values.grace);
-  const {
-    user,
-    key,
-    keys: all,
-  } = await withStore(context, async (store) => {
-    const found = await findUserByKeyOrName(store, text);
-    return { user: found, ...(await rotateUserKey(store, found.id, graceDays)) };
+  await withUser(context, text, async (store, { id, name }) => {
+    const { key, keys: all } = await rotateUserKey(store, id, graceDays);
+    const heading = `The new key of ${name}, shown only once and never stored:\n\n  ${key}`;
+    const report = { key, keys: all.map(createKeyReport) };
+    print(context, values.json ? JSON.stringify(report) : `${heading}\n\n${formatKeys(all)}`);
   });
-  if (values.json) print(context, JSON.stringify({ key, keys: all.map(createKeyReport) }));
-  else
-    print(
-      context,
-      `The new key of ${user.name}, shown only once and never stored:\n\n  ${key}\n\n${formatKeys(all)}`,
-    );
 }
 
 /** Removes a key. */
 export async function revoke(args: readonly string[], context: CommandContext): Promise<void> {
   const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text, fingerprint] = requirePositionals(positionals, "USER", "FINGERPRINT");
-  await withStore(context, async (store) => {
-    const user = await findUserByKeyOrName(store, text);
+  await withUser(context, text, async (store, user) => {
     const key = await findKey(store, user, fingerprint);
     await store.removeKey(key.hash);
     const left = (await store.listKeys(user.id)).filter(isLive).length;

@@ -1,17 +1,16 @@
-import { AccountError, type AccountStore, type UserChange } from "../accounts/account-store.ts";
+import { AccountError, type AccountStore, type User, type UserChange } from "../accounts/account-store.ts";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
 import {
   createUser,
   DEFAULT_PLAN,
   extendSubscription,
-  findUserByKeyOrName,
   isSubscriptionPeriod,
   isSubscriptionTime,
   MAX_EXTENSION_DAYS,
   MAX_SUBSCRIPTION_YEAR,
 } from "../accounts/users.ts";
-import { STORE_HELP, withStore } from "./account-command.ts";
+import { STORE_HELP, withStore, withUser } from "./account-command.ts";
 import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
@@ -73,8 +72,8 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
     show,
     "set-plan": setPlan,
     renew,
-    disable,
-    enable,
+    disable: () => setEnabled(args.slice(1), context, false),
+    enable: () => setEnabled(args.slice(1), context, true),
     keys,
     rotate,
     revoke,
@@ -137,8 +136,7 @@ async function list(args: readonly string[], context: CommandContext): Promise<v
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await withStore(context, async (store) => {
-    const { id: userId } = await findUserByKeyOrName(store, text);
+  await withUser(context, text, async (store, { id: userId }) => {
     const account = (await store.findAccount({ userId }, currentMonth()))!;
     const { user, plan, usedThisMonth } = account;
     const quota = { used_this_month: usedThisMonth, requests_per_month: plan.requestsPerMonth ?? null };
@@ -170,14 +168,6 @@ async function renew(args: readonly string[], context: CommandContext): Promise<
   }));
 }
 
-function disable(args: readonly string[], context: CommandContext): Promise<void> {
-  return setEnabled(args, context, false);
-}
-
-function enable(args: readonly string[], context: CommandContext): Promise<void> {
-  return setEnabled(args, context, true);
-}
-
 async function setEnabled(args: readonly string[], context: CommandContext, enabled: boolean): Promise<void> {
   const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
@@ -198,23 +188,19 @@ async function remove(args: readonly string[], context: CommandContext): Promise
     context.stderr.write(
       `The faces of the user are deleted, but not yet erased from the file (${(cause as Error).message}) Waiting. If you stop this command, the next start of the service erases them.\n`,
     );
-  const work = async (store: AccountStore) => {
-    const { id, name, fingerprint } = await findUserByKeyOrName(store, text);
+  const work = async (store: AccountStore, { id, name, fingerprint }: User) => {
     const isAsked = !values.yes && context.stdin.isTTY;
     if (isAsked && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`))) return;
     await store.removeUser(id);
     print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
     await store.waitForErasure(Number.POSITIVE_INFINITY);
   };
-  await withStore(context, work, { mustExist: true, onErasureDelay });
+  await withUser(context, text, work, { mustExist: true, onErasureDelay });
 }
 
 /** Updates a user and prints the result. */
 async function updateUser(context: CommandContext, text: string, change: UserChange): Promise<void> {
-  const user = await withStore(context, async (store) => {
-    const { id } = await findUserByKeyOrName(store, text);
-    return store.updateUser(id, change);
-  });
+  const user = await withUser(context, text, (store, { id }) => store.updateUser(id, change));
   print(context, formatUser(user));
 }
 

@@ -3,14 +3,10 @@ import { type ChildProcess, type ForkOptions, fork, type Serializable } from "no
 /** How long an idle process may take to exit. After that it is killed. */
 const STOP_GRACE_MS = 3_000;
 
-/** Options of a process. */
-export interface ProcessOptions<Received> {
+/** Options of a process: those of `fork`, without Node options of this process by default, and callbacks. */
+export interface ProcessOptions<Received> extends Pick<ForkOptions, "env" | "execArgv"> {
   /** The compiled program, which calls `connectToParent`. */
   readonly program: URL;
-  /** The environment; that of this process by default. */
-  readonly env?: ForkOptions["env"];
-  /** Options of Node. None by default. */
-  readonly execArgv?: readonly string[];
   readonly onMessage: (message: Received) => void;
   /** Gets what the process prints on standard error. */
   readonly onOutput: (text: string) => void;
@@ -27,11 +23,11 @@ export class ProgramProcess<Sent extends Serializable, Received> {
   #end: (cause: string) => void = () => {};
 
   /** Starts the process. */
-  constructor({ program, env, execArgv = [], onMessage, onOutput, onExit }: ProcessOptions<Received>) {
+  constructor({ program, onMessage, onOutput, onExit, ...options }: ProcessOptions<Received>) {
     this.#child = fork(program, [], {
       serialization: "advanced",
-      execArgv: [...execArgv],
-      ...(env && { env }),
+      execArgv: [],
+      ...options,
       // Piped: a process that shared our standard error would block if nobody reads it.
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -70,15 +66,10 @@ export class ProgramProcess<Sent extends Serializable, Received> {
     this.#child.kill("SIGKILL");
   }
 
-  /** Kills the process after a delay. Returns the timer. */
-  killAfter(delayMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#child.kill("SIGKILL"), delayMs).unref();
-  }
-
   /** Lets the process exit, kills it if it does not, and waits until it has ended. */
   async stop(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
-    const killTimer = this.killAfter(STOP_GRACE_MS);
+    const killTimer = setTimeout(() => this.kill("SIGKILL"), STOP_GRACE_MS).unref();
     await this.exited;
     clearTimeout(killTimer);
   }

@@ -50,15 +50,14 @@ interface PendingTask {
 }
 
 /** A worker process. It runs one task at a time. */
-export class WorkerProcess {
-  readonly #process: ProgramProcess<WorkerRequest, TaskResult>;
+export class WorkerProcess extends ProgramProcess<WorkerRequest, TaskResult> {
   /** The task without a response. */
   #pending: PendingTask | undefined;
   #isStuck = false;
 
   /** Starts the process. */
   constructor({ onOutput, stuckAfterMs, maxJobCpuMs }: WorkerProcessOptions) {
-    this.#process = new ProgramProcess({
+    super({
       program: compiledProgram("worker", import.meta.url),
       // biome-ignore lint/style/noProcessEnv: passes on a few variables, no settings
       env: { ...inheritedVariables(process.env), ...MEMORY_VARIABLES },
@@ -71,24 +70,15 @@ export class WorkerProcess {
       },
     });
     const watch = new ProgressWatch({
-      pid: this.#process.pid,
+      pid: this.pid,
       runningJob: () => (this.#pending?.type === "run" ? this.#pending : undefined),
       stuckAfterMs,
       maxCpuMs: maxJobCpuMs,
       onStuck: (cause) => {
         this.#isStuck = true;
-        this.#process.kill(cause);
+        this.kill(cause);
       },
     });
-  }
-
-  /** Resolves with the exit code, the signal or the error, or why the process was stuck, when it has ended. */
-  get exited(): Promise<string> {
-    return this.#process.exited;
-  }
-
-  get isAlive(): boolean {
-    return this.#process.isAlive;
   }
 
   /** Whether the process was killed because it was stuck with its job. */
@@ -96,41 +86,33 @@ export class WorkerProcess {
     return this.#isStuck;
   }
 
-  get pid(): number | undefined {
-    return this.#process.pid;
-  }
-
-  /** Lets the process exit, kills it if it does not, and waits until it has ended. */
-  stop(): Promise<void> {
-    return this.#process.stop();
-  }
-
   /** Runs a task; none may be running. Aborting the signal cancels it, and kills the worker if that takes too long. */
   run(task: Task, signal?: AbortSignal): Execution {
-    const response = this.#execute(task);
+    const response = this.#execute(task, signal);
     const result = new Promise<TaskResult>((resolve, reject) => {
       let killTimer: NodeJS.Timeout | undefined;
       const cancel = () => {
         reject(signal?.reason);
-        this.#process.send({ type: "cancel" });
-        killTimer = this.#process.killAfter(CANCEL_GRACE_MS);
+        this.send({ type: "cancel" });
+        killTimer = setTimeout(() => this.kill("SIGKILL"), CANCEL_GRACE_MS).unref();
       };
-      const stopListening = onAbort(signal, cancel);
       const finish = () => {
-        stopListening();
+        signal?.removeEventListener("abort", cancel);
         clearTimeout(killTimer);
       };
+      signal?.addEventListener("abort", cancel, { once: true });
       response.finally(finish).then(resolve, reject);
     });
     const ignore = () => {};
     return { result, finished: response.then(ignore, ignore) };
   }
 
-  #execute(task: Task): Promise<TaskResult> {
+  #execute(task: Task, signal: AbortSignal | undefined): Promise<TaskResult> {
     return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       if (!this.isAlive) throw workerLostError();
       // Throws if the task has a value that cannot be serialized.
-      this.#process.send(task);
+      this.send(task);
       this.#pending = { type: task.type, resolve, reject };
     });
   }
@@ -148,11 +130,4 @@ function inheritedVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 function workerLostError(): QueueError {
   return new QueueError("workerLost", "The worker process has ended.");
-}
-
-/** Calls back when the signal is aborted, or now if it already is. Returns a function that stops listening. */
-function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
-  if (signal?.aborted) callback();
-  signal?.addEventListener("abort", callback, { once: true });
-  return () => signal?.removeEventListener("abort", callback);
 }

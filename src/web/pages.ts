@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { extname } from "node:path";
 import { type Compression, chooseEncoding, compress, SUFFIXES } from "./content-encoding.ts";
 import { ASSETS_PATH, FILES, PAGES, type Page, SERVICE_INFO_PATH } from "./page-table.ts";
-import { redirects } from "./redirects.ts";
 
 /** The response to a request for a page. */
 export interface PageResponse {
@@ -159,6 +158,20 @@ function createServedFile(
 function hasCurrentVersion({ "if-none-match": known }: IncomingHttpHeaders, etag: string): boolean {
   if (known === undefined) return false;
   return known.split(",").some((tag) => [etag, "*"].includes(tag.trim().replace(/^W\//, "")));
+}
+
+/**
+ * The redirects by path: `/NAME` and `/NAME/` lead to the page, whatever its path is. The locations are relative,
+ * because a proxy may serve the site below a path of its own.
+ */
+function redirects(pages: readonly Page[]): ReadonlyMap<string, string> {
+  const locations = new Map<string, string>();
+  for (const { name, path } of pages) {
+    const target = path.slice(1);
+    if (path !== `/${name}`) locations.set(`/${name}`, `./${target}`);
+    locations.set(`/${name}/`, `../${target}`);
+  }
+  return locations;
 }
 
 function redirectTo(location: string): PageResponse {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { type BatchItem, countItems } from "../../src/web/playground/batch/batch-item.ts";
-import { type BatchRunner, createBatchRunner } from "../../src/web/playground/batch/batch-runner.ts";
+import { createBatchRunner } from "../../src/web/playground/batch/batch-runner.ts";
 import { reactionTo } from "../../src/web/playground/batch/failure-policy.ts";
 import { type FailureFacts, RequestError } from "../../src/web/site/request-error.ts";
 
@@ -125,6 +125,7 @@ function waitingItem(name: string): BatchItem {
 }
 
 type Analyze = Parameters<typeof createBatchRunner>[1]["analyze"];
+type BatchRunner = ReturnType<typeof createBatchRunner>;
 type IsReached = (runner: BatchRunner, counts: ReturnType<typeof countItems>) => boolean;
 
 function batchOf(count: number, analyze: Analyze) {

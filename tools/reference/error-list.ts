@@ -18,7 +18,7 @@ export function errorList(): string {
       "div",
       { class: "error", id: `error-${reason}`, "data-search": `${reason} ${number} ${text}`.toLowerCase() },
       `<dt>${link(`#error-${reason}`, code(reason))}</dt>`,
-      `<dd><p class="facts">${facts.join(" · ")}</p>`,
+      `<dd><p class="hint">${facts.join(" · ")}</p>`,
       `<p>${inlineToHtml(text)}</p>`,
       `<p><strong>Cause:</strong> ${inlineToHtml(cause)}</p>`,
       `<p><strong>Remedy:</strong> ${inlineToHtml(remedy)}</p></dd>`,

@@ -28,7 +28,7 @@ export function operationSection(document: Document, placed: PlacedOperation): s
     `<h3 id="${id}">${link(`#${id}`, escapeHtml(title))}</h3>`,
     deprecated ? '<p class="deprecated">Deprecated</p>' : "",
     `<p class="route"><span class="method">${method}</span> ${code(path)}</p>`,
-    hasSamples(id) ? `<p class="rpc">gRPC ${code(SAMPLE_OPERATIONS[id].rpc)}</p>` : "",
+    hasSamples(id) ? `<p class="hint">gRPC ${code(SAMPLE_OPERATIONS[id].rpc)}</p>` : "",
   ];
   const description = markdownToHtml(operation.description || `${operation.summary}.`);
   const text = [

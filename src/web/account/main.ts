@@ -11,7 +11,7 @@ import { createKey, deleteKey, readAccount, readUsage } from "./api.ts";
 import { drawPlan, drawQuota } from "./plan-view.ts";
 
 await mountSite();
-const field = mountSecretField({ noun: "user id", onSubmit: useKey });
+const field = mountSecretField("user id", useKey);
 const sections = byId("account", HTMLDivElement);
 const status = byId("status", HTMLParagraphElement);
 

@@ -11,7 +11,7 @@ export function drawPlan({ account }: ReadAccount): Node[] {
   const isActive = subscription.state === "SUBSCRIPTION_STATE_ACTIVE";
   const advice = isActive ? "" : " Requests are rejected. Ask the operator of this service to renew it.";
   return [
-    ...(isActive ? [] : [make("p", { class: "warning" }, `Subscription: ${text}${advice}`)]),
+    ...(isActive ? [] : [make("p", { class: "notice bad" }, `Subscription: ${text}${advice}`)]),
     drawFacts([
       ["User", name],
       ["Fingerprint in logs", make("code", {}, fingerprint)],
@@ -34,7 +34,7 @@ export function drawQuota({ account, remaining }: ReadAccount): Node[] {
   const used = Math.max(0, limit - remaining);
   const bar = make("progress", { max: Math.max(1, limit), value: used, "aria-label": "Monthly quota used" });
   if (remaining === 0)
-    return [make("p", { class: "warning" }, `Monthly quota used up; resets on ${reset}.`), bar];
+    return [make("p", { class: "notice bad" }, `Monthly quota used up; resets on ${reset}.`), bar];
   const text = `${formatCount(used)} of ${formatCount(limit)} requests used. ${formatCount(remaining)} left until ${reset}.`;
   return [make("p", {}, text), bar];
 }

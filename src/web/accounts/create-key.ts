@@ -52,7 +52,7 @@ export function showKey(title: string, key: string, note?: string): void {
     title,
     content: [
       make("p", {}, "Copy the key now. It is shown only once and never stored."),
-      make("p", { class: "new-key" }, make("code", {}, key)),
+      make("p", { class: "notice new-key" }, make("code", {}, key)),
       ...(note === undefined ? [] : [make("p", { class: "hint" }, note)]),
     ],
     buttons: [copy],

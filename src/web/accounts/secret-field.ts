@@ -1,21 +1,11 @@
-import { byId } from "../site/elements.ts";
+import { byId, reporting } from "../site/elements.ts";
+import { SENDABLE_KEY } from "../site/request.ts";
 
-/** The field of a key, with a button that reveals it. */
-export interface SecretField {
-  setValue(key: string): void;
-  /** Shows a problem, and whether the key is at fault. Empty text removes it. */
-  setProblem(text: string, isInvalid?: boolean): void;
-}
-
-/** What the field asks for. */
-export interface SecretFieldOptions {
-  /** As in the label of the field. */
-  readonly noun: "user id" | "admin key";
-  readonly onSubmit: (key: string) => Promise<void>;
-}
-
-/** Binds the form `#sign-in` with its field `#key`. An empty key is not submitted. */
-export function mountSecretField({ noun, onSubmit }: SecretFieldOptions): SecretField {
+/**
+ * Binds the form `#sign-in`, its field `#key` and the button that reveals it. The noun is that of the label. An empty key
+ * is not submitted.
+ */
+export function mountSecretField(noun: "user id" | "admin key", onSubmit: (key: string) => Promise<void>) {
   const input = byId("key", HTMLInputElement);
   const reveal = byId("reveal", HTMLButtonElement);
   const problem = byId("key-problem", HTMLParagraphElement);
@@ -28,25 +18,26 @@ export function mountSecretField({ noun, onSubmit }: SecretFieldOptions): Secret
     input.type = isHidden ? "text" : "password";
     reveal.setAttribute("aria-pressed", String(isHidden));
   });
+  const submit = reporting(onSubmit);
   byId("sign-in", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
     const key = input.value.trim();
-    // A header cannot carry other characters.
-    if (!/^[\x21-\x7e]+$/.test(key)) {
-      const problemText = key
-        ? `The ${noun} has spaces or characters other than ASCII.`
-        : `Enter the ${noun}.`;
-      setProblem(problemText, true);
-      input.focus();
-      return;
+    const isSendable = SENDABLE_KEY.test(key);
+    if (key && isSendable) {
+      setProblem("");
+      return submit(key);
     }
-    setProblem("");
-    onSubmit(key).catch(reportError);
+    setProblem(
+      isSendable ? `Enter the ${noun}.` : `The ${noun} has spaces or characters other than ASCII.`,
+      true,
+    );
+    input.focus();
   });
   return {
-    setValue: (key) => {
+    setValue: (key: string) => {
       input.value = key;
     },
+    /** Shows a problem, and whether the key is at fault. Empty text removes it. */
     setProblem,
   };
 }

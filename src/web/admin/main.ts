@@ -5,15 +5,14 @@ import { drawUsagePanel } from "../accounts/usage-panel.ts";
 import { byId } from "../site/elements.ts";
 import { mountSite } from "../site/site.ts";
 import { askToAddUser } from "./add-user.ts";
-import { readAdminKey, storeAdminKey } from "./admin-session.ts";
-import { listPlans, sumUsage } from "./api.ts";
+import { listPlans, readAdminKey, storeAdminKey, sumUsage } from "./api.ts";
 import { askForPlan } from "./plan-dialog.ts";
 import { drawPlans } from "./plan-list.ts";
 import { openUser } from "./user-dialog.ts";
 import { mountUserList } from "./user-list.ts";
 
 await mountSite();
-const field = mountSecretField({ noun: "admin key", onSubmit: signIn });
+const field = mountSecretField("admin key", signIn);
 const signInForm = byId("sign-in", HTMLFormElement);
 const sections = byId("admin", HTMLDivElement);
 const users = mountUserList(manage);

@@ -7,14 +7,8 @@ import { listUsers, type UserPage } from "./api.ts";
 
 const PAGE_SIZE = 50;
 
-/** The list of users with its search and pages. */
-export interface UserList {
-  /** Reads the shown page again. Throws RequestError. */
-  reload(): Promise<void>;
-}
-
-/** Binds the list of users. `manage` opens one of them. */
-export function mountUserList(manage: (user: User) => void): UserList {
+/** Binds the list of users with its search and pages. `manage` opens one of them. */
+export function mountUserList(manage: (user: User) => void) {
   const query = byId("query", HTMLInputElement);
   const problem = byId("users-problem", HTMLParagraphElement);
   const previous = byId("previous", HTMLButtonElement);
@@ -58,6 +52,7 @@ export function mountUserList(manage: (user: User) => void): UserList {
   });
   previous.addEventListener("click", () => showNow(tokens.slice(0, -1), search));
   next.addEventListener("click", () => showNow([...tokens, next.dataset.token!], search));
+  /** Reads the shown page again. Throws RequestError. */
   return { reload: () => show(tokens, search) };
 }
 

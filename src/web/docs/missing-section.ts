@@ -2,7 +2,7 @@ import { make } from "../site/elements.ts";
 
 /** Shows a notice while the fragment of the address names no section. */
 export function mountMissingSection(): void {
-  const notice = make("p", { class: "missing-section", role: "alert" });
+  const notice = make("p", { class: "notice missing-section", role: "alert" });
   const update = () => {
     const id = sectionId();
     const isMissing = id !== "" && document.getElementById(id) === null;

@@ -60,8 +60,8 @@ function drawSamples(
   }));
   const panel = make("div", { class: "sample", id: `sample-${index}` });
   const { list, mark } = createTabs({ label: "Language", tabs, panel, onChoose });
-  const copy = makeCopyButton("Copy", () => panel.textContent, { class: "copy" });
-  group.replaceChildren(make("div", { class: "sample-bar" }, list, copy), panel);
+  const copy = makeCopyButton("Copy", () => panel.textContent, { class: "small" });
+  group.replaceChildren(make("div", { class: "panel-top sample-bar" }, list, copy), panel);
   return (language) => {
     const shown = tabs.find(({ name }) => name === language) ?? tabs[0]!;
     mark(shown.name);

@@ -1,11 +1,15 @@
 import { make } from "../site/elements.ts";
 import type { TryField, TryForm } from "./try-form.ts";
 
-/** A control of the form and how to read it. */
-export interface TryControl {
+/** An input that cannot be sent. The message tells the user what to change. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
+/** A control of the form. `read` returns the values of the field; none if it is not sent. */
+interface TryControl {
   readonly name: string;
   readonly element: HTMLElement;
-  /** The values of the field; empty if it is not sent. */
   read(): readonly string[];
 }
 
@@ -17,7 +21,7 @@ export function createControl(field: TryField, id: string): TryControl {
   const label = make("label", { for: id }, make("code", {}, name), field.isRequired ? "" : " (optional)");
   return {
     name,
-    element: make("div", { class: "try-field" }, label, input),
+    element: make("div", { class: "field" }, label, input),
     read: () => {
       if (input instanceof HTMLInputElement && input.type === "checkbox") return input.checked ? ["1"] : [];
       const value = input.value.trim();
@@ -54,26 +58,16 @@ function choicesControl({ name, values = [], value }: TryField, id: string): Try
   const labels = boxes.map((box, i) => make("label", {}, box, ` ${values[i]}`));
   return {
     name,
-    element: make(
-      "fieldset",
-      { class: "try-field", id },
-      make("legend", {}, make("code", {}, name)),
-      ...labels,
-    ),
+    element: make("fieldset", { class: "field", id }, make("legend", {}, make("code", {}, name)), ...labels),
     read: () => boxes.filter((box) => box.checked).map((box) => box.value),
   };
 }
 
 /** A control for a photo, which is a sample until the user chooses a file. */
-export interface PhotoControl {
-  readonly name: string;
-  readonly element: HTMLElement;
-  /** The chosen file, if there is one. */
-  file(): File | undefined;
-}
+export type PhotoControl = ReturnType<typeof createPhotoControl>;
 
 /** Creates the control of a photo. */
-export function createPhotoControl(name: string, id: string): PhotoControl {
+export function createPhotoControl(name: string, id: string) {
   const input = make("input", {
     id,
     type: "file",
@@ -83,13 +77,7 @@ export function createPhotoControl(name: string, id: string): PhotoControl {
   const hint = make("p", { class: "hint", id: `${id}-hint` }, "Without a file, a sample photo is sent.");
   return {
     name,
-    element: make(
-      "div",
-      { class: "try-field" },
-      make("label", { for: id }, make("code", {}, name)),
-      input,
-      hint,
-    ),
+    element: make("div", { class: "field" }, make("label", { for: id }, make("code", {}, name)), input, hint),
     file: () => input.files?.[0],
   };
 }
@@ -103,5 +91,5 @@ export function createBodyControl(
   const area = make("textarea", { id, rows: lines === undefined ? 5 : 6, spellcheck: "false" });
   area.value = text;
   const label = make("label", { for: id }, lines === undefined ? "Body (JSON)" : "Body (lines of JSON)");
-  return [make("div", { class: "try-field" }, label, area), area];
+  return [make("div", { class: "field" }, label, area), area];
 }

@@ -1,19 +1,16 @@
-import { createBodyControl, createControl, createPhotoControl, type PhotoControl } from "./try-fields.ts";
+import {
+  createBodyControl,
+  createControl,
+  createPhotoControl,
+  InputError,
+  type PhotoControl,
+} from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
-import { InputError } from "./try-input-error.ts";
-import { base64Of, samplePhoto } from "./try-photos.ts";
 import { EXAMPLE_GALLERY } from "./try-preparation.ts";
 import { requestPath, type TryRequest } from "./try-request.ts";
 
-/** The inputs of a form. */
-export interface TryInputs {
-  readonly elements: readonly HTMLElement[];
-  /** Creates the request that the inputs describe. Throws InputError if that is impossible. */
-  createRequest(): Promise<TryRequest>;
-}
-
 /** Creates the inputs for the parameters and the body of an operation. */
-export function createInputs(form: TryForm, id: (name: string) => string): TryInputs {
+export function createInputs(form: TryForm, id: (name: string) => string) {
   const fields = form.fields.map((field) => ({
     place: field.place,
     control: createControl(
@@ -31,7 +28,8 @@ export function createInputs(form: TryForm, id: (name: string) => string): TryIn
       ...photos.map(({ element }) => element),
       ...(bodyElement ? [bodyElement] : []),
     ],
-    createRequest: async () => {
+    /** Creates the request that the inputs describe. Throws InputError if that is impossible. */
+    createRequest: async (): Promise<TryRequest> => {
       const inPath = new Map<string, string>();
       const inQuery: [string, string][] = [];
       for (const { place, control } of fields)
@@ -85,4 +83,22 @@ async function photosBody(photos: readonly PhotoControl[]): Promise<Content> {
     body.append(control.name, file ?? (await samplePhoto(i)), file?.name ?? "sample.jpg");
   }
   return { body };
+}
+
+/** Loads the sample photo that stands for a missing file: the first, or the second of a pair. */
+export async function samplePhoto(index: number): Promise<Blob> {
+  const links = document.querySelectorAll<HTMLAnchorElement>("[data-sample-photo]");
+  const link = links[index % links.length];
+  if (!link) throw new Error("The page has no sample photo.");
+  const response = await fetch(link.href);
+  if (!response.ok) throw new Error("The sample photo could not be loaded.");
+  return response.blob();
+}
+
+/** Encodes a photo for JSON. */
+async function base64Of(photo: Blob): Promise<string> {
+  const bytes = new Uint8Array(await photo.arrayBuffer());
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
 }

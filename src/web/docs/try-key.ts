@@ -1,16 +1,10 @@
 import { make } from "../site/elements.ts";
+import { SENDABLE_KEY } from "../site/request.ts";
 import { readUserId, storeUserId } from "../site/session.ts";
-import { InputError } from "./try-input-error.ts";
+import { InputError } from "./try-fields.ts";
 
-/** The field with the key of the session. */
-export interface KeyField {
-  readonly element: HTMLElement;
-  /** Stores the key for the session and for all forms, and returns it. Throws InputError if it cannot be a key. */
-  read(): string;
-}
-
-/** Creates the field of the key in a form. */
-export function createKeyField(id: string): KeyField {
+/** Creates the field of the session's key in a form. */
+export function createKeyField(id: string) {
   const input = make("input", {
     id,
     class: "try-key",
@@ -20,11 +14,11 @@ export function createKeyField(id: string): KeyField {
   });
   input.value = readUserId();
   return {
-    element: make("div", { class: "try-field" }, make("label", { for: id }, "User id (API key)"), input),
+    element: make("div", { class: "field" }, make("label", { for: id }, "User id (API key)"), input),
+    /** Stores the key for the session and for all forms, and returns it. Throws InputError if it cannot be a key. */
     read: () => {
       const key = input.value.trim();
-      // A header can have no other characters.
-      if (!/^[\x21-\x7e]*$/.test(key))
+      if (!SENDABLE_KEY.test(key))
         throw new InputError("The user id has spaces or characters other than ASCII.");
       storeUserId(key);
       for (const other of document.querySelectorAll<HTMLInputElement>(".try-key")) other.value = key;

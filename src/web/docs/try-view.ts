@@ -1,9 +1,8 @@
 import { byId, make } from "../site/elements.ts";
+import { InputError } from "./try-fields.ts";
 import type { TryForm } from "./try-form.ts";
-import { InputError } from "./try-input-error.ts";
-import { createInputs } from "./try-inputs.ts";
+import { createInputs, samplePhoto } from "./try-inputs.ts";
 import { createKeyField } from "./try-key.ts";
-import { samplePhoto } from "./try-photos.ts";
 import { EXAMPLE_GALLERY, prepareGallery, preparesGallery } from "./try-preparation.ts";
 import { sendTry, type TryResponse } from "./try-request.ts";
 import { resultView } from "./try-result.ts";
@@ -15,7 +14,7 @@ export function mountTryForms(): void {
   const forms = JSON.parse(byId("try-forms", HTMLScriptElement).text) as Forms;
   for (const place of document.querySelectorAll<HTMLElement>(".try")) {
     const operation = place.dataset.operation!;
-    const details = make("details", {}, make("summary", {}, "Try it"));
+    const details = make("details", { class: "card" }, make("summary", {}, "Try it"));
     details.addEventListener("toggle", () => details.append(createForm(operation, forms)), { once: true });
     place.append(details);
   }
@@ -27,7 +26,7 @@ function createForm(operation: string, forms: Forms): HTMLElement {
   const inputs = createInputs(forms[operation]!, id);
   const send = make("button", { type: "submit", class: "primary" }, "Send request");
   const cancel = make("button", { type: "button", hidden: true }, "Cancel");
-  const result = make("div", { class: "try-result", "aria-live": "polite" });
+  const result = make("div", { class: "try-result hides-empty", "aria-live": "polite" });
   const view = make(
     "form",
     { novalidate: true },

@@ -5,7 +5,7 @@ import type { Enrolment } from "./gallery-api.ts";
 
 /** A photo to enrol, and its line in the page. */
 export class EnrolRow {
-  readonly element = make("li", { class: "enrol-row" });
+  readonly element = make("li", { class: "card enrol-row" });
   readonly file: File;
   /** For whom; undefined until the user has named the person. */
   enrolment: Enrolment | undefined;

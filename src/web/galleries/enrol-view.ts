@@ -1,6 +1,6 @@
 import { createDropZone } from "../photos/drop-zone.ts";
 import { byId, reporting } from "../site/elements.ts";
-import { EnrolProgress } from "./enrol-progress.ts";
+import { plural } from "../site/words.ts";
 import { EnrolQueue } from "./enrol-queue.ts";
 import { EnrolRow } from "./enrol-row.ts";
 import { enrolPhoto } from "./enrolment.ts";
@@ -8,19 +8,8 @@ import type { KnownCrops } from "./face-crop.ts";
 import type { Enrolment, Person } from "./gallery-api.ts";
 import { PersonField } from "./person-field.ts";
 
-/** The part of the page that enrols people. */
-export interface EnrolView {
-  readonly isBusy: boolean;
-  /** Empties the form for another gallery, and cancels what is in progress. */
-  show(galleryId: string): void;
-  /** Tells who is enrolled already. */
-  setPeople(people: readonly Person[]): void;
-  /** Prepares the form to add photos of a person. */
-  addTo(person: Person): void;
-}
-
 /** Binds the form that enrols people by their photos. `onEnrolled` is called when all photos are through. */
-export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void): EnrolView {
+export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void) {
   const form = byId("enrol-form", HTMLFormElement);
   const list = byId("enrol-rows", HTMLUListElement);
   const skipQuality = byId("skip-quality", HTMLInputElement);
@@ -64,7 +53,8 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void): Enrol
     get isBusy() {
       return queue.isRunning;
     },
-    show(id) {
+    /** Empties the form for another gallery, and cancels what is in progress. */
+    show(id: string) {
       queue.clear();
       galleryId = id;
       list.replaceChildren();
@@ -73,8 +63,10 @@ export function mountEnrolView(crops: KnownCrops, onEnrolled: () => void): Enrol
       progress.clear();
       progress.draw(queue);
     },
-    setPeople: (people) => person.setPeople(people),
-    addTo(chosen) {
+    /** Tells who is enrolled already. */
+    setPeople: (people: readonly Person[]) => person.setPeople(people),
+    /** Prepares the form to add photos of a person. */
+    addTo(chosen: Person) {
       person.choose(chosen);
       form.scrollIntoView({ block: "nearest" });
       form.querySelector<HTMLButtonElement>("[data-part=choose]")?.focus();
@@ -97,5 +89,40 @@ async function enrolRow(
     row.succeed(crop);
   } catch (error) {
     row.fail(error);
+  }
+}
+
+/** The line that shows how far an enrolment is, with its buttons. */
+class EnrolProgress {
+  readonly #start = byId("enrol", HTMLButtonElement);
+  readonly #cancel = byId("cancel-enrol", HTMLButtonElement);
+  readonly #bar = byId("enrol-progress", HTMLProgressElement);
+  readonly #status = byId("enrol-status", HTMLParagraphElement);
+
+  constructor(onCancel: () => void) {
+    this.#cancel.addEventListener("click", onCancel);
+  }
+
+  draw(queue: EnrolQueue): void {
+    const finished = queue.count("enrolled", "failed");
+    const waiting = queue.count("waiting");
+    this.#start.hidden = queue.isRunning || waiting === 0;
+    this.#start.textContent = `Enrol ${plural(waiting, "photo")}`;
+    this.#cancel.hidden = !queue.isRunning;
+    this.#bar.hidden = !queue.isRunning;
+    this.#bar.max = queue.rows.length;
+    this.#bar.value = finished;
+    if (queue.isRunning) this.#status.textContent = `${finished} of ${plural(queue.rows.length, "photo")}`;
+  }
+
+  /** Says how many photos were enrolled. */
+  summarize(queue: EnrolQueue): void {
+    const enrolled = queue.count("enrolled");
+    const failed = queue.rows.length - enrolled;
+    this.#status.textContent = `${plural(enrolled, "photo")} enrolled${failed > 0 ? `, ${failed} not` : ""}.`;
+  }
+
+  clear(): void {
+    this.#status.textContent = "";
   }
 }

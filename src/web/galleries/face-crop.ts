@@ -1,4 +1,5 @@
-import { type Box, drawFace } from "../photos/boxes.ts";
+import { drawFace } from "../photos/draw-face.ts";
+import type { Box } from "../photos/geometry.ts";
 import { make } from "../site/elements.ts";
 
 /** Side in pixels: 48 CSS pixels on a screen with a device pixel ratio of 2. */

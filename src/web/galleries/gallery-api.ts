@@ -1,5 +1,5 @@
 // Calls of the galleries API. Each throws RequestError.
-import type { Box } from "../photos/boxes.ts";
+import type { Box } from "../photos/geometry.ts";
 import { callService, type ServiceCall } from "../site/request.ts";
 import type { ResponseHead } from "../site/request-error.ts";
 import { type StreamCall, streamService } from "../site/stream-request.ts";

@@ -4,16 +4,8 @@ import { plural } from "../site/words.ts";
 import { failureText, isCancelled } from "./failure.ts";
 import { type Gallery, listGalleries } from "./gallery-api.ts";
 
-/** The list of the user's galleries. */
-export interface GalleryList {
-  /** Reads the list again. */
-  refresh(): Promise<void>;
-  /** Marks the selected gallery. */
-  mark(galleryId: string | undefined): void;
-}
-
-/** Shows the list. The galleries are links, so the selected one is in the address and survives a reload. */
-export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void): GalleryList {
+/** Shows the user's galleries. They are links, so the selected one is in the address and survives a reload. */
+export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void) {
   const list = byId("gallery-list", HTMLUListElement);
   const more = byId("more-galleries", HTMLButtonElement);
   const message = byId("list-message", HTMLParagraphElement);
@@ -49,6 +41,7 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
   );
 
   return {
+    /** Reads the list again. */
     async refresh() {
       if (readUserId() !== "") return read("");
       reading.abort();
@@ -58,7 +51,8 @@ export function mountGalleryList(onRead: (galleries: readonly Gallery[]) => void
       draw();
       onRead(galleries);
     },
-    mark(galleryId) {
+    /** Marks the selected gallery. */
+    mark(galleryId: string | undefined) {
       selectedId = galleryId;
       draw();
     },
@@ -69,6 +63,7 @@ function drawLink({ galleryId, displayName, peopleCount, faceCount }: Gallery, s
   const link = make(
     "a",
     {
+      class: "card",
       href: `#${new URLSearchParams({ gallery: galleryId })}`,
       "aria-current": galleryId === selectedId && "true",
     },

@@ -10,16 +10,8 @@ import { countText } from "./gallery-list.ts";
 import { mountIdentifyView } from "./identify-view.ts";
 import { mountPeopleView } from "./people-view.ts";
 
-/** The selected gallery. */
-export interface GalleryView {
-  /** Shows a gallery, or nothing. Returns false if the user wants to finish the enrolment first. */
-  show(galleryId: string | undefined): Promise<boolean>;
-  /** Identifies the people in a photo, as if it had been dropped. */
-  identify(photo: File): void;
-}
-
 /** What the gallery shares with the rest of the page. */
-export interface GalleryViewOptions {
+interface GalleryViewOptions {
   /** The faces that the list of people shows. */
   readonly crops: KnownCrops;
   /** Called after the name or the counts have changed. */
@@ -28,7 +20,7 @@ export interface GalleryViewOptions {
 }
 
 /** Binds the parts of the page about the selected gallery. */
-export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOptions): GalleryView {
+export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOptions) {
   const root = byId("gallery", HTMLDivElement);
   const guide = byId("guide", HTMLElement);
   const heading = byId("gallery-heading", HTMLDivElement);
@@ -87,7 +79,8 @@ export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOpti
   });
 
   return {
-    async show(galleryId) {
+    /** Shows a gallery, or nothing. Returns false if the user wants to finish the enrolment first. */
+    async show(galleryId: string | undefined) {
       if (enrolView.isBusy && galleryId !== gallery?.galleryId && !(await confirmLeave())) return false;
       reading.abort();
       gallery = undefined;
@@ -103,7 +96,8 @@ export function mountGalleryView({ crops, onChange, onDeleted }: GalleryViewOpti
       peopleView.show(galleryId);
       return true;
     },
-    identify: (photo) => identifyView.open(photo),
+    /** Identifies the people in a photo, as if it had been dropped. */
+    identify: (photo: File) => identifyView.open(photo),
   };
 }
 

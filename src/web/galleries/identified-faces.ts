@@ -1,4 +1,5 @@
-import { type Box, placeOver, type Size } from "../photos/boxes.ts";
+import { placeOver } from "../photos/draw-face.ts";
+import type { Box, Size } from "../photos/geometry.ts";
 import { actionRow, make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { shareText } from "../site/rates.ts";
 import { cropFace } from "./face-crop.ts";
@@ -20,8 +21,8 @@ const NUMBER_SPACE = 0.12;
 export function drawFaceBoxes(size: Size, faces: readonly IdentifiedFace[]): HTMLElement[] {
   return faces.map(({ box, matches }, i) => {
     const classes = ["face-box", matches.length > 0 ? "known" : "unknown"];
-    if (box.y1 < NUMBER_SPACE * size.height) classes.push("top");
-    const number = make("span", {}, String(i + 1));
+    if (box.y1 < NUMBER_SPACE * size.height) classes.push("below");
+    const number = make("span", { class: "number" }, String(i + 1));
     const frame = make("div", { class: classes.join(" "), "aria-hidden": "true" }, number);
     placeOver(frame, box, size);
     return frame;
@@ -47,7 +48,7 @@ export function drawIdentification({
   );
   return [
     ...(stale ? [drawNotice(STALE)] : []),
-    make("ol", { class: "identified-list" }, ...rows),
+    make("ol", { class: "plain-list" }, ...rows),
     ...(faces.some(({ matches }) => matches.length === 0) && !nearest
       ? [actionRow(makeButton("Show the nearest people of unknown faces", onShowNearest))]
       : []),
@@ -85,7 +86,7 @@ function drawVerdict(
   if (best) {
     const sign = candidatesOnly ? "Candidate: " : "";
     return [
-      make("p", { class: "who known" }, numeral, face, sign, nameOf(best)),
+      make("p", { class: "who known good" }, numeral, face, sign, nameOf(best)),
       ...(candidatesReason ? [drawNotice(CANDIDATES_NOTICES[candidatesReason] ?? CANDIDATES_NOTICE)] : []),
       drawPeople(matches, threshold),
       rule,
@@ -113,7 +114,7 @@ function drawPeople(people: readonly PersonMatch[], threshold: number): HTMLElem
       make("span", { class: "figure" }, visuallyHidden("distance "), match.distance.toFixed(3)),
     );
   });
-  return make("ul", { class: "candidates" }, ...rows);
+  return make("ul", { class: "plain-list candidates" }, ...rows);
 }
 
 function drawNotice(text: string): HTMLElement {

@@ -9,16 +9,8 @@ import { openSentPhoto, type SentPhoto } from "./sent-photo.ts";
 /** How many people to show for each face. */
 const MAX_RESULTS = 3;
 
-/** The part of the page that tells who is in a photo. */
-export interface IdentifyView {
-  /** Empties the view for another gallery, and cancels what is in progress. */
-  show(galleryId: string): void;
-  /** Identifies the people in a photo. */
-  open(photo: File): void;
-}
-
 /** Binds "Who is this?". */
-export function mountIdentifyView(): IdentifyView {
+export function mountIdentifyView() {
   const frame = byId("identify-frame", HTMLDivElement);
   const result = byId("identify-result", HTMLElement);
   const status = byId("identify-status", HTMLParagraphElement);
@@ -105,9 +97,7 @@ export function mountIdentifyView(): IdentifyView {
     draw(photo, found);
   };
   const openNow = reporting(open);
-  const openFirst = (files: readonly File[]) => {
-    if (files[0]) openNow(files[0]);
-  };
+  const openFirst = ([file]: readonly File[]) => file && openNow(file);
 
   cancel.addEventListener("click", () => running?.abort());
   byId("identify-zone", HTMLDivElement).append(
@@ -122,10 +112,12 @@ export function mountIdentifyView(): IdentifyView {
     if (galleryId) openFirst(files);
   });
   return {
-    show(id) {
+    /** Empties the view for another gallery, and cancels what is in progress. */
+    show(id: string) {
       clear();
       galleryId = id;
     },
+    /** Identifies the people in a photo. */
     open: openNow,
   };
 }

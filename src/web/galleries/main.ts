@@ -1,8 +1,7 @@
 import { onDroppedFiles } from "../photos/drop-zone.ts";
 import { byId } from "../site/elements.ts";
-import { readUserId } from "../site/session.ts";
+import { readUserId, storeUserId } from "../site/session.ts";
 import { mountSite } from "../site/site.ts";
-import { mountUserIdForm } from "../site/user-id-form.ts";
 import { mountCreateForm } from "./create-form.ts";
 import { KnownCrops } from "./face-crop.ts";
 import { mountGalleryList } from "./gallery-list.ts";
@@ -46,7 +45,13 @@ mountSampleGallery(crops, (galleryId, probe) => {
     view.identify(probe);
   });
 });
-mountUserIdForm(() => inTurn(start));
+const userIdInput = byId("user-id", HTMLInputElement);
+userIdInput.value = readUserId();
+byId("user-id-form", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault();
+  storeUserId(userIdInput.value.trim());
+  inTurn(start);
+});
 
 /** Selects a new gallery. */
 function select(galleryId: string): void {

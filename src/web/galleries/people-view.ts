@@ -8,16 +8,8 @@ const PAGE_SIZE = 50;
 /** The most that one request returns. */
 const MAX_PAGE_SIZE = 1_000;
 
-/** The part of the page that lists the enrolled people. */
-export interface PeopleView {
-  /** Shows the people of a gallery. */
-  show(galleryId: string): void;
-  /** Reads the people again. */
-  refresh(): Promise<void>;
-}
-
 /** What the list tells the rest of the page. */
-export interface PeopleViewOptions {
+interface PeopleViewOptions {
   readonly crops: KnownCrops;
   onRead(people: readonly Person[]): void;
   /** Called after people or faces have changed. */
@@ -26,7 +18,7 @@ export interface PeopleViewOptions {
 }
 
 /** Binds the list of people. */
-export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: PeopleViewOptions): PeopleView {
+export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: PeopleViewOptions) {
   const list = byId("people", HTMLUListElement);
   const title = byId("people-title", HTMLHeadingElement);
   const message = byId("people-message", HTMLParagraphElement);
@@ -117,7 +109,8 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
   );
 
   return {
-    show(id) {
+    /** Shows the people of a gallery. */
+    show(id: string) {
       galleryId = id;
       people = [];
       nextPageToken = "";
@@ -127,6 +120,7 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
       message.hidden = true;
       refresh().catch(reportError);
     },
+    /** Reads the people again. */
     refresh,
   };
 }

@@ -24,7 +24,7 @@ export function drawPerson(person: Person, context: PeopleContext): HTMLElement 
   const crop = faces
     .map(({ faceId }) => crops.get(galleryId, personId, faceId, `A face of ${name}`))
     .find(Boolean);
-  const row = make("li", { class: "person", "data-person": personId });
+  const row = make("li", { class: "card person small", "data-person": personId });
   const heading = make(
     "div",
     { class: "person-name" },
@@ -73,7 +73,7 @@ function drawFaces(person: Person, context: PeopleContext): HTMLElement {
     "details",
     { class: "faces" },
     make("summary", {}, plural(faces.length, "face"), visuallyHidden(` of ${displayName || personId}`)),
-    make("ul", {}, ...rows),
+    make("ul", { class: "plain-list" }, ...rows),
   );
 }
 

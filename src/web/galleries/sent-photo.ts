@@ -1,4 +1,4 @@
-import type { Box } from "../photos/boxes.ts";
+import type { Box } from "../photos/geometry.ts";
 import { closePhoto, type OpenPhoto, openPhoto } from "../photos/open-photo.ts";
 import { createUpload } from "../photos/upload.ts";
 import { fetchServiceInfo } from "../site/service-info.ts";

@@ -1,21 +1,12 @@
-import { byId } from "../site/elements.ts";
+import { saveFile } from "../site/download.ts";
+import { byId, make } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
+import { ExportedFile } from "./exported-file.ts";
 import { isCancelled } from "./failure.ts";
-import type { CallOptions, Gallery } from "./gallery-api.ts";
-import { restoreGallery, saveGallery } from "./transfer.ts";
-
-/** The export or import in progress. */
-export interface TransferView {
-  /** Saves the gallery as a file. Throws RequestError. */
-  exportFile(gallery: Gallery): Promise<void>;
-  /** Asks for a file and imports it. Returns whether anything was imported. Throws RequestError. */
-  importFile(gallery: Gallery): Promise<boolean>;
-  /** Cancels what is in progress, for another gallery. */
-  clear(): void;
-}
+import { type CallOptions, exportGallery, type Gallery, importFaces } from "./gallery-api.ts";
 
 /** Binds the progress of exports and imports, of which one runs at a time. */
-export function mountTransferView(): TransferView {
+export function mountTransferView() {
   const status = byId("gallery-status", HTMLParagraphElement);
   const progress = byId("transfer-progress", HTMLProgressElement);
   const cancel = byId("cancel-transfer", HTMLButtonElement);
@@ -58,19 +49,22 @@ export function mountTransferView(): TransferView {
     if (running && !cancel.hidden) event.preventDefault();
   });
   return {
-    async exportFile(gallery) {
+    /** Saves the gallery as a file. Throws RequestError. */
+    async exportFile(gallery: Gallery) {
       const count = await transfer("Exporting", (options) => {
         options.onProgress?.(0);
         return saveGallery(gallery, options);
       });
       status.textContent = `${plural(count, "face")} exported. The file is biometric data: protect it.`;
     },
-    async importFile(gallery) {
+    /** Asks for a file and imports it. Returns whether anything was imported. Throws RequestError. */
+    async importFile(gallery: Gallery) {
       const count = await transfer("Importing", (options) => restoreGallery(gallery, options));
       if (count === undefined) return false;
       status.textContent = `${plural(count, "face")} imported.`;
       return true;
     },
+    /** Cancels what is in progress, for another gallery. */
     clear() {
       running?.abort();
       running = undefined;
@@ -78,4 +72,36 @@ export function mountTransferView(): TransferView {
       status.textContent = "";
     },
   };
+}
+
+/** Saves all faces of a gallery as a file. Returns their number. Reports which share of the faces has arrived. */
+async function saveGallery(
+  { galleryId, faceCount }: Gallery,
+  { signal, onProgress }: CallOptions,
+): Promise<number> {
+  const file = new ExportedFile();
+  const head = await exportGallery(galleryId, {
+    signal,
+    onChunk: (chunk) => {
+      file.add(chunk);
+      onProgress?.(Math.min(1, file.faces / Math.max(1, faceCount)));
+    },
+  });
+  saveFile(await file.finish(head), `${galleryId}.jsonl`);
+  return file.faces;
+}
+
+/** Asks for an exported file and imports it. Returns the number of faces; undefined if the user chose no file. */
+async function restoreGallery({ galleryId }: Gallery, options: CallOptions): Promise<number | undefined> {
+  const file = await chooseFile();
+  return file && importFaces(galleryId, file, options);
+}
+
+function chooseFile(): Promise<File | undefined> {
+  const input = make("input", { type: "file", accept: ".jsonl,.ndjson,.json,application/x-ndjson" });
+  return new Promise((resolve) => {
+    input.addEventListener("change", () => resolve(input.files?.[0]));
+    input.addEventListener("cancel", () => resolve(undefined));
+    input.click();
+  });
 }

@@ -1,5 +1,5 @@
 import { fetchServiceInfo } from "../site/service-info.ts";
-import type { Scale, Size } from "./boxes.ts";
+import { type Scale, type Size, sentSize } from "./geometry.ts";
 import { PhotoError } from "./open-photo.ts";
 
 /** A photo as it is sent, which may be smaller than the original or have another format. */
@@ -20,8 +20,6 @@ export interface Original extends Size {
 }
 
 const JPEG_QUALITY = 0.92;
-/** The longest side of a photo that is scaled down. Faces remain large enough for every network. */
-const MAX_SIDE = 2048;
 
 /**
  * Returns the photo to send: the file itself if possible, otherwise a JPEG of the upright photo. `mayScale` scales large
@@ -38,13 +36,6 @@ export async function createUpload(original: Original, mayScale: boolean): Promi
     throw new PhotoError(`${name} is too large for this browser to convert.`);
   });
   return { file: encoded, ...size, scale };
-}
-
-/** The size at which a photo is sent if it may be scaled down. */
-export function sentSize({ width, height }: Size, maxPixels = Infinity): Size {
-  const scale = Math.min(1, MAX_SIDE / Math.max(width, height), Math.sqrt(maxPixels / (width * height)));
-  if (scale === 1) return { width, height };
-  return { width: Math.max(1, Math.floor(width * scale)), height: Math.max(1, Math.floor(height * scale)) };
 }
 
 /** Encodes an image as JPEG, scaled to a size. */

@@ -1,6 +1,5 @@
 import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
-import { busyLabel } from "./progress-view.ts";
 import { cancelRun } from "./run.ts";
 import type { State, Store } from "./store.ts";
 
@@ -52,4 +51,28 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
     // Unlike `disabled`, this keeps the focus.
     run.setAttribute("aria-disabled", String(state.isBusy));
   });
+}
+
+/** Shows how much of the request is sent, and the button that cancels it. */
+export function mountProgressView(store: Store, onCancel: () => void): void {
+  const bar = byId("sent", HTMLProgressElement);
+  const cancel = byId("cancel", HTMLButtonElement);
+  cancel.addEventListener("click", () => {
+    onCancel();
+    // The pressed button disappears, so move the focus to the one that remains.
+    byId("run", HTMLButtonElement).focus();
+  });
+  store.subscribe(({ isBusy, sentShare }) => {
+    cancel.hidden = !isBusy;
+    bar.hidden = !isBusy;
+    // Without a value, the bar shows that the service works.
+    if (sentShare === undefined || sentShare >= 1) bar.removeAttribute("value");
+    else bar.value = sentShare;
+  });
+}
+
+/** The label of the button that runs an operation, while it runs. */
+function busyLabel(sentShare: number | undefined): string {
+  if (sentShare === undefined || sentShare >= 1) return "Working…";
+  return `Sending… ${Math.floor(100 * sentShare)}%`;
 }

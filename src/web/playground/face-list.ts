@@ -30,7 +30,7 @@ export function drawFaceList(
 ): FaceList {
   const drawers = rowDrawers(slots, outcome, selectFace);
   const rows = drawers.slice(0, MAX_ROWS).map((draw) => draw());
-  const list = make("ol", { class: "face-rows" }, ...rows.map(({ element }) => element));
+  const list = make("ol", { class: "plain-list face-rows" }, ...rows.map(({ element }) => element));
   let latest: State | undefined;
   const update = (state: State) => {
     latest = state;

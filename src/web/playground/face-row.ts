@@ -1,4 +1,4 @@
-import { drawFace } from "../photos/boxes.ts";
+import { drawFace } from "../photos/draw-face.ts";
 import { make, visuallyHidden } from "../site/elements.ts";
 import { capitalize } from "../site/words.ts";
 import { boxFrom, type Face } from "./faces.ts";
@@ -32,7 +32,7 @@ export function drawFaceRow(
   const heading = make("h3", {}, title, ...(key ? [" ", make("code", {}, key)] : []));
   return make(
     "li",
-    { class: "face-row" },
+    { class: "face-row small" },
     // The page does not have the photo of a URL.
     ...(photo.url ? [] : [drawThumbnail(photo, face, title)]),
     make("div", { class: "face-text" }, heading, drawFaceSummary(face, origin), drawQuality(face)),
@@ -77,8 +77,8 @@ function drawMeasurement(
   value: string,
   { passes, limit }: { readonly passes: boolean; readonly limit: string },
 ): HTMLElement {
-  const [kind, sign] = passes ? (["passes", "✓"] as const) : (["fails", "✗"] as const);
-  const verdict = make("span", { class: kind, "aria-hidden": "true" }, sign);
+  const [kind, sign] = passes ? ["passes", "✓"] : ["fails", "✗"];
+  const verdict = make("span", { class: passes ? "good" : "bad", "aria-hidden": "true" }, sign!);
   return make(
     "div",
     { title: `${name} must be ${limit}` },

@@ -1,4 +1,4 @@
-import type { Box } from "../photos/boxes.ts";
+import type { Box } from "../photos/geometry.ts";
 import type { FaceDetail, FaceEntry, Point, Rectangle, ResponseData } from "./responses.ts";
 
 /** A face in a photo. */

@@ -4,7 +4,6 @@ export type OperationName = "match_faces" | "get_image_attr" | "get_face_vec" | 
 /** How to call an operation. */
 export interface Operation {
   readonly name: OperationName;
-  readonly rpc: string;
   /** For each image its field, and the field of the box that selects a face in it. */
   readonly images: readonly { readonly field: string; readonly boxField: string }[];
   readonly hasQuality: boolean;
@@ -23,7 +22,6 @@ const PAIR = [
 export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   match_faces: {
     name: "match_faces",
-    rpc: "MatchFaces",
     images: PAIR,
     hasQuality: false,
     action: "Match faces",
@@ -31,7 +29,6 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   },
   get_image_attr: {
     name: "get_image_attr",
-    rpc: "GetImageAttr",
     images: [{ field: "image_attr", boxField: "bboxes" }],
     hasQuality: false,
     action: "Get attributes",
@@ -39,7 +36,6 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   },
   get_face_vec: {
     name: "get_face_vec",
-    rpc: "GetFaceVec",
     images: [{ field: "img", boxField: "bboxes" }],
     hasQuality: true,
     action: "Get vector",
@@ -47,7 +43,6 @@ export const OPERATIONS: Readonly<Record<OperationName, Operation>> = {
   },
   compare_faces: {
     name: "compare_faces",
-    rpc: "CompareFaces",
     images: PAIR,
     hasQuality: false,
     action: "Compare faces",

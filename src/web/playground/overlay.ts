@@ -1,4 +1,4 @@
-import { placeOver } from "../photos/boxes.ts";
+import { placeOver } from "../photos/draw-face.ts";
 import { make, makeSvg } from "../site/elements.ts";
 import { boxFrom, describeFace, type Face, isSameFace } from "./faces.ts";
 import type { Photo } from "./photo.ts";

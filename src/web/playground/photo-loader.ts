@@ -10,14 +10,7 @@ import { type State, type Store, updateSlot } from "./store.ts";
 import { createUrlPhoto } from "./url-photo.ts";
 
 /** Puts photos into the slots and removes them. */
-export interface PhotoLoader {
-  /** Puts the files into a slot and the slots after it. More files than the operation takes become a batch. */
-  add(files: readonly File[], slot: number): Promise<void>;
-  /** Puts a photo that the service fetches into the next slot. */
-  addUrl(url: URL): Promise<void>;
-  /** Empties a slot. */
-  remove(slot: number): void;
-}
+export type PhotoLoader = ReturnType<typeof createPhotoLoader>;
 
 /** File names that browsers give to pasted images. */
 const GENERIC_NAME = /^(image|blob)?(\.(png|jpe?g))?$/i;
@@ -35,9 +28,10 @@ export function createPhotoLoader(
   store: Store,
   limits: Promise<ServiceInfo | undefined>,
   { onAdded, onBatch }: PhotoActions,
-): PhotoLoader {
-  const loader: PhotoLoader = {
-    async add(files, slot) {
+) {
+  const loader = {
+    /** Puts the files into a slot and the slots after it. More files than the operation takes become a batch. */
+    async add(files: readonly File[], slot: number): Promise<void> {
       if (files.length > slotCount(store.state)) return onBatch(files, []);
       const fitting = files.slice(0, slotCount(store.state) - slot);
       if (fitting.length === 0) return;
@@ -45,7 +39,8 @@ export function createPhotoLoader(
       await Promise.all(fitting.map((file, i) => addPhoto(store, limits, file, slot + i)));
       onAdded();
     },
-    async addUrl(url) {
+    /** Puts a photo that the service fetches into the next slot. */
+    async addUrl(url: URL): Promise<void> {
       const photo = await createUrlPhoto(url);
       cancelRun();
       const slot = nextSlot(store.state);
@@ -55,7 +50,8 @@ export function createPhotoLoader(
       store.update({ outcome: undefined });
       onAdded();
     },
-    remove(slot) {
+    /** Empties a slot. */
+    remove(slot: number) {
       cancelRun();
       releasePhoto(store, slot);
       updateSlot(store, slot, {});

@@ -17,7 +17,11 @@ export function summaryText(data: ResponseData): string {
 /** Draws the headline of a response and its scale or heat map. The cards of the faces are separate. */
 export function drawSummary(data: ResponseData): Node[] {
   const { verdict, figure, kind } = headlineFrom(data);
-  const headline = make("div", { class: "headline" }, make("p", { class: `verdict ${kind ?? ""}` }, verdict));
+  const headline = make(
+    "div",
+    { class: "panel-top headline" },
+    make("p", { class: `verdict ${kind ?? ""}` }, verdict),
+  );
   if (figure) headline.append(make("p", { class: "figure" }, figure));
   return [headline, ...drawChart(data)];
 }
@@ -25,18 +29,22 @@ export function drawSummary(data: ResponseData): Node[] {
 interface Headline {
   readonly verdict: string;
   readonly figure?: string;
-  readonly kind?: "match" | "no-match";
+  readonly kind?: "match good" | "no-match bad";
 }
 
 function headlineFrom({ score, status, confidence, vector, detail }: ResponseData): Headline {
   if (score !== undefined) {
-    const kind = Number(score) < MATCH_DISTANCE ? "match" : "no-match";
+    const kind = Number(score) < MATCH_DISTANCE ? "match good" : "no-match bad";
     const figure = `distance ${score}, confidence ${percentText(confidenceAt(Number(score)))}`;
     return { verdict: capitalize(status ?? ""), figure, kind };
   }
   if (confidence !== undefined) {
-    const kind = Number(confidence) > MATCH_CONFIDENCE ? "match" : "no-match";
-    return { verdict: kind === "match" ? "Match" : "Not a match", figure: `confidence ${confidence}`, kind };
+    const kind = Number(confidence) > MATCH_CONFIDENCE ? "match good" : "no-match bad";
+    return {
+      verdict: kind === "match good" ? "Match" : "Not a match",
+      figure: `confidence ${confidence}`,
+      kind,
+    };
   }
   if (vector) {
     const norm = Math.hypot(...vector).toFixed(2);

@@ -2,7 +2,7 @@ import { byId, make } from "../site/elements.ts";
 import { drawFaceList, type FaceList } from "./face-list.ts";
 import { ATTRIBUTES_CAVEAT } from "./faces.ts";
 import { drawFailure, failureText } from "./failure-view.ts";
-import { createMatchView, type MatchActions, type MatchView } from "./match/match-view.ts";
+import { createMatchView, type MatchActions } from "./match/match-view.ts";
 import { requestFrom } from "./request.ts";
 import { drawSummary, summaryText } from "./response-summary.ts";
 import type { Rectangle } from "./responses.ts";
@@ -76,14 +76,14 @@ function isMatch(outcome: Outcome | undefined): outcome is Success {
 /** Says that a result is of a sample, and how to get one of other photos. */
 function drawStoredNote({ userId }: State): HTMLElement {
   const advice = userId ? ["Add your own photo."] : [drawUserIdButton(), " to analyse your own photos."];
-  return make("p", { class: "stored" }, "Stored result of a sample. ", ...advice);
+  return make("p", { class: "notice stored" }, "Stored result of a sample. ", ...advice);
 }
 
 function drawSuccess(
   outcome: Success,
   state: State,
   faces: readonly HTMLElement[],
-  matchView: MatchView,
+  matchView: ReturnType<typeof createMatchView>,
 ): Node[] {
   const { data } = outcome.response;
   const { milliseconds, model } = data.detail;

@@ -1,4 +1,4 @@
-import type { Scale } from "../photos/boxes.ts";
+import type { Scale } from "../photos/geometry.ts";
 import type { FaceEntry, Rectangle, ResponseData } from "./responses.ts";
 
 /** Converts a box from pixels of the original photo to pixels of the sent one. */

@@ -1,5 +1,5 @@
 import { PhotoError } from "../photos/open-photo.ts";
-import { callService } from "../site/request.ts";
+import { callService, type ServiceCall } from "../site/request.ts";
 import { type FailureFacts, RequestError } from "../site/request-error.ts";
 import { type FaceRequest, requestPath } from "./request.ts";
 import type { Envelope, ResponseData } from "./responses.ts";
@@ -21,26 +21,13 @@ export interface Success {
 }
 
 /** An error response, or no response. */
-export interface Failure {
+export interface Failure extends Partial<FailureFacts> {
   readonly isSuccess: false;
   readonly message: string;
-  /** How the call failed; missing if the page rejected the input. */
-  readonly kind?: FailureFacts["kind"];
-  /** The stable error code; missing if the service did not answer. */
-  readonly code?: string | undefined;
   readonly httpStatus?: number | undefined;
   readonly response?: unknown;
   /** The photo that caused the error. */
   readonly photo?: string | undefined;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly resetSeconds?: number | undefined;
-  readonly requestId?: string | undefined;
-}
-
-/** What a caller may watch and stop. */
-export interface SendOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((share: number) => void) | undefined;
 }
 
 /**
@@ -50,12 +37,12 @@ export interface SendOptions {
 export async function send(
   request: FaceRequest,
   userId: string,
-  { signal, onProgress }: SendOptions = {},
+  options: Pick<ServiceCall, "signal" | "onProgress">,
 ): Promise<Outcome> {
   try {
     const { body, images, scales } = await createSentRequest(request);
     const path = requestPath({ ...request, images });
-    const call = { path, body, key: userId, signal, onProgress };
+    const call = { path, body, key: userId, ...options };
     const { body: sent, status, roundTripMs } = await callService<Envelope<ResponseData>>(call);
     const response = { ...sent, data: toOriginal(sent.data, scales) };
     return { isSuccess: true, request, response, httpStatus: status, roundTripMs };
@@ -71,13 +58,9 @@ function failureFrom({ images }: FaceRequest, { message, facts }: RequestError):
   return {
     isSuccess: false,
     message,
-    kind: facts.kind,
-    code: facts.code,
+    ...facts,
     httpStatus: facts.status,
     response: facts.body,
     photo: image && `${image.slot + 1} (${image.photo?.name})`,
-    retryAfterSeconds: facts.retryAfterSeconds,
-    resetSeconds: facts.resetSeconds,
-    requestId: facts.requestId,
   };
 }

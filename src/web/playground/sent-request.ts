@@ -1,4 +1,4 @@
-import type { Scale } from "../photos/boxes.ts";
+import type { Scale } from "../photos/geometry.ts";
 import { createUpload } from "../photos/upload.ts";
 import type { FaceRequest, RequestImage } from "./request.ts";
 import { toSent } from "./scale-response.ts";

@@ -1,6 +1,6 @@
 import { bindFileDialog, highlightDrops } from "../photos/drop-zone.ts";
+import { sentSize } from "../photos/geometry.ts";
 import { sizeText } from "../photos/open-photo.ts";
-import { sentSize } from "../photos/upload.ts";
 import { byId, partOf, reporting } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import { hasCamera, takePhoto } from "./camera.ts";

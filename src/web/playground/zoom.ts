@@ -3,14 +3,8 @@ import { partOf } from "../site/elements.ts";
 /** Scales of a photo, where 1 fits it into the page. */
 const SCALES = [1, 1.5, 2, 3, 4, 6] as const;
 
-/** Zooms the photo of a slot within its frame. */
-export interface Zoom {
-  /** Shows the whole photo again. */
-  reset(): void;
-}
-
 /** Binds the zoom buttons of a slot. The frame keeps its size and scrolls; the middle of the view stays in place. */
-export function mountZoom(root: HTMLElement): Zoom {
+export function mountZoom(root: HTMLElement) {
   const frame = partOf(root, "frame", HTMLElement);
   const stage = partOf(root, "stage", HTMLElement);
   const output = partOf(root, "zoom", HTMLSpanElement);
@@ -43,5 +37,6 @@ export function mountZoom(root: HTMLElement): Zoom {
   zoomOut.addEventListener("click", () => show(Math.max(0, step - 1)));
   zoomIn.addEventListener("click", () => show(Math.min(SCALES.length - 1, step + 1)));
   show(0);
+  /** Shows the whole photo again. */
   return { reset: () => show(0) };
 }

@@ -94,7 +94,7 @@ export function callService<Body>(call: ServiceCall): Promise<ServiceResponse<Bo
 }
 
 /** What a header can carry. Browsers throw for other characters. */
-const SENDABLE_KEY = /^[\x21-\x7e]*$/;
+export const SENDABLE_KEY = /^[\x21-\x7e]*$/;
 
 /** The headers of a call, with its key. Throws RequestError if a header cannot carry the key. */
 export function headersOf({

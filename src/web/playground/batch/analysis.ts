@@ -1,4 +1,4 @@
-import type { Box, Scale, Size } from "../../photos/boxes.ts";
+import type { Box, Scale, Size } from "../../photos/geometry.ts";
 
 /** A face of `AnalyzeImageResponse`. JSON omits fields with the value zero, and those that were not asked for. */
 export interface AnalyzedFace {

@@ -1,4 +1,4 @@
-import type { Size } from "../../photos/boxes.ts";
+import type { Size } from "../../photos/geometry.ts";
 import type { Analysis } from "./analysis.ts";
 
 /** Why a photo of a batch failed. */

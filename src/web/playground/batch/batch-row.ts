@@ -3,18 +3,11 @@ import { plural } from "../../site/words.ts";
 import { type AnalyzedFace, ageText, genderText } from "./analysis.ts";
 import type { BatchItem } from "./batch-item.ts";
 
-/** The row of a photo in the table of a batch. */
-export interface BatchRow {
-  readonly element: HTMLTableRowElement;
-  /** Shows the current state of the photo. */
-  update(): void;
-}
-
 /** More faces than this are only counted. */
 const MAX_DESCRIBED_FACES = 2;
 
 /** Creates the row of a photo. `onOpen` shows the photo on its own. */
-export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
+export function createBatchRow(item: BatchItem, onOpen: () => void) {
   const picture = make("td", { class: "picture" });
   const result = make("td", { class: "outcome" });
   const open = makeButton("Open", onOpen, { subject: ` ${item.file.name}` });
@@ -27,6 +20,7 @@ export function createBatchRow(item: BatchItem, onOpen: () => void): BatchRow {
     result.replaceChildren(...describe(item));
   };
   update();
+  /** Shows the current state of the photo. */
   return { element, update };
 }
 

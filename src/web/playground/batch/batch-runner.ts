@@ -24,20 +24,11 @@ export type RunnerStatus =
   | { readonly name: "stopped"; readonly reason?: RequestError }
   | { readonly name: "finished" };
 
-/** Runs a batch: a few photos at a time, in order. */
-export interface BatchRunner {
-  readonly status: RunnerStatus;
-  /** Starts, or continues with the photos that wait. */
-  start(): void;
-  /** Cancels the photos in flight, which then wait again. */
-  stop(): void;
-}
-
 /** How many photos are in flight. More would only queue in the service. */
 const IN_FLIGHT = 3;
 
-/** Creates a runner for a list, to which items may be added. */
-export function createBatchRunner(items: readonly BatchItem[], options: RunnerOptions): BatchRunner {
+/** Creates what runs a batch, a few photos at a time and in order. Items may be added to the list. */
+export function createBatchRunner(items: readonly BatchItem[], options: RunnerOptions) {
   const attempts = new Map<BatchItem, number>();
   let controller: AbortController | undefined;
   let status: RunnerStatus = { name: "stopped" };
@@ -112,6 +103,7 @@ export function createBatchRunner(items: readonly BatchItem[], options: RunnerOp
     get status() {
       return status;
     },
+    /** Starts, or continues with the photos that wait. */
     start() {
       if (!controller) {
         controller = new AbortController();
@@ -121,6 +113,7 @@ export function createBatchRunner(items: readonly BatchItem[], options: RunnerOp
       }
       fill();
     },
+    /** Cancels the photos in flight, which then wait again. */
     stop: () => stop(),
   };
 }

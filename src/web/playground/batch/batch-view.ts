@@ -112,11 +112,11 @@ function drawBatch(description: string) {
     button("Download JSON"),
     button("Close"),
   ];
-  const summary = make("p", { class: "batch-summary" });
+  const summary = make("p", { class: "figure batch-summary" });
   const hint = make("p", { class: "hint" }, description);
-  const missing = make("p", { class: "batch-note", "aria-live": "polite" });
+  const missing = make("p", { class: "hides-empty", "aria-live": "polite" });
   const progress = make("progress", { "aria-label": "Progress of the batch" });
-  const note = make("p", { class: "batch-note", role: "alert" });
+  const note = make("p", { class: "hides-empty", role: "alert" });
   const rows = make("tbody");
   const header = make(
     "tr",
@@ -129,11 +129,16 @@ function drawBatch(description: string) {
     ...["picture", "name", "result", "action"].map((name) => make("col", { class: `batch-${name}` })),
   );
   // The table scrolls, so it must be reachable by keyboard.
-  const region = { class: "batch-table", tabindex: 0, role: "region", "aria-label": "Photos of the batch" };
+  const region = {
+    class: "card batch-table",
+    tabindex: 0,
+    role: "region",
+    "aria-label": "Photos of the batch",
+  };
   const root = make(
     "section",
     { class: "panel batch", "aria-labelledby": "batch-title" },
-    make("div", { class: "batch-top" }, make("h2", { id: "batch-title" }, "Batch"), summary),
+    make("div", { class: "panel-top" }, make("h2", { id: "batch-title" }, "Batch"), summary),
     hint,
     missing,
     progress,

@@ -63,7 +63,7 @@ export function drawMatrix({ rows, columns, distance, onSelect }: FaceMatrix): D
   );
   // The box scrolls, so it must be reachable by keyboard.
   const label = `Distances of every face in ${rows.name} and ${columns.name}`;
-  const element = make("section", { class: "matrix-box", tabindex: 0, "aria-label": label }, table);
+  const element = make("section", { class: "card matrix-box", tabindex: 0, "aria-label": label }, table);
   return {
     element,
     update(threshold, compared) {

@@ -15,16 +15,8 @@ export interface MatchActions {
   selectPair(boxes: readonly [Rectangle, Rectangle]): void;
 }
 
-/** Shows what a match has beyond its verdict. */
-export interface MatchView {
-  /** Draws a new result. */
-  draw(outcome: Success): HTMLElement[];
-  /** Shows the changed state beside the drawn result. */
-  update(state: State): void;
-}
-
 /** Creates the view: the threshold, which faces were compared, and the matrix of all faces. */
-export function createMatchView(store: Store, { findFaces, selectPair }: MatchActions): MatchView {
+export function createMatchView(store: Store, { findFaces, selectPair }: MatchActions) {
   const threshold = createThreshold(() => matrix.update(threshold.value));
   const matrix = new MatrixPanel(store, selectPair);
   let drawn: Success | undefined;
@@ -42,18 +34,20 @@ export function createMatchView(store: Store, { findFaces, selectPair }: MatchAc
     }
   };
   return {
-    draw(outcome) {
+    /** Draws a new result. */
+    draw(outcome: Success) {
       const { score, detail } = outcome.response.data;
       drawn = outcome;
-      chosen = outcome.request.images.map(() => make("p", { class: "chosen-face", tabindex: -1 }));
+      chosen = outcome.request.images.map(() => make("p", { class: "chosen-face small", tabindex: -1 }));
       drawChosen(store.state);
       return [
-        threshold.draw({ distance: Number(score), model: detail.model }),
+        threshold.draw(Number(score), detail.model),
         ...chosen,
         ...(outcome.isStored ? [] : matrix.draw(outcome, threshold.value)),
       ];
     },
-    update(state) {
+    /** Shows the changed state beside the drawn result. */
+    update(state: State) {
       if (state.slots.some(({ photo }, i) => photo?.faces !== marked[i])) drawChosen(state);
       matrix.refresh();
     },

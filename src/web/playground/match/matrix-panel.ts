@@ -37,7 +37,7 @@ export class MatrixPanel {
     this.#outcome = outcome;
     this.#threshold = threshold;
     this.#matrix = undefined;
-    this.#root = make("div", { class: "matrix-panel" });
+    this.#root = make("div", { class: "matrix-panel hides-empty" });
     if (this.#embedded()) this.#show();
     else if (this.#isGroup()) this.#offer();
     // The pressed cell is replaced by the one of the new matrix, once that is in the page.

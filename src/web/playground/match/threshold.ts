@@ -12,28 +12,18 @@ import {
 
 const STEP = 0.005;
 
-/** A comparison to judge. */
-export interface Comparison {
-  readonly distance: number;
-  /** The identity of the networks that made the distance. */
-  readonly model: string;
-}
-
-/** The threshold that the user has set, and what follows from it. It stays as it is from one result to the next. */
-export interface Threshold {
-  readonly value: number;
-  /** Draws the distance on its scale and the slider of the threshold. */
-  draw(comparison: Comparison): HTMLElement;
-}
-
-/** Creates the threshold. `onChange` is called when the user moves it. */
-export function createThreshold(onChange: () => void): Threshold {
+/**
+ * Creates the threshold that the user sets. It stays as it is from one result to the next. `onChange` is called when the
+ * user moves it.
+ */
+export function createThreshold(onChange: () => void) {
   let value = MATCH_DISTANCE;
   return {
     get value() {
       return value;
     },
-    draw({ distance, model }) {
+    /** Draws a distance, made by networks with this identity, on its scale, and the slider. */
+    draw(distance: number, model: string) {
       const scale = make("div", {});
       const explanation = make("p", { class: "hint", id: "threshold-explanation" });
       const slider = make("input", {
@@ -70,7 +60,7 @@ export function createThreshold(onChange: () => void): Threshold {
       const label = make("label", { for: "threshold" }, "Threshold");
       return make(
         "div",
-        { class: "threshold-control" },
+        { class: "threshold-control small" },
         scale,
         make("div", { class: "threshold-line" }, label, slider, verdict),
         explanation,

@@ -1,22 +1,4 @@
-/** The width and height of a photo in pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Edges of a box in pixels of the upright photo. */
-export interface Box {
-  readonly x1: number;
-  readonly y1: number;
-  readonly x2: number;
-  readonly y2: number;
-}
-
-/** How many pixels of one photo a pixel of another is, across and down. */
-export interface Scale {
-  readonly x: number;
-  readonly y: number;
-}
+import type { Box, Size } from "./geometry.ts";
 
 /** Places an element of a layer over a photo of this size. */
 export function placeOver({ style }: HTMLElement, { x1, y1, x2, y2 }: Box, { width, height }: Size): void {

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningService } from "../../src/main.ts";
 import { hasBrowser, startBrowser } from "../support/browser.ts";
-import { checkPage, SIZES } from "../support/page-checks.ts";
+import { checkPage } from "../support/page-checks.ts";
 import { openPlayground, sampleFile } from "../support/playground.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -15,30 +15,6 @@ describe.runIf(hasBrowser)("the layout of the playground", () => {
   afterAll(async () => {
     await browser?.close();
     await service?.close();
-  });
-
-  test.each(SIZES)("shows every result without scrolling and accessibly: %s", async (name, options) => {
-    const { page, selectOperation, addPhotos, run, slot, result } = await openPlayground(
-      browser,
-      service,
-      options,
-    );
-    const check = async (state: string) => {
-      await expectInView(page, result.locator(".headline, .failure"), state);
-      await checkPage(page, `playground ${state} ${name}`);
-    };
-    await checkPage(page, `playground first-visit ${name}`);
-    await addPhotos(0, sampleFile(4));
-    await check("attributes");
-    await slot(0)
-      .getByRole("button", { name: /^Face 2/ })
-      .click();
-    await selectOperation("Match");
-    await addPhotos(1, sampleFile(5));
-    await check("match");
-    await page.getByLabel("User id").fill("nobody");
-    await run();
-    await check("error");
   });
 
   test.each([

@@ -1,7 +1,7 @@
 import { byId } from "../site/elements.ts";
 import { OPERATIONS, type OperationName } from "./operations.ts";
 import { cancelRun } from "./run.ts";
-import type { State, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** What the controls cause. */
 export interface ControlActions {
@@ -14,9 +14,9 @@ export interface ControlActions {
 export function mountControls(store: Store, { onRun, onOperation }: ControlActions): void {
   const form = byId("request", HTMLFormElement);
   const run = byId("run", HTMLButtonElement);
-  const detect = byId("detect", HTMLInputElement);
-  const quality = byId("quality", HTMLInputElement);
-  const mayScale = byId("may-scale", HTMLInputElement);
+  const options = (["detect", "quality", "mayScale"] as const).map(
+    (name) => [name, byId(name, HTMLInputElement)] as const,
+  );
   const radios = [...document.querySelectorAll<HTMLInputElement>("input[name=operation]")];
 
   for (const radio of radios)
@@ -25,14 +25,12 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
       store.update({ operation: radio.value as OperationName, outcome: undefined });
       onOperation();
     });
-  // A result would be that of other options.
-  const changeOptions = (changes: Partial<State>) => {
-    cancelRun();
-    store.update({ ...changes, outcome: undefined });
-  };
-  detect.addEventListener("change", () => changeOptions({ detect: detect.checked }));
-  quality.addEventListener("change", () => changeOptions({ quality: quality.checked }));
-  mayScale.addEventListener("change", () => changeOptions({ mayScale: mayScale.checked }));
+  for (const [name, box] of options)
+    box.addEventListener("change", () => {
+      // A result would be that of other options.
+      cancelRun();
+      store.update({ [name]: box.checked, outcome: undefined });
+    });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     onRun();
@@ -41,9 +39,7 @@ export function mountControls(store: Store, { onRun, onOperation }: ControlActio
   store.subscribe((state) => {
     const { hasQuality, action, description } = OPERATIONS[state.operation];
     for (const radio of radios) radio.checked = radio.value === state.operation;
-    detect.checked = state.detect;
-    quality.checked = state.quality;
-    mayScale.checked = state.mayScale;
+    for (const [name, box] of options) box.checked = state[name];
     byId("quality-option", HTMLLabelElement).hidden = !hasQuality;
     const hint = byId("operation-hint", HTMLParagraphElement);
     if (hint.textContent !== description) hint.textContent = description;

@@ -372,7 +372,7 @@ export type Face = Message<"visage.v1.Face"> & {
   gender?: GenderEstimate | undefined;
 
   /**
-   * The vector of the face, if the request asked for EMBEDDING.
+   * The embedding of the face, if the request asked for EMBEDDING.
    *
    * @generated from field: visage.v1.Embedding embedding = 8;
    */
@@ -600,21 +600,21 @@ export const GenderEstimateSchema: GenMessage<GenderEstimate> = /*@__PURE__*/
   messageDesc(file_visage_v1_face_analysis, 13);
 
 /**
- * A face as a vector, for recognition.
+ * A face as 128 numbers, for recognition.
  *
  * @generated from message visage.v1.Embedding
  */
 export type Embedding = Message<"visage.v1.Embedding"> & {
   /**
    * 128 numbers; their Euclidean norm is 0.45. Two faces are the same person if the Euclidean distance between their
-   * vectors is below 0.5.
+   * embeddings is below 0.5.
    *
    * @generated from field: repeated float values = 1;
    */
   values: number[];
 
   /**
-   * Identity of the networks that made the vector. Only embeddings of the same model can be compared, so store it with
+   * Identity of the networks that made the embedding. Only embeddings of the same model can be compared, so store it with
    * the values.
    *
    * @generated from field: string model = 2;

@@ -1110,7 +1110,7 @@ type Face struct {
 	Age *Age `protobuf:"bytes,6,opt,name=age,proto3" json:"age,omitempty"`
 	// Apparent gender, if the request asked for ATTRIBUTES.
 	Gender *GenderEstimate `protobuf:"bytes,7,opt,name=gender,proto3" json:"gender,omitempty"`
-	// The vector of the face, if the request asked for EMBEDDING.
+	// The embedding of the face, if the request asked for EMBEDDING.
 	Embedding *Embedding `protobuf:"bytes,8,opt,name=embedding,proto3" json:"embedding,omitempty"`
 	// Detection score of the upright face in a crop of its own, 0 to 1, also if the request selected the face by a box.
 	// Low for covered faces, and 0 if no face was seen.
@@ -1570,13 +1570,13 @@ func (x *GenderEstimate) GetConfidence() float32 {
 	return 0
 }
 
-// A face as a vector, for recognition.
+// A face as 128 numbers, for recognition.
 type Embedding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 128 numbers; their Euclidean norm is 0.45. Two faces are the same person if the Euclidean distance between their
-	// vectors is below 0.5.
+	// embeddings is below 0.5.
 	Values []float32 `protobuf:"fixed32,1,rep,packed,name=values,proto3" json:"values,omitempty"`
-	// Identity of the networks that made the vector. Only embeddings of the same model can be compared, so store it with
+	// Identity of the networks that made the embedding. Only embeddings of the same model can be compared, so store it with
 	// the values.
 	Model         string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields

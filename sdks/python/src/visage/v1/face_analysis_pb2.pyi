@@ -653,7 +653,7 @@ class Face(_message.Message):
 
     @_builtins.property
     def embedding(self) -> Global___Embedding:
-        """The vector of the face, if the request asked for EMBEDDING."""
+        """The embedding of the face, if the request asked for EMBEDDING."""
 
     def __init__(
         self,
@@ -854,20 +854,20 @@ Global___GenderEstimate: _TypeAlias = GenderEstimate  # noqa: Y015
 
 @_typing.final
 class Embedding(_message.Message):
-    """A face as a vector, for recognition."""
+    """A face as 128 numbers, for recognition."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     model: _builtins.str
-    """Identity of the networks that made the vector. Only embeddings of the same model can be compared, so store it with
+    """Identity of the networks that made the embedding. Only embeddings of the same model can be compared, so store it with
     the values.
     """
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """128 numbers; their Euclidean norm is 0.45. Two faces are the same person if the Euclidean distance between their
-        vectors is below 0.5.
+        embeddings is below 0.5.
         """
 
     def __init__(

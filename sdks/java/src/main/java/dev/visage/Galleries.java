@@ -170,8 +170,8 @@ public final class Galleries {
   }
 
   /**
-   * Finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A stranger has
-   * no matches, and an image without a face gives no faces.
+   * Finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A stranger
+   * has no matches, and an image without a face gives no faces.
    *
    * @param options sets how many people to return for each face, or a threshold for this call
    */

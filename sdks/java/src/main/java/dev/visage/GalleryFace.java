@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A face of a gallery with its embedding, as {@link Galleries#export} returns it and {@link Galleries#importFaces} takes
- * it. It is biometric data.
+ * A face of a gallery with its embedding, as {@link Galleries#export} returns it and {@link Galleries#importFaces}
+ * takes it. It is biometric data.
  *
  * @param personId the id of the person
  * @param faceId the id of the face; an import makes it from the embedding if it is empty

@@ -17,13 +17,12 @@ import type { ItemAnalyzer } from "../service/face-analysis-service.ts";
 import { SUCCESS } from "../service/interceptors.ts";
 import { mapUnordered } from "../service/map-unordered.ts";
 import { withMessageNumber } from "../service/message-number.ts";
-import { ServiceError } from "../service/service-error.ts";
 import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { RequestItems } from "./request-items.ts";
 import { sendStream } from "./send-stream.ts";
-import type { StreamBody } from "./stream-body.ts";
+import type { Line, StreamBody } from "./stream-body.ts";
 
 /** Serves a method that streams as lines of JSON: a line is a message. */
 export type JsonLines =
@@ -37,19 +36,14 @@ export type JsonLines =
 /** A request whose body or response has lines. */
 export interface LinesCall {
   readonly body: StreamBody;
+  /** Takes over the lease of a message, and releases that of the last one. */
+  readonly onMessage: (lease: BodyLease) => void;
   readonly variables: Readonly<Record<string, string>>;
   /** Without the question mark. */
   readonly query: string;
 }
 
 type Response = MessageInitShape<typeof AnalyzeImagesResponseSchema>;
-
-/** A line that is not blank. */
-interface Line {
-  readonly bytes: Buffer;
-  /** From 1. */
-  readonly number: number;
-}
 
 /** Creates the JSON lines of AnalyzeImages. */
 export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers): JsonLines {
@@ -76,7 +70,7 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
   }
 
   async function serveItems(context: RequestContext, body: StreamBody, items: RequestItems): Promise<void> {
-    const requests = readLines(body, (lease) => items.add(lease));
+    const requests = body.readLines((lease) => items.add(lease));
     const lines = mapUnordered(requests, items.window, (line) => answerLine(line, items));
     const head = { status: 200, headers: { "content-type": "application/x-ndjson" } };
     await sendStream(context, head, encodeLines(context, lines), {
@@ -88,24 +82,6 @@ export function createJsonLines(analyzeItem: ItemAnalyzer, parsers: TextParsers)
   }
 
   return { method: FaceAnalysisService.method.analyzeImages, serveItems };
-}
-
-/** Reads the lines that are not blank. Calls `onLine` with the lease of each. */
-export async function* readLines(body: StreamBody, onLine: (lease: BodyLease) => void): AsyncGenerator<Line> {
-  let number = 1;
-  try {
-    for await (const { bytes, lease, isBlank } of body.readLines()) {
-      lease.complete();
-      if (isBlank) lease.release();
-      else {
-        onLine(lease);
-        yield { bytes, number };
-      }
-      number++;
-    }
-  } catch (fault) {
-    throw fault instanceof ServiceError ? withMessageNumber(fault, "line", number) : fault;
-  }
 }
 
 /** Encodes lines of a response. An error of the stream itself is the last line; it has no key. */

@@ -14,13 +14,11 @@ import { createMessageReader } from "../rest/message-reader.ts";
 import type { TextParsers } from "../rest/text-parser.ts";
 import { LAST_LINE, withMessageNumber } from "../service/message-number.ts";
 import { contextValuesWith } from "../service/request-record.ts";
-import type { BodyLease } from "./byte-budget.ts";
 import { requestErrorFrom } from "./errors.ts";
-import { encodeLines, type JsonLines, type LinesCall, readLines } from "./json-lines.ts";
+import { encodeLines, type JsonLines, type LinesCall } from "./json-lines.ts";
 import type { RequestContext } from "./request-context.ts";
 import { sendResponse } from "./send-response.ts";
 import { sendStream } from "./send-stream.ts";
-import type { StreamBody } from "./stream-body.ts";
 
 /** Serves a method whose response is a stream: its request is in the path and the query, a line is a message. */
 export function createResponseLines(
@@ -62,24 +60,14 @@ export function createRequestLines(
   const write = createJsonWriter(method.output);
 
   async function* readMessages(
-    body: StreamBody,
-    variables: LinesCall["variables"],
+    { body, onMessage, variables }: LinesCall,
     onLine: (number: number) => void,
   ): AsyncGenerator<Message> {
-    let last: BodyLease | undefined;
-    const release = (next?: BodyLease) => {
-      last?.release();
-      last = next;
-    };
-    try {
-      for await (const { bytes, number } of readLines(body, release)) {
-        onLine(number);
-        yield await readLine(bytes, variables).catch((fault: unknown) => {
-          throw withMessageNumber(requestErrorFrom(fault), "line", number);
-        });
-      }
-    } finally {
-      release();
+    for await (const { bytes, number } of body.readLines(onMessage)) {
+      onLine(number);
+      yield await readLine(bytes, variables).catch((fault: unknown) => {
+        throw withMessageNumber(requestErrorFrom(fault), "line", number);
+      });
     }
   }
 
@@ -87,9 +75,9 @@ export function createRequestLines(
     return read(entriesFrom(variables), await parseBody(line, "application/json"));
   }
 
-  async function serve(context: RequestContext, { body, variables }: LinesCall): Promise<void> {
+  async function serve(context: RequestContext, call: LinesCall): Promise<void> {
     let lastLine = 0;
-    const messages = readMessages(body, variables, (number) => {
+    const messages = readMessages(call, (number) => {
       lastLine = number;
     });
     const values = contextValuesWith(context.record).set(LAST_LINE, () => lastLine);

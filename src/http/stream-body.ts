@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { withMessageNumber } from "../service/message-number.ts";
 import { ServiceError } from "../service/service-error.ts";
-import { BodyBytes, incompleteError, readPart, tooLargeError } from "./body.ts";
+import { type Body, BodyBytes, incompleteError, readPart, tooLargeError } from "./body.ts";
 import type { BodyLease, ByteBudget } from "./byte-budget.ts";
 import { LIMITS } from "./limits.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -17,15 +18,11 @@ export interface StreamBodyOptions {
   readonly isBusy?: () => boolean;
 }
 
-/** The bytes of one message, and their lease of the byte budget. */
-export interface Frame {
+/** A line without its line feed, which is not blank. */
+export interface Line {
   readonly bytes: Buffer;
-  readonly lease: BodyLease;
-}
-
-/** A line without its line feed. */
-export interface Line extends Frame {
-  readonly isBlank: boolean;
+  /** From 1. Blank lines count. */
+  readonly number: number;
 }
 
 /** Returns where a frame ends in this part; undefined if it goes on. `before` bytes of the frame came earlier. */
@@ -68,7 +65,7 @@ export class StreamBody {
   }
 
   /** Reads the messages of gRPC and of Connect's streams, each with its envelope. */
-  async *readEnvelopes(): AsyncGenerator<Frame> {
+  async *readEnvelopes(): AsyncGenerator<Body> {
     const { maxBytes } = this.#options;
     for (;;) {
       this.#expectMessage();
@@ -82,21 +79,31 @@ export class StreamBody {
     }
   }
 
-  /** Reads lines. The last one may have no line feed. A blank line is no message: it leaves no more time for the next. */
-  async *readLines(): AsyncGenerator<Line> {
+  /**
+   * Reads the lines that are not blank, and calls `onLine` with the lease of each. The last one may have no line feed. A
+   * blank line is no message: it leaves no more time for the next.
+   */
+  async *readLines(onLine: (lease: BodyLease) => void): AsyncGenerator<Line> {
     const { maxBytes } = this.#options;
     const findEnd: FindEnd = (part) => {
       const found = part.indexOf(LINE_FEED);
       return found < 0 ? undefined : found + 1;
     };
     this.#expectMessage();
-    for (;;) {
-      const { frame, isComplete } = await this.#read(findEnd, maxBytes);
+    for (let number = 1; ; number++) {
+      const { frame, isComplete } = await this.#read(findEnd, maxBytes).catch((fault: unknown) => {
+        throw fault instanceof ServiceError ? withMessageNumber(fault, "line", number) : fault;
+      });
       if (!frame) return;
+      const { lease } = frame;
       const bytes = isComplete ? frame.bytes.subarray(0, -1) : frame.bytes;
-      const line = { ...frame, bytes, isBlank: isBlank(bytes) };
-      yield line;
-      if (!line.isBlank) this.#expectMessage();
+      lease.complete();
+      if (isBlank(bytes)) lease.release();
+      else {
+        onLine(lease);
+        yield { bytes, number };
+        this.#expectMessage();
+      }
     }
   }
 
@@ -108,7 +115,7 @@ export class StreamBody {
   async #read(
     findEnd: FindEnd,
     maxBytes: number,
-  ): Promise<{ readonly frame?: Frame; readonly isComplete: boolean }> {
+  ): Promise<{ readonly frame?: Body; readonly isComplete: boolean }> {
     const first = await this.#readFirstPart();
     if (!first) return { isComplete: false };
     const deadlineMs = performance.now() + this.#options.timeoutMs;

@@ -68,7 +68,9 @@ export function createStreamServer(options: StreamServerOptions): StreamServer {
     requireIdentityEncoding(context.request.headers);
     if ("serveItems" in lines)
       return serveItems(context, listener, (body, items) => lines.serveItems(context, body, items));
-    await withStreamBody(context, message, (body) => lines.serve(context, { body, variables, query }));
+    await serveOneWay(context, (body, onMessage) =>
+      lines.serve(context, { body, onMessage, variables, query }),
+    );
   }
 
   async function serveRpc(
@@ -81,15 +83,27 @@ export function createStreamServer(options: StreamServerOptions): StreamServer {
       return serveItems(context, listener, (body, items) =>
         serveStream(context, handler, body, { maxBytes, items, onMessage: (lease) => items.add(lease) }),
       );
-    // A message in one direction is no longer needed when the next one is read.
+    await serveOneWay(context, (body, onMessage) =>
+      serveStream(context, handler, body, { maxBytes, onMessage }),
+    );
+  }
+
+  /** Serves a stream in one direction. Its messages are released one by one, when the next one is read. */
+  async function serveOneWay(
+    context: RequestContext,
+    work: (body: StreamBody, onMessage: (lease: BodyLease) => void) => Promise<void>,
+  ): Promise<void> {
     let last: BodyLease | undefined;
-    const onMessage = (next?: BodyLease) => {
+    let isEnded = false;
+    const onMessage = (next: BodyLease) => {
       last?.release();
       last = next;
+      if (isEnded) next.release();
     };
-    await withStreamBody(context, message, (body) =>
-      serveStream(context, handler, body, { maxBytes, onMessage }),
-    ).finally(() => onMessage());
+    await withStreamBody(context, message, (body) => work(body, onMessage)).finally(() => {
+      isEnded = true;
+      last?.release();
+    });
   }
 
   async function serveOpen(context: RequestContext, handler: UniversalHandler): Promise<void> {

@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)("the API reference", () => {
       facesFound: number;
     };
     expect([body.faces.length, body.facesFound]).toEqual([2, 3]);
-    expect(await form.locator(".try-headers").textContent()).toContain("x-request-id");
+    expect(await form.locator(".facts").textContent()).toContain("x-request-id");
     // The key is that of the session, so other forms and pages have it.
     expect(await (await openForm(page, "getFaceVec")).getByLabel("User id").inputValue()).toBe(USER);
   });

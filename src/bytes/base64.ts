@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 export type SpaceMeaning = "plus" | "nothing";
 
 /** Bytes of a body that are parsed between two turns of the event loop. The worst of them take some milliseconds. */
-export const STEP_BYTES = 256 * 1024;
+export const STEP_BYTES = 64 * 1024;
 
 /** The end of the step that begins at or before an index. Bodies have fixed steps, so that short searches pause as well. */
 export function stepEnd(index: number): number {

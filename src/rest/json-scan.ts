@@ -87,17 +87,24 @@ function isItemStart(previous: number): boolean {
 
 /** Finds the quote that closes a string. Throws if there is none, and at a control character. */
 async function findStringEnd(bytes: Buffer, start: number): Promise<number> {
-  for (let at = start, pauseAt = stepEnd(start); at < bytes.length; at++) {
-    if (at >= pauseAt) {
-      await setImmediate();
-      pauseAt = stepEnd(at);
-    }
+  for (let at = start; at < bytes.length; await setImmediate()) {
+    const end = Math.min(stepEnd(at), bytes.length);
+    at = scanString(bytes, at, end);
+    if (at < end) return at;
+  }
+  throw invalidJsonError();
+}
+
+/** Returns the index of the closing quote, or `end` or one more. Not asynchronous, so that the loop is compiled well. */
+function scanString(bytes: Buffer, start: number, end: number): number {
+  let at = start;
+  for (; at < end; at++) {
     const byte = bytes[at]!;
-    if (byte === QUOTE) return at;
+    if (byte === QUOTE) break;
     if (byte === BACKSLASH) at++;
     else if (byte < 0x20) throw invalidJsonError();
   }
-  throw invalidJsonError();
+  return at;
 }
 
 const PLACEHOLDER_PREFIX = randomBytes(18);

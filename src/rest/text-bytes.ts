@@ -26,7 +26,8 @@ export class TextBytes {
    */
   async decode(): Promise<Buffer> {
     const { bytes, encoding } = this;
-    if (encoding === "plain") return bytes;
+    const escapes = { plain: [], json: [BACKSLASH], form: [PERCENT, PLUS] }[encoding];
+    if (!escapes.some((escape) => bytes.includes(escape))) return bytes;
     if (bytes.length > MAX_TEXT_BYTES) return unescapeLong(bytes, encoding);
     return Buffer.from(encoding === "json" ? unescapeJson(bytes) : unescapeForm(bytes));
   }
@@ -61,12 +62,19 @@ const JSON_ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => {
 const HEX_VALUES = Array.from({ length: 256 }, (_, byte) => Number(`0x${String.fromCharCode(byte)}`));
 
 async function unescapeLong(bytes: Buffer, encoding: TextEncoding): Promise<Buffer> {
-  let written = 0;
-  for (let read = 0, pauseAt = stepEnd(0); read < bytes.length; ) {
-    if (read >= pauseAt) {
-      await setImmediate();
-      pauseAt = stepEnd(read);
-    }
+  const position = { read: 0, written: 0 };
+  for (; position.read < bytes.length; await setImmediate()) unescapeStep(bytes, encoding, position);
+  return bytes.subarray(0, position.written);
+}
+
+/** Unescapes one step. Not asynchronous, so that the loop is compiled well. */
+function unescapeStep(
+  bytes: Buffer,
+  encoding: TextEncoding,
+  position: { read: number; written: number },
+): void {
+  let { read, written } = position;
+  for (const end = Math.min(stepEnd(read), bytes.length); read < end; ) {
     let byte = bytes[read++]!;
     if (encoding === "json" && byte === BACKSLASH) {
       byte = bytes[read++]!;
@@ -83,7 +91,8 @@ async function unescapeLong(bytes: Buffer, encoding: TextEncoding): Promise<Buff
     }
     bytes[written++] = byte;
   }
-  return bytes.subarray(0, written);
+  position.read = read;
+  position.written = written;
 }
 
 /** Reads a hexadecimal number of so many digits; NaN if one of them is not a digit. */

@@ -27,7 +27,7 @@ export class TextBytes {
   async decode(): Promise<Buffer> {
     const { bytes, encoding } = this;
     const escapes = { plain: [], json: [BACKSLASH], form: [PERCENT, PLUS] }[encoding];
-    if (!escapes.some((escape) => bytes.includes(escape))) return bytes;
+    if (!escapes.some((byte) => bytes.includes(byte))) return bytes;
     if (bytes.length > MAX_TEXT_BYTES) return unescapeLong(bytes, encoding);
     return Buffer.from(encoding === "json" ? unescapeJson(bytes) : unescapeForm(bytes));
   }

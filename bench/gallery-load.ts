@@ -58,8 +58,8 @@ async function createGallery(): Promise<void> {
   const store = createSqlGalleryStore(database);
   await store.createGallery(USER, { id: "g", displayName: "", model, maxDistance: undefined }, {});
   let batch = [];
-  for (const vector of randomTemplates(count, 1)) {
-    batch.push({ personId: randomUUID(), faceId: randomUUID(), vector });
+  for (const embedding of randomTemplates(count, 1)) {
+    batch.push({ personId: randomUUID(), faceId: randomUUID(), embedding });
     if (batch.length < MAX_ENROLMENT_BATCH) continue;
     await store.enrolFaces(USER, "g", model, batch, {});
     batch = [];
@@ -68,9 +68,9 @@ async function createGallery(): Promise<void> {
 }
 
 /** Searches and returns the time that it took. */
-async function search(vector: Float32Array, galleryId: string): Promise<number> {
+async function search(embedding: Float32Array, galleryId: string): Promise<number> {
   const startMs = performance.now();
-  const probes = [{ vector, populations: ["adults"] as const }];
+  const probes = [{ embedding, populations: ["adults"] as const }];
   const request = { userId: USER, galleryId, probes, model, maxResults: 1, maxDistance: 0.5 };
   await searcher.search(request, signal);
   return performance.now() - startMs;

@@ -15,7 +15,7 @@ const manifest = {
   name: "@visage/core",
   version,
   description:
-    "Face analysis in Node: match, attributes, 68 landmarks and 128-number vectors, with the networks.",
+    "Face analysis in Node: match, attributes, 68 landmarks and 128-number embeddings, with the networks.",
   license,
   repository,
   type: "module",

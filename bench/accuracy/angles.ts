@@ -29,7 +29,7 @@ export async function measureAngles(analyzer: Analyzer, subjects: readonly Subje
       const turned = sharp(subject.photo).rotate(degrees, { background: "#808080" }).jpeg({ quality: 95 });
       const face = await embedImage(analyzer, await turned.toBuffer());
       if (face && isAt(turnedCenter(subject, degrees, face), face.box))
-        distances.push(distanceOf(face.vector, subject.vector));
+        distances.push(distanceOf(face.embedding, subject.vector));
     }
     return { degrees, photos: chosen.length, distances };
   });

@@ -26,7 +26,7 @@ export function measureDegradations(analyzer: Analyzer, subjects: readonly Subje
     for (const subject of chosen) {
       const face = await embedImage(analyzer, await degrade(subject));
       if (face && isSameFace(face.box, subject.box))
-        distances.push(distanceOf(face.vector, subject.otherVector));
+        distances.push(distanceOf(face.embedding, subject.otherVector));
     }
     return { name, photos: chosen.length, distances };
   });

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { distanceOf, VECTOR_NORM, type Vector } from "../../src/core/index.ts";
+import { distanceOf, EMBEDDING_NORM, type Embedding } from "../../src/core/index.ts";
 import { formatTable } from "../../tools/support/format.ts";
 import { Progress } from "../../tools/support/progress.ts";
 import { fitLine, mean, normalQuantile, normalShareBelow, sum } from "../../tools/support/statistics.ts";
@@ -45,7 +45,7 @@ const NORMAL_95 = 1.96;
  * Compares every photo with those of all other people. A photo's person is its file name without the number
  * (`Jane_Doe_0001.jpg`). Rates that are too low to be measured are extrapolated.
  */
-export function measureFalseMatches(vectors: ReadonlyMap<string, Vector>): FalseMatchCurve {
+export function measureFalseMatches(vectors: ReadonlyMap<string, Embedding>): FalseMatchCurve {
   const photos = [...vectors].map(([file, vector]) => ({ person: personOf(file), vector }));
   const people = [...new Set(photos.map(({ person }) => person))];
   const groupOf = new Map(people.map((person, i) => [person, i % GROUPS]));
@@ -109,7 +109,7 @@ function extrapolate(points: readonly CurvePoint[]): CurvePoint[] {
 
 /** The cosine similarity of two vectors at a distance. */
 function cosineOf(distance: number): number {
-  return 1 - distance ** 2 / (2 * VECTOR_NORM ** 2);
+  return 1 - distance ** 2 / (2 * EMBEDDING_NORM ** 2);
 }
 
 /** The person in a photo: its file name without the number. */

@@ -94,7 +94,7 @@ function comparePairs(members: readonly MeasuredImpostor[], rates: FalseMatchRat
   for (const [i, one] of members.entries())
     for (const other of members.slice(i + 1)) {
       pairs++;
-      const distance = distanceOf(one.vector, other.vector);
+      const distance = distanceOf(one.embedding, other.embedding);
       for (const [k, threshold] of thresholdsOf([...one.populations, ...other.populations]).entries()) {
         if (!threshold) continue;
         matches[k]!.declared += RATES[k]!;
@@ -125,7 +125,7 @@ function searchGalleries(members: readonly MeasuredImpostor[], rates: FalseMatch
         result.declared += falsePositiveRate!;
         const near = shuffled
           .slice(0, GALLERY_SIZE)
-          .filter((other) => distanceOf(stranger.vector, other.vector) < distance);
+          .filter((other) => distanceOf(stranger.embedding, other.embedding) < distance);
         if (near.length > 0) result.observed++;
         for (const { file } of near) result.pairs.add([file, stranger.file].sort().join());
       }

@@ -1,4 +1,4 @@
-import type { FalseMatchRates, Vector } from "../../src/core/index.ts";
+import type { Embedding, FalseMatchRates } from "../../src/core/index.ts";
 import { thresholdForSize } from "../../src/galleries/gallery-threshold.ts";
 import { TemplateIndex } from "../../src/search/template-index.ts";
 import { formatPercent, formatTable } from "../../tools/support/format.ts";
@@ -31,10 +31,10 @@ const SEED = 1;
 
 /** Searches random galleries for strangers and for the people in them, with the thresholds of the service. */
 export function measureIdentification(
-  vectors: ReadonlyMap<string, Vector>,
+  vectors: ReadonlyMap<string, Embedding>,
   rates: FalseMatchRates,
 ): Identification[] {
-  const photosOf = new Map<string, Vector[]>();
+  const photosOf = new Map<string, Embedding[]>();
   for (const [file, vector] of [...vectors].toSorted(byName)) {
     const person = personOf(file);
     photosOf.set(person, [...(photosOf.get(person) ?? []), vector]);
@@ -49,12 +49,12 @@ export function measureIdentification(
   );
 }
 
-function byName([one]: readonly [string, Vector], [other]: readonly [string, Vector]): number {
+function byName([one]: readonly [string, Embedding], [other]: readonly [string, Embedding]): number {
   return one < other ? -1 : 1;
 }
 
 function searchGalleries(
-  people: readonly (readonly Vector[])[],
+  people: readonly (readonly Embedding[])[],
   size: number,
   photosPerPerson: number,
   rates: FalseMatchRates,
@@ -92,7 +92,7 @@ function searchGalleries(
 }
 
 /** Indexes the templates of each person. The ids start with the number of the person. */
-function createIndex(people: readonly (readonly Vector[])[]): TemplateIndex {
+function createIndex(people: readonly (readonly Embedding[])[]): TemplateIndex {
   const index = new TemplateIndex();
   for (const [person, vectors] of people.entries())
     for (const [i, vector] of vectors.entries()) index.add(`${person}/${i}`, vector);

@@ -4,9 +4,9 @@ import {
   type Calibration,
   type CalibrationCurve,
   distanceOf,
+  type Embedding,
   MATCH_DISTANCE,
   type Population,
-  type Vector,
 } from "../../src/core/index.ts";
 import type { Impostor } from "../../tools/support/datasets.ts";
 import { embedImage } from "../../tools/support/evaluation.ts";
@@ -18,7 +18,7 @@ import { CURVE_DISTANCES, type FalseMatchCurve, measureFalseMatches } from "./fa
 
 /** A portrait with what the networks see. */
 export interface MeasuredImpostor extends Impostor {
-  readonly vector: Vector;
+  readonly embedding: Embedding;
   readonly populations: readonly Population[];
 }
 
@@ -91,12 +91,12 @@ export async function measureImpostors(
   );
   const kept: MeasuredImpostor[] = [];
   for (const [i, impostor] of impostors.entries()) {
-    const { vector, populations } = embeddings[i] ?? {};
-    if (!vector || !populations) continue;
+    const { embedding, populations } = embeddings[i] ?? {};
+    if (!embedding || !populations) continue;
     const isSamePerson = (other: MeasuredImpostor) =>
       Math.min(impostor.age, other.age) >= SAME_PERSON.minAge &&
-      distanceOf(vector, other.vector) < SAME_PERSON.distance;
-    if (!kept.some(isSamePerson)) kept.push({ ...impostor, vector, populations });
+      distanceOf(embedding, other.embedding) < SAME_PERSON.distance;
+    if (!kept.some(isSamePerson)) kept.push({ ...impostor, embedding, populations });
   }
   return kept;
 }
@@ -104,7 +104,7 @@ export async function measureImpostors(
 /** Measures the curve of some portraits. */
 export function curveOf(impostors: readonly MeasuredImpostor[], isMember: Member): FalseMatchCurve {
   return measureFalseMatches(
-    new Map(impostors.filter(isMember).map(({ file, vector }) => [file, vector] as const)),
+    new Map(impostors.filter(isMember).map(({ file, embedding }) => [file, embedding] as const)),
   );
 }
 

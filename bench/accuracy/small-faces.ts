@@ -31,9 +31,13 @@ export function measureSmallFaces(analyzer: Analyzer, subjects: readonly Subject
     const distances: number[] = [];
     for (const [i, subject] of chosen.entries()) {
       const { image, center } = await shrink(subject, size, i);
-      const { faces } = await analyzer.analyze(image, { landmarks: false, attributes: false, vectors: true });
+      const { faces } = await analyzer.analyze(image, {
+        landmarks: false,
+        attributes: false,
+        embeddings: true,
+      });
       const face = faces.find(({ box }) => isAt(center, box));
-      if (face) distances.push(distanceOf(face.vector!, subject.vector));
+      if (face) distances.push(distanceOf(face.embedding!, subject.vector));
     }
     return { size, photos: chosen.length, distances };
   });

@@ -1,7 +1,7 @@
 // Photos of the verification set that chapters change: turned, shrunk, degraded or tiled.
 import { readFileSync } from "node:fs";
 import { boxCenter, iou, longerSide, scaleBox } from "../../src/core/geometry.ts";
-import type { Analyzer, Box, Point, Vector } from "../../src/core/index.ts";
+import type { Analyzer, Box, Embedding, Point } from "../../src/core/index.ts";
 import type { Pair } from "../../tools/support/datasets.ts";
 import { resize } from "../../tools/support/degradations.ts";
 import { everyNth } from "../../tools/support/every-nth.ts";
@@ -16,10 +16,10 @@ export interface Subject {
   readonly height: number;
   /** Box of the most prominent face. */
   readonly box: Box;
-  readonly vector: Vector;
+  readonly vector: Embedding;
   /** Boxes of the other faces, also of those that are found only if the photo is enlarged. */
   readonly bystanders: readonly Box[];
-  readonly otherVector: Vector;
+  readonly otherVector: Embedding;
 }
 
 /** Enough for a crowd of 14 x 14 different people. */
@@ -32,7 +32,7 @@ const ENLARGEMENT = 2;
 export async function readSubjects(
   analyzer: Analyzer,
   pairs: readonly Pair[],
-  vectors: ReadonlyMap<string, Vector>,
+  vectors: ReadonlyMap<string, Embedding>,
 ): Promise<Subject[]> {
   const pairOf = new Map<string, Pair>();
   for (const pair of pairs)

@@ -95,7 +95,7 @@ class LocalGallery {
   /** Adds a template to everything but the gallery of the service. */
   add(personId: string, vector: Float32Array): void {
     this.rows.set(vector, DIMENSIONS * this.index.faces);
-    this.index.add({ personId, faceId: "f", vector });
+    this.index.add({ personId, faceId: "f", embedding: vector });
   }
 }
 

@@ -6,14 +6,14 @@ export interface AnalysisReport {
   readonly file: string;
   readonly width: number;
   readonly height: number;
-  /** Identity of the networks and preprocessing that produce the vectors. A service tells it with a vector only. */
+  /** Identity of the networks and preprocessing that produce the embeddings. A service tells it with an embedding only. */
   readonly model?: string | undefined;
   readonly faces: readonly FaceReport[];
 }
 
-/** A face with whole pixels and the vector as an array. */
-interface FaceReport extends Omit<Face, "vector" | "populations"> {
-  readonly vector?: readonly number[];
+/** A face with whole pixels and the embedding as an array. */
+interface FaceReport extends Omit<Face, "embedding" | "populations"> {
+  readonly embedding?: readonly number[];
 }
 
 const COLUMNS = ["#", "rectangle", "score", "age", "gender", "yaw", "pitch", "roll", "light"];
@@ -55,12 +55,12 @@ function formatRow(face: Face, index: number): string[] {
   ];
 }
 
-function createFaceReport({ box, landmarks, vector, populations, ...face }: Face): FaceReport {
+function createFaceReport({ box, landmarks, embedding, populations, ...face }: Face): FaceReport {
   return {
     box: roundBox(box),
     ...face,
     landmarks: landmarks.map(roundPoint),
-    ...(vector && { vector: [...vector] }),
+    ...(embedding && { embedding: [...embedding] }),
   };
 }
 

@@ -8,7 +8,7 @@ import { parseServer, SERVER_OPTIONS, type ServerOptions } from "./server-option
 export interface AnalyzeOptions {
   readonly args: readonly string[];
   readonly format: FormatName;
-  readonly vectors: boolean;
+  readonly embeddings: boolean;
   readonly output: string | undefined;
   /** Whether to keep the results that the output has, and to analyze only the other photos. */
   readonly resume: boolean;
@@ -21,7 +21,7 @@ const OPTIONS = {
   json: { type: "boolean", default: false },
   jsonl: { type: "boolean", default: false },
   csv: { type: "boolean", default: false },
-  vectors: { type: "boolean", default: false },
+  embeddings: { type: "boolean", default: false },
   output: { type: "string" },
   resume: { type: "boolean", default: false },
   draw: { type: "string" },
@@ -31,14 +31,14 @@ const OPTIONS = {
 /** Parses the arguments of `visage analyze`. Throws UsageError. */
 export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
-  const { vectors, output, resume, draw } = values;
+  const { embeddings, output, resume, draw } = values;
   if (positionals.length === 0) throw new UsageError("The argument PHOTO is missing");
   const flags = (["json", "jsonl", "csv"] as const).filter((name) => values[name]);
   if (flags.length > 1)
     throw new UsageError(`Options '--${flags[0]}' and '--${flags[1]}' exclude each other`);
   const format = flags[0] ?? formatFromName(output);
-  if (vectors && format !== "json" && format !== "jsonl")
-    throw new UsageError("Option '--vectors' requires '--json' or '--jsonl'");
+  if (embeddings && format !== "json" && format !== "jsonl")
+    throw new UsageError("Option '--embeddings' requires '--json' or '--jsonl'");
   if (resume && output === undefined) throw new UsageError("Option '--resume' requires '--output'");
   if (resume && !REPORT_FORMATS[format].isResumable)
     throw new UsageError("Option '--resume' requires '--jsonl'");
@@ -51,7 +51,7 @@ export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
   if (server && format !== "jsonl") throw new UsageError("Option '--server' requires '--jsonl'");
   if (server && draw !== undefined)
     throw new UsageError("Options '--server' and '--draw' exclude each other");
-  return { args: positionals, format, vectors, output, resume, draw, server };
+  return { args: positionals, format, embeddings, output, resume, draw, server };
 }
 
 function formatFromName(output = ""): FormatName {

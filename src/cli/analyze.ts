@@ -20,7 +20,7 @@ import { openResultFile, readWrittenResults, throwFileError } from "./result-fil
 import { readCertificates } from "./server-options.ts";
 
 /** Output of `visage analyze --help`. */
-export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--vectors] [--output FILE] [--draw OUT]
+export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--embeddings] [--output FILE] [--draw OUT]
        visage analyze PHOTO... --jsonl --output FILE --resume
        visage analyze PHOTO... --jsonl --server URL [--key KEY] [--ca FILE]
 
@@ -34,7 +34,7 @@ quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in
   --json          print a JSON array with an entry for each photo, including the 68 landmarks
   --jsonl         print such an entry on each line
   --csv           print a row for each face, without landmarks
-  --vectors       with --json or --jsonl: include the vector of 128 numbers of each face
+  --embeddings    with --json or --jsonl: include the embedding of 128 numbers of each face
   --output FILE   write to a file; its name may also choose the format: .json, .jsonl or .csv
   --resume        with --jsonl: keep the lines that FILE has, and analyze only the other photos
   --draw OUT      draw rectangles, landmarks and labels on a copy of each photo: OUT is a file that
@@ -127,13 +127,13 @@ async function openAnalyzer(
   photos: number,
   { options, config, signal, onRetry }: OpenOptions,
 ): Promise<{ readonly analyzer: PhotoAnalyzer; readonly limits: MapLimits }> {
-  const { server, vectors, draw } = options;
+  const { server, embeddings, draw } = options;
   if (server) {
     const { address, key = config.key, caFile } = server;
     const ca = await readCertificates(caFile);
     // Loaded late, because only a service needs the library of gRPC.
     const { createRemoteAnalyzer } = await import("./remote-analyzer.ts");
-    const remote = { address, key, ca, vectors, signal, onRetry };
+    const remote = { address, key, ca, embeddings, signal, onRetry };
     return { analyzer: createRemoteAnalyzer(config, remote), limits: REMOTE_LIMITS };
   }
   // More workers than photos would only take time to start.
@@ -143,7 +143,7 @@ async function openAnalyzer(
     concurrency: draw === undefined ? JOBS_PER_WORKER * workers : workers,
     maxPending: PENDING_PER_WORKER * workers,
   };
-  return { analyzer: await openPhotoAnalyzer(config, { vectors, draw, workers, signal }), limits };
+  return { analyzer: await openPhotoAnalyzer(config, { embeddings, draw, workers, signal }), limits };
 }
 
 interface ReportOptions {

@@ -3,7 +3,7 @@ import {
   type Analyzer,
   confidenceOf,
   distanceOf,
-  type Embedding,
+  type EmbeddedFace,
   MATCH_DISTANCE,
   openAnalyzer,
 } from "../core/index.ts";
@@ -36,7 +36,7 @@ const DECIMALS = 4;
 /** A photo and the face that was compared. */
 interface ComparedPhoto {
   readonly file: string;
-  readonly embedding: Embedding;
+  readonly face: EmbeddedFace;
 }
 
 /** Compares two photos. */
@@ -54,14 +54,14 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   const compared: ComparedPhoto[] = [];
   try {
     for (const [i, file] of files.entries())
-      compared.push({ file, embedding: await naming(file, () => analyzer.embed(photos[i]!)) });
+      compared.push({ file, face: await naming(file, () => analyzer.embed(photos[i]!)) });
   } finally {
     await analyzer.close();
   }
 
   const [one, other] = compared as [ComparedPhoto, ComparedPhoto];
   // The verdict is that of the rounded distance, as the service's.
-  const distance = Number(distanceOf(one.embedding.vector, other.embedding.vector).toFixed(DECIMALS));
+  const distance = Number(distanceOf(one.face.embedding, other.face.embedding).toFixed(DECIMALS));
   const isMatch = distance < MATCH_DISTANCE;
   print(
     context,
@@ -82,9 +82,9 @@ async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 function formatReport(distance: number, isMatch: boolean, photos: readonly ComparedPhoto[]): string {
-  const lines = photos.map(({ file, embedding }) => {
-    const { x1, y1, x2, y2 } = roundBox(embedding.box);
-    const faces = embedding.facesFound === 1 ? "1 face" : `the first of ${embedding.facesFound} faces`;
+  const lines = photos.map(({ file, face }) => {
+    const { x1, y1, x2, y2 } = roundBox(face.box);
+    const faces = face.facesFound === 1 ? "1 face" : `the first of ${face.facesFound} faces`;
     return `  ${replaceControlCharacters(file)}  ${faces} at ${x1},${y1},${x2},${y2}`;
   });
   const verdict = isMatch ? "match" : "not a match";
@@ -102,10 +102,10 @@ function createReport(
     distance,
     confidence: Number(confidenceOf(distance).toFixed(DECIMALS)),
     model: identity,
-    photos: photos.map(({ file, embedding }) => ({
+    photos: photos.map(({ file, face }) => ({
       file,
-      facesFound: embedding.facesFound,
-      box: roundBox(embedding.box),
+      facesFound: face.facesFound,
+      box: roundBox(face.box),
     })),
   };
 }

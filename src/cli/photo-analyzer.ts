@@ -20,7 +20,7 @@ export interface AnalyzedPhoto {
 export interface PhotoAnalyzerOptions {
   /** Number of processes; with one, the networks run in this process. */
   readonly workers: number;
-  readonly vectors: boolean;
+  readonly embeddings: boolean;
   /** A file that ends in .png, or a folder. */
   readonly draw: string | undefined;
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ const MAX_QUEUE_WAIT_MS = 24 * 3_600_000;
 /** Loads the networks. */
 export async function openPhotoAnalyzer(
   config: Config,
-  { workers, vectors, draw, signal }: PhotoAnalyzerOptions,
+  { workers, embeddings, draw, signal }: PhotoAnalyzerOptions,
 ): Promise<PhotoAnalyzer> {
   const options = analyzerOptions(config);
   const analyzer =
@@ -54,7 +54,7 @@ export async function openPhotoAnalyzer(
 
   async function analyzeFile(file: string): Promise<AnalyzedPhoto> {
     const bytes = await readPhoto(file, config);
-    const analysis = await analyzer.analyze(bytes, { vectors, signal });
+    const analysis = await analyzer.analyze(bytes, { embeddings, signal });
     const result = { file, analysis, model: analyzer.identity };
     if (draw === undefined) return { result };
     const drawing = drawingPath(draw, file);

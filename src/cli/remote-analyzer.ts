@@ -12,14 +12,14 @@ import { fileErrorReason, readPhoto } from "./photo-file.ts";
 
 /** Options of the analysis of photos by a running service. */
 export interface RemoteAnalyzerOptions extends Omit<AnalysisStreamOptions, "features"> {
-  readonly vectors: boolean;
+  readonly embeddings: boolean;
 }
 
 const FEATURES = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.QUALITY];
 
 /** Creates an analyzer that sends photos to a running service. It connects when the first photo is analyzed. */
 export function createRemoteAnalyzer(config: Config, options: RemoteAnalyzerOptions): PhotoAnalyzer {
-  const features = options.vectors ? [...FEATURES, Feature.EMBEDDING] : FEATURES;
+  const features = options.embeddings ? [...FEATURES, Feature.EMBEDDING] : FEATURES;
   const stream = new AnalysisStream({ ...options, features });
   return {
     get failure() {
@@ -61,6 +61,6 @@ function faceFromMessage(face: FaceMessage): Face {
       gender: gender.value === Gender.FEMALE ? ("female" as const) : ("male" as const),
       genderConfidence: gender.confidence,
     }),
-    ...(embedding && { vector: Float32Array.from(embedding.values) }),
+    ...(embedding && { embedding: Float32Array.from(embedding.values) }),
   };
 }

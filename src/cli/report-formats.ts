@@ -6,7 +6,7 @@ export type PhotoResult =
   | {
       readonly file: string;
       readonly analysis: Analysis;
-      /** Identity of the vectors, if it is known. */
+      /** Identity of the embeddings, if it is known. */
       readonly model?: string | undefined;
     }
   | { readonly file: string; readonly error: string };

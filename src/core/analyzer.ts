@@ -20,7 +20,7 @@ import type {
   AnalyzeOptions,
   Analyzer,
   CallOptions,
-  Embedding,
+  EmbeddedFace,
   EmbedOptions,
   Face,
   FaceBasics,
@@ -97,20 +97,20 @@ function selectFaces(call: Call<AnalyzeOptions>, wanted: "all" | "first", left?:
   });
 }
 
-async function embedFirstFace(call: Call<EmbedOptions>): Promise<Embedding> {
+async function embedFirstFace(call: Call<EmbedOptions>): Promise<EmbeddedFace> {
   const { width, height, facesFound, faces } = await selectFaces(call, "first");
   const { pose, quality, populations } = call.options;
   const [face] = await alignFaces(call, faces, pose || quality);
   if (!face) throw new FaceError("noFace", "No face was found in the image.");
   const [attributes] = populations ? await attributesOfFaces(call, [face]) : [];
-  const [vector] = await embedFaces(call, [face]);
+  const [embedding] = await embedFaces(call, [face]);
   return {
     ...{ width, height, facesFound },
     ...measureBasics(call.photo, face),
     ...(face.mesh && { pose: measurePose(face.mesh) }),
     ...(attributes && { populations: attributes.populations }),
     ...(face.mesh && quality && { quality: await measureQuality(call.photo, face, face.mesh) }),
-    vector: vector!,
+    embedding: embedding!,
   };
 }
 
@@ -118,7 +118,7 @@ async function measureFaces(call: Call<AnalyzeOptions>, settled: readonly Settle
   const { options, photo } = call;
   const faces = await alignFaces(call, settled, options.landmarks !== false);
   const attributes = options.attributes === false ? [] : await attributesOfFaces(call, faces);
-  const vectors = options.vectors ? await embedFaces(call, faces) : [];
+  const embeddings = options.embeddings ? await embedFaces(call, faces) : [];
   const qualities: Quality[] = [];
   if (options.quality)
     for (const face of faces) if (face.mesh) qualities.push(await measureQuality(photo, face, face.mesh));
@@ -132,14 +132,14 @@ async function measureFaces(call: Call<AnalyzeOptions>, settled: readonly Settle
       ...(qualities[i] && { quality: qualities[i] }),
       landmarks: landmarks.map((point) => fullSizePoint(photo, point)),
       ...attributes[i],
-      ...(vectors[i] && { vector: vectors[i] }),
+      ...(embeddings[i] && { embedding: embeddings[i] }),
     };
   });
 }
 
 /**
  * Fits a mesh to each face. If the call needs the mesh itself, it is refined. The points that align the face are always
- * those of the first fit, so that a vector does not depend on what else is asked for.
+ * those of the first fit, so that an embedding does not depend on what else is asked for.
  */
 function alignFaces(
   { networks, photo, options }: Call,

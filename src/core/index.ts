@@ -25,7 +25,7 @@ export { analyzeInParts, type PartialAnalysis, type PartialAnalyzer } from "./pa
 export { POPULATIONS, type Population } from "./populations.ts";
 export type { Target } from "./steps/choose.ts";
 export { confidenceOf, distanceOf, MATCH_CONFIDENCE, MATCH_DISTANCE } from "./steps/compare.ts";
-export { VECTOR_NORM, VECTOR_SIZE, type Vector } from "./steps/embed.ts";
+export { EMBEDDING_NORM, EMBEDDING_SIZE, type Embedding } from "./steps/embed.ts";
 export type { Pose } from "./steps/pose.ts";
 export {
   type ComponentQuality,

@@ -1,7 +1,7 @@
 import type { Box, Pixels, Point } from "./geometry.ts";
 import type { ImageLimits } from "./image/limits.ts";
 import type { Population } from "./populations.ts";
-import type { Vector } from "./steps/embed.ts";
+import type { Embedding } from "./steps/embed.ts";
 import type { Pose } from "./steps/pose.ts";
 import type { Quality } from "./steps/quality.ts";
 import type { Selection } from "./steps/selection.ts";
@@ -50,8 +50,8 @@ export interface EmbedOptions extends CallOptions {
 
 /** Options of `analyze`. */
 export interface AnalyzeOptions extends CallOptions {
-  /** Also computes each face's vector. */
-  readonly vectors?: boolean | undefined;
+  /** Also computes each face's embedding. */
+  readonly embeddings?: boolean | undefined;
   /** `false` skips the mesh network; the faces then have no landmarks and no pose. */
   readonly landmarks?: boolean | undefined;
   /** Also measures each face's quality. It needs the mesh, so `landmarks` must not be false. */
@@ -104,7 +104,7 @@ export interface FaceBasics {
 export interface Face extends FaceBasics, Partial<Attributes> {
   /** 68 landmarks in the order of docs/api.md; none if the call turned them off. */
   readonly landmarks: readonly Point[];
-  readonly vector?: Vector;
+  readonly embedding?: Embedding;
 }
 
 /** Returns the attributes of a face. Throws if it was analysed without. */
@@ -137,23 +137,23 @@ export interface Analysis {
 }
 
 /** The embedding of one face of an image. */
-export interface Embedding extends FaceBasics {
+export interface EmbeddedFace extends FaceBasics {
   /** Size of the upright image as sent. */
   readonly width: number;
   readonly height: number;
   /** Number of faces in the image; the 256 most prominent are considered. */
   readonly facesFound: number;
-  readonly vector: Vector;
+  readonly embedding: Embedding;
 }
 
 /** Analyses images with the four networks. */
 export interface Analyzer {
-  /** Names the networks and the preprocessing that produce the vectors. */
+  /** Names the networks and the preprocessing that produce the embeddings. */
   readonly identity: string;
   /** Measures every face. An image without faces gives an empty list. */
   analyze(image: Uint8Array, options?: AnalyzeOptions): Promise<Analysis>;
-  /** Computes the vector of the selected or most prominent face. Throws FaceError `noFace` if there is none. */
-  embed(image: Uint8Array, options?: EmbedOptions): Promise<Embedding>;
+  /** Computes the embedding of the selected or most prominent face. Throws FaceError `noFace` if there is none. */
+  embed(image: Uint8Array, options?: EmbedOptions): Promise<EmbeddedFace>;
   /** Releases the networks. The analyzer cannot be used afterwards. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export async function warmUp({ analyze }: Analyzer): Promise<void> {
   const frame = sharp(face).resize({ width: 640, height: 480, fit: "contain" });
   const photo = await frame.toColourspace("srgb").jpeg().toBuffer();
   for (const image of [face, photo]) {
-    const { faces } = await analyze(image, { vectors: true });
+    const { faces } = await analyze(image, { embeddings: true });
     if (faces.length === 0) throw new Error("The networks found no face in the test image.");
   }
 }

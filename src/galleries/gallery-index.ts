@@ -59,8 +59,8 @@ export class GalleryIndex implements GalleryProgress {
   }
 
   /** Adds a template, or replaces that of the same face. */
-  add({ personId, faceId, vector }: Template): void {
-    this.#addAll({ ids: Buffer.from(`${personId}/${faceId}`), vectors: vector });
+  add({ personId, faceId, embedding }: Template): void {
+    this.#addAll({ ids: Buffer.from(`${personId}/${faceId}`), embeddings: embedding });
   }
 
   /** Applies a page of changes, which must start at the progress of the index. Returns whether it is the last one. */
@@ -81,10 +81,10 @@ export class GalleryIndex implements GalleryProgress {
    * Finds the faces that may be the nearest ones of the `maxPeople` nearest people. If their distances are replaced by
    * exact ones, `nearestPeople` finds exactly what it would find among all faces.
    */
-  findCandidates(vector: Float32Array, maxPeople: number, within: number): PersonMatch[] {
+  findCandidates(embedding: Float32Array, maxPeople: number, within: number): PersonMatch[] {
     // If all nearer faces belong to the same few people, this many are needed to reach the next person.
     const list = new CandidateList(Math.max(1, maxPeople * MAX_FACES_PER_PERSON), within, this.maxError);
-    this.#templates.scan(vector, list.bound, (row, distance) => {
+    this.#templates.scan(embedding, list.bound, (row, distance) => {
       list.add({ row, distance });
       return list.bound;
     });
@@ -99,12 +99,12 @@ export class GalleryIndex implements GalleryProgress {
     );
   }
 
-  #addAll({ ids, vectors }: PackedTemplates): void {
+  #addAll({ ids, embeddings }: PackedTemplates): void {
     const bytes = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);
-    for (let start = 0, at = 0; at < vectors.length; at += DIMENSIONS) {
+    for (let start = 0, at = 0; at < embeddings.length; at += DIMENSIONS) {
       const comma = bytes.indexOf(COMMA, start);
       const end = comma < 0 ? bytes.length : comma;
-      this.#templates.setTemplate(this.#ids.rowFor(bytes.subarray(start, end)), vectors, at);
+      this.#templates.setTemplate(this.#ids.rowFor(bytes.subarray(start, end)), embeddings, at);
       start = end + 1;
     }
   }

@@ -24,7 +24,7 @@ export interface SearchRequest {
   readonly galleryId: string;
   /** The faces to identify. */
   readonly probes: readonly Probe[];
-  /** The model that made the vectors. */
+  /** The model that made the embeddings. */
   readonly model: string;
   /** Maximum number of people for each probe. */
   readonly maxResults: number;
@@ -36,7 +36,7 @@ export interface SearchRequest {
 
 /** A face to identify. */
 export interface Probe {
-  readonly vector: Float32Array;
+  readonly embedding: Float32Array;
   /** The populations to which it may belong. */
   readonly populations: readonly Population[];
 }
@@ -160,9 +160,9 @@ export class GallerySearch {
     thresholds: readonly GalleryThreshold[],
     signal: AbortSignal | undefined,
   ): Promise<Scan[]> {
-    const scans = probes.map(({ vector }, i) => () => ({
-      vector,
-      candidates: index.findCandidates(vector, maxResults, thresholds[i]!.distance),
+    const scans = probes.map(({ embedding }, i) => () => ({
+      embedding,
+      candidates: index.findCandidates(embedding, maxResults, thresholds[i]!.distance),
       revision: index.until,
     }));
     return this.#scans.runAll(userId, scans, signal);

@@ -57,7 +57,7 @@ export interface FaceIdentity {
 
 /** A template with the ids of its person and face. */
 export interface Template extends FaceIdentity {
-  readonly vector: Float32Array;
+  readonly embedding: Float32Array;
 }
 
 /** A face to enrol. */
@@ -108,7 +108,7 @@ export interface GalleryChanges extends GalleryProgress {
 export interface PackedTemplates {
   /** For each template, the ids of person and face as `person/face`. Separated by commas. */
   readonly ids: Uint8Array;
-  readonly vectors: Float32Array;
+  readonly embeddings: Float32Array;
 }
 
 /**

@@ -105,10 +105,10 @@ function* upsertFaces(
   faces: readonly NewFace[],
   decodeHex: (expression: string) => string,
 ): TransactionScript<void> {
-  const rows = faces.map(({ personId, faceId, vector }) => ({
+  const rows = faces.map(({ personId, faceId, embedding }) => ({
     personId,
     faceId,
-    template: Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("hex"),
+    template: Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength).toString("hex"),
   }));
   yield {
     sql: `insert into gallery_faces (gallery_key, person_id, id, template, revision, created_at)

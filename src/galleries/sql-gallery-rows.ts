@@ -58,6 +58,6 @@ export function storedFaceFromRow(row: Row): StoredFace {
 function templateFromRow(row: Row): Template {
   const bytes = row.template as Uint8Array;
   // Copied, because the bytes of a driver need not be aligned for floats.
-  const vector = new Float32Array(new Uint8Array(bytes).buffer);
-  return { personId: String(row.person_id), faceId: String(row.id), vector };
+  const embedding = new Float32Array(new Uint8Array(bytes).buffer);
+  return { personId: String(row.person_id), faceId: String(row.id), embedding };
 }

@@ -67,7 +67,7 @@ export async function readChanges(
       version: current,
       until: Number(end),
       removed: removedFrom(removedIds),
-      added: { ids: ids ?? EMPTY, vectors: vectorsFrom(templates ?? EMPTY) },
+      added: { ids: ids ?? EMPTY, embeddings: embeddingsFrom(templates ?? EMPTY) },
     }
   );
 }
@@ -95,6 +95,6 @@ function textFrom(bytes: Uint8Array | undefined): string | undefined {
 }
 
 /** Copies the bytes, because those of a driver need not be aligned for floats. */
-function vectorsFrom(bytes: Uint8Array): Float32Array {
+function embeddingsFrom(bytes: Uint8Array): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }

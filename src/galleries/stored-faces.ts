@@ -3,9 +3,9 @@ import { distanceOf } from "../core/index.ts";
 import type { PersonMatch } from "./gallery-index.ts";
 import type { FaceIdentity, GalleryStore, StoredFace } from "./gallery-store.ts";
 
-/** The candidates for one vector. */
+/** The candidates for one embedding. */
 export interface Scan {
-  readonly vector: Float32Array;
+  readonly embedding: Float32Array;
   readonly candidates: readonly PersonMatch[];
   /** The revision of the index. */
   readonly revision: number;
@@ -41,13 +41,15 @@ export function isOutdated({ candidates, revision }: Scan, stored: StoredFaces):
 
 /** Returns the candidates that still exist, with exact distances and names. */
 export function withStored(
-  { vector, candidates }: Scan,
+  { embedding, candidates }: Scan,
   stored: StoredFaces,
 ): (PersonMatch & { readonly displayName: string })[] {
   return candidates.flatMap(({ personId, faceId }) => {
     const face = stored.get(keyOf({ personId, faceId }));
     if (!face) return [];
-    return [{ personId, faceId, distance: distanceOf(vector, face.vector), displayName: face.displayName }];
+    return [
+      { personId, faceId, distance: distanceOf(embedding, face.embedding), displayName: face.displayName },
+    ];
   });
 }
 

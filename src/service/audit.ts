@@ -1,7 +1,7 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { callerFrom, recordFrom } from "./request-record.ts";
 
-/** A change of something that is stored, for the log. It holds no vector, no key and no result of a search. */
+/** A change of something that is stored, for the log. It holds no embedding, no key and no result of a search. */
 export interface AuditEntry {
   readonly requestId: string | null;
   readonly trace_id: string | undefined;

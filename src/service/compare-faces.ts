@@ -9,20 +9,20 @@ import {
   type Box,
   confidenceOf,
   distanceOf,
+  type Embedding,
   type FalseMatchRates,
   type Population,
   type RatedThreshold,
-  type Vector,
 } from "../core/index.ts";
 import { type FaceCall, optionalBox } from "./face-call.ts";
-import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
+import { embeddingFrom, missingError, requireValid } from "./request-checks.ts";
 import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
 
 /** A face to compare. */
 interface ComparedFace {
   /** Missing if the face was given as an embedding. */
   readonly box?: Box;
-  readonly vector: Vector;
+  readonly embedding: Embedding;
   /** The populations to which the face may belong; missing if they were not estimated. */
   readonly populations?: readonly Population[] | undefined;
 }
@@ -51,10 +51,10 @@ export async function compareFaces(
   if (others.status === "rejected") throw others.reason;
   const thresholdOf = (...faces: ComparedFace[]) =>
     chooseThreshold(rates, maxFalseMatchRate, assumeAdults ? ["adults"] : populationsOf(faces));
-  const { box: sourceBox, vector } = one.value;
+  const { box: sourceBox, embedding } = one.value;
   const compared = others.value.map((other) => ({
     ...other,
-    distance: distanceOf(vector, other.vector),
+    distance: distanceOf(embedding, other.embedding),
     threshold: thresholdOf(one.value, other),
   }));
   const thresholds =
@@ -109,7 +109,7 @@ function storedFace(
   if (source?.case === undefined) throw missingError(field);
   if (source.case !== "embedding") return undefined;
   requireValid(`${field}.box`, face?.box === undefined, "needs an image");
-  return { vector: vectorFrom(`${field}.embedding`, source.value, model) };
+  return { embedding: embeddingFrom(`${field}.embedding`, source.value, model) };
 }
 
 function embedSource(
@@ -127,7 +127,7 @@ async function embedTarget(
   attributes: boolean,
 ): Promise<ComparedFace[]> {
   const image = source.case === "image" ? source.value : undefined;
-  const options = { boxes: optionalBox(box), landmarks: false, attributes, vectors: true };
+  const options = { boxes: optionalBox(box), landmarks: false, attributes, embeddings: true };
   const { faces } = await call.analyze("target", image, options);
-  return faces.map(({ box, vector, populations }) => ({ box, vector: vector!, populations }));
+  return faces.map(({ box, embedding, populations }) => ({ box, embedding: embedding!, populations }));
 }

@@ -113,7 +113,7 @@ async function analyzeImage(
     landmarks: features.has(Feature.LANDMARKS) || features.has(Feature.QUALITY),
     quality: features.has(Feature.QUALITY),
     attributes: features.has(Feature.ATTRIBUTES),
-    vectors: features.has(Feature.EMBEDDING),
+    embeddings: features.has(Feature.EMBEDDING),
     maxFaces: maxFaces || undefined,
   });
   return responseFromAnalysis(analysis, features, model);

@@ -6,7 +6,7 @@ import {
   type AnalyzeOptions,
   type Box,
   distanceOf,
-  type Embedding,
+  type EmbeddedFace,
   type EmbedOptions,
   type FaceBasics,
   type Stage,
@@ -79,11 +79,11 @@ export class FaceCall {
     ]);
     if (one.status === "rejected") throw one.reason;
     if (other.status === "rejected") throw other.reason;
-    return distanceOf(one.value.vector, other.value.vector).toFixed(4);
+    return distanceOf(one.value.embedding, other.value.embedding).toFixed(4);
   }
 
-  /** Computes the vector of the face in an image. */
-  embed(field: string, image: ImageMessage | undefined, options: ImageOptions): Promise<Embedding> {
+  /** Computes the embedding of the face in an image. */
+  embed(field: string, image: ImageMessage | undefined, options: ImageOptions): Promise<EmbeddedFace> {
     return withField(field, async () => {
       const bytes = await this.#load(field, image);
       const embedding = await this.#analyzer.embed(bytes, this.#options(field, options));

@@ -87,7 +87,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
         ...SUCCESS,
         message: "Fetched vector data.",
         data: {
-          vector: [...face.vector],
+          vector: [...face.embedding],
           ...(request.detail && { detail: call.detail(), model: options.analyzer.identity }),
         },
       };

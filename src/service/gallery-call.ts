@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { FaceSource } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import type { Box, Vector } from "../core/index.ts";
+import type { Box, Embedding } from "../core/index.ts";
 import { GalleryError, type GalleryStore } from "../galleries/gallery-store.ts";
 import type { GallerySearcher } from "../galleries/search-process.ts";
 import { type AuditEntry, auditEntryFrom } from "./audit.ts";
@@ -51,7 +51,7 @@ export async function storeFaces<T>({ values, signal }: HandlerContext, work: ()
 /** A face of an image, or one that was given as an embedding. */
 export interface SourceFace {
   readonly box?: Box;
-  readonly vector: Vector;
+  readonly embedding: Embedding;
 }
 
 /** Returns the source of a face. Throws ServiceError `badRequest` if there is none, or a box without an image. */
@@ -63,8 +63,8 @@ export function requireSource(from: FaceSource | undefined): FaceSource {
 }
 
 /** The same photo has the same template, so enrolling it again replaces the face. */
-export function faceIdFrom(vector: Vector): string {
-  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+export function faceIdFrom(embedding: Embedding): string {
+  const bytes = new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
   return createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
 }
 

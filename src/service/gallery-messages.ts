@@ -89,14 +89,14 @@ export function messageFromPerson({
 
 /** Converts a face with its template. */
 export function messageFromExportedFace(
-  { personId, faceId, displayName, vector, createdAt }: ExportedFace,
+  { personId, faceId, displayName, embedding, createdAt }: ExportedFace,
   model: string,
 ): MessageInitShape<typeof ExportGalleryResponseSchema> {
   return {
     personId,
     faceId,
     displayName,
-    embedding: { values: [...vector], model },
+    embedding: { values: [...embedding], model },
     createTime: timestampFromDate(createdAt),
   };
 }

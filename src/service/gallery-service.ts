@@ -23,7 +23,7 @@ import {
 import { identifyFaces } from "./identify-faces.ts";
 import { importFaces } from "./import-faces.ts";
 import { requireUsable } from "./quality.ts";
-import { vectorFrom } from "./request-checks.ts";
+import { embeddingFrom } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { messageFromBox } from "./typed-messages.ts";
 
@@ -93,9 +93,9 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const caller = callerFrom(context.values);
       // Fails early, before the image is analysed.
       await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
-      const { vector, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
-      const faceId = request.faceId || faceIdFrom(vector);
-      const face = { personId, faceId, vector, displayName };
+      const { embedding, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
+      const faceId = request.faceId || faceIdFrom(embedding);
+      const face = { personId, faceId, embedding, displayName };
       const { revision } = await storeFaces(context, () =>
         galleries.enrolFaces(caller.userId, galleryId, model, [face], caller.plan),
       );
@@ -166,7 +166,8 @@ async function faceToEnrol(
   model: string,
 ): Promise<SourceFace> {
   const { source, box } = requireSource(from);
-  if (source.case === "embedding") return { vector: vectorFrom("source.embedding", source.value, model) };
+  if (source.case === "embedding")
+    return { embedding: embeddingFrom("source.embedding", source.value, model) };
   const face = await call.embed("source", source.value, {
     boxes: optionalBox(box),
     quality: !skipQualityCheck,

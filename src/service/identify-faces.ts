@@ -8,7 +8,7 @@ import type { CandidatesReason as GalleryCandidatesReason } from "../galleries/g
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import { type GalleryServiceOptions, orUnavailable, requireSource, type SourceFace } from "./gallery-call.ts";
 import { requireDistance, requireId } from "./gallery-messages.ts";
-import { requireValid, vectorFrom } from "./request-checks.ts";
+import { embeddingFrom, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
 
@@ -42,7 +42,7 @@ export async function identifyFaces(
       {
         userId,
         galleryId,
-        probes: faces.map(({ vector, populations }) => ({ vector, populations })),
+        probes: faces.map(({ embedding, populations }) => ({ embedding, populations })),
         model,
         maxResults: maxResults || 1,
         maxDistance,
@@ -62,13 +62,17 @@ async function facesToIdentify(
 ): Promise<ProbeFace[]> {
   const { source, box } = requireSource(from);
   if (source.case === "embedding") {
-    const vector = vectorFrom("source.embedding", source.value, model);
-    return [{ vector, populations: [assumeAdults ? "adults" : "age10Up"] }];
+    const embedding = embeddingFrom("source.embedding", source.value, model);
+    return [{ embedding, populations: [assumeAdults ? "adults" : "age10Up"] }];
   }
   const attributes = !assumeAdults;
-  const options = { boxes: optionalBox(box), landmarks: false, attributes, vectors: true };
+  const options = { boxes: optionalBox(box), landmarks: false, attributes, embeddings: true };
   const { faces } = await call.analyze("source", source.value, options);
-  return faces.map(({ box, vector, populations = ["adults"] }) => ({ box, vector: vector!, populations }));
+  return faces.map(({ box, embedding, populations = ["adults"] }) => ({
+    box,
+    embedding: embedding!,
+    populations,
+  }));
 }
 
 function responseFromResult(

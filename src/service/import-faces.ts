@@ -5,7 +5,7 @@ import { GalleryError, MAX_ENROLMENT_BATCH, type NewFace } from "../galleries/ga
 import { auditChange, faceIdFrom, type GalleryServiceOptions, storeFaces } from "./gallery-call.ts";
 import { requireId, requireName } from "./gallery-messages.ts";
 import { changeError, LAST_LINE, withMessageNumber } from "./message-number.ts";
-import { missingError, requireValid, vectorFrom } from "./request-checks.ts";
+import { embeddingFrom, missingError, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
 import { ServiceError, serviceErrorFrom } from "./service-error.ts";
 
@@ -78,7 +78,7 @@ function faceToImport(request: ImportFacesRequest, model: string): NewFace {
   if (request.faceId !== "") requireId("face_id", request.faceId);
   requireName(displayName);
   if (!embedding) throw missingError("embedding");
-  const vector = vectorFrom("embedding", embedding, model);
-  const faceId = request.faceId || faceIdFrom(vector);
-  return { personId, faceId, vector, displayName: displayName || undefined };
+  const template = embeddingFrom("embedding", embedding, model);
+  const faceId = request.faceId || faceIdFrom(template);
+  return { personId, faceId, embedding: template, displayName: displayName || undefined };
 }

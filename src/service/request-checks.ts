@@ -1,8 +1,8 @@
-import type { Embedding } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
-import { VECTOR_NORM, VECTOR_SIZE, type Vector } from "../core/index.ts";
+import type { Embedding as EmbeddingMessage } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
+import { EMBEDDING_NORM, EMBEDDING_SIZE, type Embedding } from "../core/index.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** How far the norm of an embedding may be off, for vectors that were stored with few decimals. */
+/** How far the norm of an embedding may be off, for embeddings that were stored with few decimals. */
 const NORM_TOLERANCE = 0.01;
 
 /** Throws ServiceError `badRequest` about a field. `problem` completes the sentence "The field x ...". */
@@ -16,15 +16,19 @@ export function missingError(field: string): ServiceError {
 }
 
 /** Converts an embedding of this model. Throws ServiceError `modelMismatch` for another model, or `badRequest`. */
-export function vectorFrom(field: string, { values, model: madeBy }: Embedding, model: string): Vector {
+export function embeddingFrom(
+  field: string,
+  { values, model: madeBy }: EmbeddingMessage,
+  model: string,
+): Embedding {
   if (madeBy === "") throw missingError(`${field}.model`);
   if (madeBy !== model) {
     const text = `The embedding in ${field} was made by the model ${quote(madeBy)} and this service has ${model}.`;
     throw new ServiceError("modelMismatch", text, { field, metadata: { embedding: madeBy, service: model } });
   }
-  requireValid(`${field}.values`, values.length === VECTOR_SIZE, `must have ${VECTOR_SIZE} numbers`);
-  const isOwn = Math.abs(Math.hypot(...values) - VECTOR_NORM) <= NORM_TOLERANCE;
-  requireValid(`${field}.values`, isOwn, `must have the norm ${VECTOR_NORM} as returned`);
+  requireValid(`${field}.values`, values.length === EMBEDDING_SIZE, `must have ${EMBEDDING_SIZE} numbers`);
+  const isOwn = Math.abs(Math.hypot(...values) - EMBEDDING_NORM) <= NORM_TOLERANCE;
+  requireValid(`${field}.values`, isOwn, `must have the norm ${EMBEDDING_NORM} as returned`);
   return Float32Array.from(values);
 }
 

@@ -94,7 +94,7 @@ function messageFromFace(
   features: ReadonlySet<Feature>,
   model: string,
 ): MessageInitShape<typeof FaceSchema> {
-  const { score, presence, prominence, pose, landmarks, vector } = face;
+  const { score, presence, prominence, pose, landmarks, embedding } = face;
   return {
     box: messageFromBox(face.box),
     ...(score !== undefined && { detectionScore: Math.fround(score) }),
@@ -110,7 +110,7 @@ function messageFromFace(
     ...(features.has(Feature.LANDMARKS) && { landmarks: landmarks.map(messageFromPoint) }),
     ...(features.has(Feature.QUALITY) && { quality: qualityOf(face) }),
     ...(features.has(Feature.ATTRIBUTES) && messagesFromAttributes(attributesOf(face))),
-    ...(vector && { embedding: { values: [...vector], model } }),
+    ...(embedding && { embedding: { values: [...embedding], model } }),
   };
 }
 

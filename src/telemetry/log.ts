@@ -4,7 +4,7 @@ import type { LogLevel } from "./log-level.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** A structured log: one JSON object per line. Fields must not contain images, vectors, user ids or headers. */
+/** A structured log: one JSON object per line. Fields must not contain images, embeddings, user ids or headers. */
 export interface Log {
   info(fields: LogFields): void;
   warn(fields: LogFields): void;

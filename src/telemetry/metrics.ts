@@ -4,7 +4,7 @@ import type { RequestObserver } from "./request-summary.ts";
 
 /** The state that the metrics read when they are collected. A part is undefined until it has started. */
 export interface ServiceState {
-  /** Identity of the networks and preprocessing that produce the vectors. */
+  /** Identity of the networks and preprocessing that produce the embeddings. */
   readonly identity: string | undefined;
   readonly workers:
     | {

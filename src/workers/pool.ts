@@ -5,9 +5,9 @@ import {
   type AnalyzerOptions,
   analyzeInParts,
   checkBoxCount,
+  type EmbeddedFace,
   type Embedding,
   type EmbedOptions,
-  type Vector,
 } from "../core/index.ts";
 import { countCpus } from "./cpu-count.ts";
 import { Queue, type Rejection } from "./queue.ts";
@@ -53,7 +53,7 @@ export interface QueueOptions {
 /** An analyzer with a queue in front of it. */
 export interface QueuedAnalyzer extends Analyzer {
   analyze(image: Uint8Array, options?: AnalyzeOptions & QueueOptions): Promise<Analysis>;
-  embed(image: Uint8Array, options?: EmbedOptions & QueueOptions): Promise<Embedding>;
+  embed(image: Uint8Array, options?: EmbedOptions & QueueOptions): Promise<EmbeddedFace>;
 }
 
 /**
@@ -151,10 +151,10 @@ export async function openPool({
       const analysis = await analyzeInParts(async (targets) =>
         unpackAnalysis(await run({ operation: "analyze", image, targets }, options)),
       );
-      return { ...analysis, faces: analysis.faces.map(copyVector) };
+      return { ...analysis, faces: analysis.faces.map(copyEmbedding) };
     },
     async embed(image, options) {
-      return copyVector(await run({ operation: "embed", image }, options));
+      return copyEmbedding(await run({ operation: "embed", image }, options));
     },
     async close() {
       supervisor.stopRestarting();
@@ -183,7 +183,7 @@ function requirePositiveInteger(name: string, value: number): void {
   throw new RangeError(`${name} must be a whole number of at least 1, not ${value}.`);
 }
 
-/** Copies a vector out of the message in which it came, so that it does not keep the message's memory alive. */
-function copyVector<T extends { readonly vector?: Vector }>(face: T): T {
-  return face.vector ? { ...face, vector: face.vector.slice() } : face;
+/** Copies an embedding out of the message in which it came, so that it does not keep the message's memory alive. */
+function copyEmbedding<T extends { readonly embedding?: Embedding }>(face: T): T {
+  return face.embedding ? { ...face, embedding: face.embedding.slice() } : face;
 }

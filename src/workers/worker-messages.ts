@@ -3,7 +3,7 @@ import {
   type AnalyzeOptions,
   type AnalyzerOptions,
   type Box,
-  type Embedding,
+  type EmbeddedFace,
   type EmbedOptions,
   type Face,
   FaceError,
@@ -17,7 +17,7 @@ import {
 /** The result of each operation: for `analyze`, of one part. */
 export interface Results {
   readonly analyze: PackedAnalysis;
-  readonly embed: Embedding;
+  readonly embed: EmbeddedFace;
 }
 
 /** The operations of an analyzer. */

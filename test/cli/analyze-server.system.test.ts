@@ -97,7 +97,7 @@ function start(args: readonly string[]) {
 
 describe("visage analyze --server", () => {
   test("prints the same lines as without a service, with single precision", async () => {
-    const args = ["analyze", "mixed", "none.jpg", "--jsonl", "--vectors"];
+    const args = ["analyze", "mixed", "none.jpg", "--jsonl", "--embeddings"];
     const remote = await runInProcess([...args, "--server", `${url}/`], ENV);
     const local = await runInProcess(args, { VISAGE_WORKERS: "1" });
     expect(remote).toMatchObject({ code: 1, stderr: local.stderr });
@@ -112,11 +112,11 @@ describe("visage analyze --server", () => {
     expect(toSinglePrecision(remoteLines)).toEqual(toSinglePrecision(localLines));
   });
 
-  test("without --vectors the lines have neither vectors nor the model", async () => {
+  test("without --embeddings the lines have neither embeddings nor the model", async () => {
     const { stdout } = await runInProcess(["analyze", "mixed/three.jpg", "--jsonl", "--server", url], ENV);
     const [line] = parseLines(stdout) as [AnalysisReport];
     expect(Object.keys(line)).toEqual(["file", "width", "height", "faces"]);
-    expect(line.faces.map(({ vector }) => vector)).toEqual([undefined, undefined, undefined]);
+    expect(line.faces.map(({ embedding }) => embedding)).toEqual([undefined, undefined, undefined]);
   });
 
   test("takes the key as an option, and it wins over the environment", async () => {

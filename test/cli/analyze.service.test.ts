@@ -118,14 +118,14 @@ describe("visage analyze", () => {
     });
   });
 
-  describe("with --json, --vectors and --draw", () => {
+  describe("with --json, --embeddings and --draw", () => {
     let outcome: CommandResult;
     let report: AnalysisReport;
     let before: Pixels;
     let after: Pixels;
 
     beforeAll(async () => {
-      outcome = await visage(["analyze", "three.jpg", "--json", "--vectors", "--draw", "three.png"]);
+      outcome = await visage(["analyze", "three.jpg", "--json", "--embeddings", "--draw", "three.png"]);
       [report] = JSON.parse(outcome.stdout);
       before = await readPixels(photograph(1));
       after = await readPixels(await readFile(join(folder, "three.png")));
@@ -160,13 +160,13 @@ describe("visage analyze", () => {
           ageConfidence: number,
           gender: expect.toBeOneOf(["male", "female"]),
           genderConfidence: number,
-          vector: Array(128).fill(number),
+          embedding: Array(128).fill(number),
         }),
       );
-      for (const { box, landmarks, vector } of report.faces) {
+      for (const { box, landmarks, embedding } of report.faces) {
         const places = [...Object.values(box), ...landmarks.flatMap(({ x, y }) => [x, y])];
         expect(places.every(Number.isInteger)).toBe(true);
-        expect(Math.hypot(...vector!)).toBeCloseTo(0.45);
+        expect(Math.hypot(...embedding!)).toBeCloseTo(0.45);
       }
     });
 
@@ -245,7 +245,7 @@ describe("visage analyze", () => {
       { file: "album/turned.jpg", faces: [{}, {}, {}] },
       { file: "none.jpg", error: "no such file or directory" },
     ]);
-    expect(reports[1]!.faces.filter((face) => "vector" in face)).toEqual([]);
+    expect(reports[1]!.faces.filter((face) => "embedding" in face)).toEqual([]);
     const drawn = await readPixels(await readFile("album/drawings/album/turned.jpg.png"));
     expect([drawn.width, drawn.height]).toEqual([480, 320]);
     const { x1, y1, y2 } = reports[1]!.faces[0]!.box;
@@ -318,8 +318,8 @@ describe("visage analyze", () => {
     [["one", "--draw", "one"], "Option '--draw' would overwrite 'one'"],
     [["blank.png", "--output", "blank.png"], "Option '--output' would overwrite 'blank.png'"],
     [["a.jpg", "--draw", "out.jpg"], "Option '--draw' requires a folder or a file name that ends in .png"],
-    [["a.jpg", "--vectors"], "Option '--vectors' requires '--json' or '--jsonl'"],
-    [["a.jpg", "--vectors", "--output", "a.csv"], "Option '--vectors' requires '--json' or '--jsonl'"],
+    [["a.jpg", "--embeddings"], "Option '--embeddings' requires '--json' or '--jsonl'"],
+    [["a.jpg", "--embeddings", "--output", "a.csv"], "Option '--embeddings' requires '--json' or '--jsonl'"],
     [["a.jpg", "--csv", "--jsonl"], "Options '--jsonl' and '--csv' exclude each other"],
   ])("rejects %j", async (args, reason) => {
     await mkdir("one", { recursive: true });

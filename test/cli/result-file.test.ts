@@ -42,8 +42,8 @@ test("the photos of all lines are found, and errors are counted", async () => {
 });
 
 test("lines that are longer than a chunk are read", async () => {
-  const vector = Array.from({ length: 400_000 }, (_, i) => i / 7);
-  const line = (file: string) => `${JSON.stringify({ file, faces: [{ vector }] })}\n`;
+  const embedding = Array.from({ length: 400_000 }, (_, i) => i / 7);
+  const line = (file: string) => `${JSON.stringify({ file, faces: [{ embedding }] })}\n`;
   await write(line("1.jpg") + line("2.jpg") + line("3.jpg"));
   const { files, bytes } = await readWrittenResults(path);
   expect([...files]).toEqual(["1.jpg", "2.jpg", "3.jpg"]);

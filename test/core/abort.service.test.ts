@@ -9,7 +9,7 @@ let analyzer: Analyzer;
 let undisturbed: Analysis;
 beforeAll(async () => {
   analyzer = await openRealAnalyzer();
-  undisturbed = await analyzer.analyze(photograph(3), { vectors: true });
+  undisturbed = await analyzer.analyze(photograph(3), { embeddings: true });
 });
 afterAll(() => analyzer.close());
 
@@ -24,7 +24,7 @@ async function abortAfter(
     stages.push(stage);
     if (stage === last) controller.abort(REASON);
   };
-  const options = { vectors: true, boxes, signal: controller.signal, onStage };
+  const options = { embeddings: true, boxes, signal: controller.signal, onStage };
   const thrown = await analyzer.analyze(photograph(3), options).then(
     () => undefined,
     (error: unknown) => error,
@@ -34,7 +34,10 @@ async function abortAfter(
 
 test("stages are reported in order with their durations", async () => {
   const stages: [Stage, number][] = [];
-  await analyzer.analyze(photograph(3), { vectors: true, onStage: (...reported) => stages.push(reported) });
+  await analyzer.analyze(photograph(3), {
+    embeddings: true,
+    onStage: (...reported) => stages.push(reported),
+  });
   expect(stages.map(([stage]) => stage)).toEqual(["decode", "detect", "mesh", "attributes", "embed"]);
   for (const [, milliseconds] of stages) expect(milliseconds).toBeGreaterThan(0);
 });
@@ -60,7 +63,7 @@ describe("a signal", () => {
       const { thrown, stages } = await abortAfter(last);
       expect(thrown).toBe(REASON);
       expect(stages).toEqual(expected);
-      expect(await analyzer.analyze(photograph(3), { vectors: true })).toStrictEqual(undisturbed);
+      expect(await analyzer.analyze(photograph(3), { embeddings: true })).toStrictEqual(undisturbed);
     },
   );
 
@@ -87,7 +90,7 @@ describe("a signal", () => {
     const controller = new AbortController();
     const [mine, theirs] = await Promise.allSettled([
       analyzer.analyze(photograph(6), { signal: controller.signal, onStage: () => controller.abort(REASON) }),
-      analyzer.analyze(photograph(3), { vectors: true }),
+      analyzer.analyze(photograph(3), { embeddings: true }),
     ]);
     expect(mine).toEqual({ status: "rejected", reason: REASON });
     expect(theirs).toStrictEqual({ status: "fulfilled", value: undisturbed });
@@ -103,7 +106,7 @@ test("a closed analyzer rejects all calls", async () => {
 
 test("closing while a call is in flight settles the call", async () => {
   const closing = await openRealAnalyzer();
-  const call = closing.analyze(photograph(3), { vectors: true });
+  const call = closing.analyze(photograph(3), { embeddings: true });
   const [outcome] = await Promise.allSettled([call, closing.close()]);
   if (outcome.status === "fulfilled") expect(outcome.value).toStrictEqual(undisturbed);
   else expect(outcome.reason).toBeInstanceOf(Error);

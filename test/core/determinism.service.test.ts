@@ -16,17 +16,17 @@ const photographs = () => SAMPLES.map(photograph);
 
 async function analyzeInSequence({ analyze }: Analyzer, images: readonly Uint8Array[]): Promise<Analysis[]> {
   const analyses: Analysis[] = [];
-  for (const image of images) analyses.push(await analyze(image, { vectors: true }));
+  for (const image of images) analyses.push(await analyze(image, { embeddings: true }));
   return analyses;
 }
 
 // The tests below compare whole analyses bit by bit. This one ensures that there is something to compare.
-test("an analysis has faces with boxes, landmarks, vectors and attributes", () => {
+test("an analysis has faces with boxes, landmarks, embeddings and attributes", () => {
   expect(alone.map(({ faces }) => faces.length)).toEqual([3, 3, 3, 4, 5, 4]);
   for (const face of alone.flatMap(({ faces }) => faces)) {
     expect(face.box).toBeDefined();
     expect(face.landmarks).toHaveLength(68);
-    expect(face.vector).toHaveLength(128);
+    expect(face.embedding).toHaveLength(128);
     expect(face.genderConfidence).toBeDefined();
   }
 });
@@ -37,7 +37,9 @@ test("the same image gives the same result after other images", async () => {
 });
 
 test("the same image gives the same result concurrently with other images", async () => {
-  const beside = await Promise.all(photographs().map((bytes) => analyzer.analyze(bytes, { vectors: true })));
+  const beside = await Promise.all(
+    photographs().map((bytes) => analyzer.analyze(bytes, { embeddings: true })),
+  );
   expect(beside).toStrictEqual(alone);
 });
 

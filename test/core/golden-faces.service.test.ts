@@ -15,7 +15,7 @@ import {
 
 /**
  * The largest difference of each quantity. Without its graph optimizations, onnxruntime runs other kernels and adds in
- * another order. That moved vectors by up to 0.0004 and all else by less than the rounding of the record; the limits are
+ * another order. That moved embeddings by up to 0.0004 and all else by less than the rounding of the record; the limits are
  * at least three times that rounding and ten times that distance. Each limit has an example of the mistakes that were
  * tried, and how far it moves the median face, or "up to" how far the most sensitive one.
  */
@@ -35,7 +35,7 @@ const LIMITS: Readonly<Record<Quantity, number>> = {
   ages: 0.003,
   male: 0.003,
   // Euclidean. Noise of 3 % on the weights of one layer: up to 0.008. An alignment off by half a pixel: 0.04.
-  vector: 0.005,
+  embedding: 0.005,
 };
 
 const POINTS: readonly Quantity[] = ["box", "points", "landmarks"];
@@ -49,10 +49,10 @@ beforeAll(async () => {
   await networks.close();
 });
 
-test("the identity is that of the recorded vectors", () => {
+test("the identity is that of the recorded embeddings", () => {
   expect(
     actual.identity,
-    "The networks or the preprocessing of vectors have changed: run `npm run generate:samples`, and name the change " +
+    "The networks or the preprocessing of embeddings have changed: run `npm run generate:samples`, and name the change " +
       "in CHANGELOG.md.",
   ).toBe(expected.identity);
 });
@@ -73,8 +73,8 @@ test.each(Object.keys(LIMITS) as Quantity[])("every face has the recorded %s", (
     }),
   );
   const advice =
-    quantity === "vector"
-      ? " If the identity is the same, stored vectors would silently become invalid: undo the change, or increase " +
+    quantity === "embedding"
+      ? " If the identity is the same, stored embeddings would silently become invalid: undo the change, or increase " +
         "PREPROCESSING in src/core/steps/embed.ts."
       : "";
   expect(moved, `More than ${LIMITS[quantity]} from what was recorded.${advice}`).toEqual([]);
@@ -83,7 +83,7 @@ test.each(Object.keys(LIMITS) as Quantity[])("every face has the recorded %s", (
 function differenceOf(quantity: Quantity, actual: GoldenFace | undefined, expected: GoldenFace): number {
   const [is, was] = [actual?.[quantity] ?? [], expected[quantity]];
   const differences = was.map((value, i) => Math.abs(value - is[i]!));
-  if (quantity === "vector") return Math.hypot(...differences);
+  if (quantity === "embedding") return Math.hypot(...differences);
   const [x1, y1, x2, y2] = expected.box as [number, number, number, number];
   return Math.max(...differences) / (POINTS.includes(quantity) ? longerSide({ x1, y1, x2, y2 }) : 1);
 }

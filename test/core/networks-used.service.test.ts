@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => imageCounts.clear());
 afterAll(() => analyzer.close());
 
-test("a vector needs the detector, one mesh and the embedding network", async () => {
+test("an embedding needs the detector, one mesh and the embedding network", async () => {
   await analyzer.embed(photograph(3));
   expect([...imageCounts.keys()]).toEqual(["detect", "mesh", "embed"]);
   expect(imageCounts.get("mesh")).toBe(1);
@@ -54,7 +54,7 @@ test("attributes do not need the embedding network", async () => {
 });
 
 test.each([20, 100])(
-  "the vector of one face in a crowd of %i costs a bounded number of runs",
+  "the embedding of one face in a crowd of %i costs a bounded number of runs",
   async (size) => {
     const { facesFound } = await analyzer.embed(await createCrowd(size, 64));
     expect(facesFound).toBeGreaterThan(0.9 * size);
@@ -86,7 +86,7 @@ test("a crowd is measured in parts of 16 faces", async () => {
 });
 
 test("an image without a face needs only the detector", async () => {
-  const { faces } = await analyzer.analyze(await blank(), { vectors: true });
+  const { faces } = await analyzer.analyze(await blank(), { embeddings: true });
   expect(faces).toEqual([]);
   expect([...imageCounts.keys()]).toEqual(["detect"]);
 });

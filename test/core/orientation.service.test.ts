@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const { name, sample, box } of ALL_FACES) {
     if (name === PROFILE || name === COVERED) continue;
     const bytes = await encodePng(cropPhotograph(sample, intersectBoxes(growBox(box, 2), visible)));
-    const { faces, width, height } = await analyzer.analyze(bytes, { vectors: true });
+    const { faces, width, height } = await analyzer.analyze(bytes, { embeddings: true });
     portraits.push({ name, bytes, width, height, face: faces[0]! });
   }
 });
@@ -59,7 +59,7 @@ describe.each([90, 180, 270])("portraits rotated by %i degrees", (degrees) => {
   beforeAll(async () => {
     for (const portrait of portraits) {
       const bytes = await encodePng(sharp(portrait.bytes).rotate(degrees));
-      const [face] = (await analyzer.analyze(bytes, { vectors: true })).faces;
+      const [face] = (await analyzer.analyze(bytes, { embeddings: true })).faces;
       if (face) rotated.push({ portrait, face });
     }
   });
@@ -68,8 +68,10 @@ describe.each([90, 180, 270])("portraits rotated by %i degrees", (degrees) => {
     expect(rotated.length).toBeGreaterThanOrEqual(portraits.length - 1);
   });
 
-  test("give the vector of the upright face", () => {
-    const distances = rotated.map(({ portrait, face }) => distanceOf(face.vector!, portrait.face.vector!));
+  test("give the embedding of the upright face", () => {
+    const distances = rotated.map(({ portrait, face }) =>
+      distanceOf(face.embedding!, portrait.face.embedding!),
+    );
     expect(distances.filter((distance) => distance >= MATCH_DISTANCE).length).toBeLessThanOrEqual(1);
     expect(quantile(distances, 0.5)).toBeLessThan(0.2);
     expect(quantile(distances, 0.9)).toBeLessThan(0.4);

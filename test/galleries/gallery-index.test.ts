@@ -20,10 +20,10 @@ function searchBoth(
   k: number,
   within: number,
 ) {
-  const exact = faces.map(({ personId, faceId, vector }) => ({
+  const exact = faces.map(({ personId, faceId, embedding }) => ({
     personId,
     faceId,
-    distance: distanceOf(query, vector),
+    distance: distanceOf(query, embedding),
   }));
   const distances = new Map(exact.map((face) => [`${face.personId}/${face.faceId}`, face.distance]));
   const candidates = index.findCandidates(query, k, within);
@@ -37,30 +37,30 @@ function searchBoth(
 }
 
 /** Vectors whose norms differ by a factor of up to 1,000. */
-const scaled = randomVectors(1_500, 5).map((vector, i) =>
-  vector.map((value) => value * 10 ** ((i % 7) / 2 - 2)),
+const scaled = randomVectors(1_500, 5).map((embedding, i) =>
+  embedding.map((value) => value * 10 ** ((i % 7) / 2 - 2)),
 );
 
 describe.each([
-  ["random vectors", randomVectors(2_000, 1)],
+  ["random embeddings", randomVectors(2_000, 1)],
   ["faces of a few people", clusteredVectors(100, 12, 2)],
   [
-    "vectors that differ by less than the rounding",
-    clusteredVectors(1, 1, 3).flatMap((vector) =>
+    "embeddings that differ by less than the rounding",
+    clusteredVectors(1, 1, 3).flatMap((embedding) =>
       Array.from({ length: 300 }, (_, i) =>
-        vector.map((value, d) => (d === i % 128 ? value + 1e-6 * i : value)),
+        embedding.map((value, d) => (d === i % 128 ? value + 1e-6 * i : value)),
       ),
     ),
   ],
-  ["vectors of different norms", scaled],
-])("the candidates among %s", (_, vectors) => {
-  const faces = vectors.map((vector, i) => ({
+  ["embeddings of different norms", scaled],
+])("the candidates among %s", (_, embeddings) => {
+  const faces = embeddings.map((embedding, i) => ({
     personId: `p${Math.floor(i / 12)}`,
     faceId: `${i % 12}`,
-    vector,
+    embedding,
   }));
   const index = indexOf(faces);
-  const queries = [...randomVectors(4, 4), ...vectors.slice(0, 4), new Float32Array(128)];
+  const queries = [...randomVectors(4, 4), ...embeddings.slice(0, 4), new Float32Array(128)];
 
   test.each([
     [1, 0.5],
@@ -78,20 +78,20 @@ describe.each([
 
   test("are few more than needed", () => {
     const [query] = queries as [Float32Array];
-    if (index.maxError < 1e-3 && vectors.length > 1_000)
+    if (index.maxError < 1e-3 && embeddings.length > 1_000)
       expect(index.findCandidates(query, 10, 1e9).length).toBeLessThan(10 + 12 + 10);
   });
 });
 
 test("templates of the service are within 0.0001 of the exact ones", () => {
-  expect(indexOf([{ personId: "p", faceId: "f", vector: randomVectors(1, 1)[0]! }]).maxError).toBeLessThan(
+  expect(indexOf([{ personId: "p", faceId: "f", embedding: randomVectors(1, 1)[0]! }]).maxError).toBeLessThan(
     1e-4,
   );
 });
 
 test("faces are added, replaced and removed like those of a map", () => {
   const random = createRandom(7);
-  const vectors = randomVectors(64, 8);
+  const embeddings = randomVectors(64, 8);
   const index = new GalleryIndex();
   const expected = new Map<string, Template>();
   const people = (prefix: string) => [...expected.keys()].filter((key) => key.startsWith(prefix));
@@ -100,13 +100,13 @@ test("faces are added, replaced and removed like those of a map", () => {
     const personId = `p${Math.floor(random() * 300)}`.padEnd(1 + Math.floor(random() * 3) * 60, "x");
     const faceId = `${Math.floor(random() * 4)}`;
     const key = `${personId}/${faceId}`;
-    const vector = vectors[step % vectors.length]!;
+    const embedding = embeddings[step % embeddings.length]!;
     const change = { until: step, version: { revision: step, token: "" } };
-    const none = { ids: new Uint8Array(), vectors: new Float32Array() };
+    const none = { ids: new Uint8Array(), embeddings: new Float32Array() };
     // More additions at first, and more removals later.
     if (random() < (step < 10_000 ? 0.6 : 0.3)) {
-      index.apply({ ...change, removed: [], added: { ids: Buffer.from(key), vectors: vector } });
-      expected.set(key, { personId, faceId, vector });
+      index.apply({ ...change, removed: [], added: { ids: Buffer.from(key), embeddings: embedding } });
+      expected.set(key, { personId, faceId, embedding });
     } else if (random() < 0.5) {
       index.apply({ ...change, removed: [{ personId, faceId }], added: none });
       expected.delete(key);
@@ -116,18 +116,18 @@ test("faces are added, replaced and removed like those of a map", () => {
     }
     if (step % 1_000 > 0) continue;
     expect(index.faces).toBe(expected.size);
-    const found = index.findCandidates(vector, 10_000, Number.POSITIVE_INFINITY);
-    const [exact, corrected] = searchBoth([...expected.values()], index, vector, 10_000, 1e9);
+    const found = index.findCandidates(embedding, 10_000, Number.POSITIVE_INFINITY);
+    const [exact, corrected] = searchBoth([...expected.values()], index, embedding, 10_000, 1e9);
     expect(corrected).toEqual(exact);
     expect(new Set(found.map(({ personId: id }) => id)).size).toBe(exact!.length);
   }
 });
 
 test("a face with ids of 36 characters takes less than 400 bytes", () => {
-  const faces = randomVectors(20_000, 9).map((vector) => ({
+  const faces = randomVectors(20_000, 9).map((embedding) => ({
     personId: randomUUID(),
     faceId: randomUUID(),
-    vector,
+    embedding,
   }));
   const bytesPerFace = indexOf(faces).bytes / faces.length;
   expect(bytesPerFace).toBeLessThan(400);

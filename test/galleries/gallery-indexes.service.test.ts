@@ -48,7 +48,7 @@ const createIndexes = (options: Partial<GalleryIndexesOptions> = {}) =>
 /** Updates the index of a gallery and finds its only face. */
 async function findPerson(indexes: GalleryIndexes, i: number): Promise<string | undefined> {
   const { index } = await indexes.update(galleries[i]!.id, galleries[i]!);
-  return index.findCandidates(FACES[i]!.vector, 1, 1e-3)[0]?.personId;
+  return index.findCandidates(FACES[i]!.embedding, 1, 1e-3)[0]?.personId;
 }
 
 const keptIn = (indexes: GalleryIndexes) => galleries.flatMap(({ id }, i) => (indexes.find(id) ? [i] : []));

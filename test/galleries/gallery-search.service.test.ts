@@ -42,10 +42,10 @@ const create = (id: string, maxDistance?: number) =>
   store.createGallery(ANN.id, { id, displayName: "", model: MODEL, maxDistance }, NO_LIMITS);
 const enrol = (id: string, faces: readonly NewFace[]) =>
   store.enrolFaces(ANN.id, id, MODEL, faces, NO_LIMITS);
-const requestFor = (galleryId: string, vector: Float32Array, changes: Partial<SearchRequest> = {}) => ({
+const requestFor = (galleryId: string, embedding: Float32Array, changes: Partial<SearchRequest> = {}) => ({
   userId: ANN.id,
   galleryId,
-  probes: [{ vector, populations: ["adults"] as const }],
+  probes: [{ embedding, populations: ["adults"] as const }],
   model: MODEL,
   maxResults: 10,
   maxDistance: 100,
@@ -68,11 +68,11 @@ describe("a search", () => {
     const probe = randomVector();
     const { faces: found, gallery, isStale } = await createSearch().search(requestFor("g", probe));
     const scanned = faces
-      .map(({ personId, faceId, vector, displayName }) => ({
+      .map(({ personId, faceId, embedding, displayName }) => ({
         personId,
         faceId,
         displayName,
-        distance: distanceOf(probe, vector),
+        distance: distanceOf(probe, embedding),
       }))
       .toSorted((a, b) => a.distance - b.distance);
     const expected = scanned.filter(
@@ -117,27 +117,27 @@ describe("an index", () => {
   test("follows every change that another process makes", async () => {
     await create("g");
     const search = createSearch();
-    const idsFor = async (vector: Float32Array) =>
-      (await search.search(requestFor("g", vector, { maxDistance: 1e-3 }))).faces[0]!.matches.map(
+    const idsFor = async (embedding: Float32Array) =>
+      (await search.search(requestFor("g", embedding, { maxDistance: 1e-3 }))).faces[0]!.matches.map(
         ({ personId, faceId }) => `${personId}/${faceId}`,
       );
     const [one, two, three] = [newFace("a", "1"), newFace("a", "2"), newFace("b", "1")];
-    expect(await idsFor(one.vector)).toEqual([]);
+    expect(await idsFor(one.embedding)).toEqual([]);
     await enrol("g", [one, two, three]);
-    expect(await idsFor(one.vector)).toEqual(["a/1"]);
+    expect(await idsFor(one.embedding)).toEqual(["a/1"]);
     const replaced = newFace("a", "1");
     await enrol("g", [replaced]);
-    expect([await idsFor(one.vector), await idsFor(replaced.vector)]).toEqual([[], ["a/1"]]);
+    expect([await idsFor(one.embedding), await idsFor(replaced.embedding)]).toEqual([[], ["a/1"]]);
     await store.deleteFace(ANN.id, "g", "a", "2");
-    expect(await idsFor(two.vector)).toEqual([]);
+    expect(await idsFor(two.embedding)).toEqual([]);
     await store.deletePerson(ANN.id, "g", "b");
-    expect(await idsFor(three.vector)).toEqual([]);
+    expect(await idsFor(three.embedding)).toEqual([]);
     await enrol("g", [three]);
-    expect(await idsFor(three.vector)).toEqual(["b/1"]);
+    expect(await idsFor(three.embedding)).toEqual(["b/1"]);
     await store.deleteGallery(ANN.id, "g");
-    await expect(idsFor(three.vector)).rejects.toThrow("no gallery g");
+    await expect(idsFor(three.embedding)).rejects.toThrow("no gallery g");
     await create("g");
-    expect(await idsFor(three.vector)).toEqual([]);
+    expect(await idsFor(three.embedding)).toEqual([]);
   });
 
   test("is consistent when searches and changes run at the same time", async () => {
@@ -147,10 +147,10 @@ describe("an index", () => {
     const change = async () => {
       for (const face of faces) {
         await enrol("g", [face]);
-        const found = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
+        const found = await search.search(requestFor("g", face.embedding, { maxDistance: 1e-3 }));
         expect(found.faces[0]!.matches.map(({ personId }) => personId)).toEqual([face.personId]);
         await store.deletePerson(ANN.id, "g", face.personId);
-        const after = await search.search(requestFor("g", face.vector, { maxDistance: 1e-3 }));
+        const after = await search.search(requestFor("g", face.embedding, { maxDistance: 1e-3 }));
         expect(after.faces[0]!.matches).toEqual([]);
       }
     };
@@ -168,13 +168,13 @@ describe("an index", () => {
     }
     const search = createSearch({ maxBytes: MEMORY_OF_TWO });
     for (const id of ["a", "b", "c", "a", "b"]) {
-      const { faces } = await search.search(requestFor(id, face.vector, { maxDistance: 1e-3 }));
+      const { faces } = await search.search(requestFor(id, face.embedding, { maxDistance: 1e-3 }));
       expect(faces).toMatchObject([{ matches: [{ personId: "p" }] }]);
       expect(search.size.bytes).toBeLessThanOrEqual(MEMORY_OF_TWO);
     }
     expect(search.size.galleries).toBe(2);
     const small = createSearch({ maxBytes: 1_000 });
-    await expect(small.search(requestFor("a", face.vector))).rejects.toThrow("2 faces");
+    await expect(small.search(requestFor("a", face.embedding))).rejects.toThrow("2 faces");
   });
 
   test("is searched without the database for the grace period, and says so", async () => {
@@ -187,7 +187,7 @@ describe("an index", () => {
       getGallery: (...ids) => (isAway ? Promise.reject(new Error("away")) : store.getGallery(...ids)),
     };
     const search = createSearch({ store: unreliable, graceMs: 200 });
-    const request = requestFor("g", face.vector);
+    const request = requestFor("g", face.embedding);
     expect(await search.search(request)).toMatchObject({ isStale: false });
     isAway = true;
     expect(await search.search(request)).toMatchObject({
@@ -195,7 +195,7 @@ describe("an index", () => {
       faces: [{ matches: [{ personId: "p", displayName: "" }] }],
     });
     await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"), WAIT);
-    await expect(search.search(requestFor("other", face.vector))).rejects.toThrow("away");
+    await expect(search.search(requestFor("other", face.embedding))).rejects.toThrow("away");
     isAway = false;
     expect(await search.search(request)).toMatchObject({ isStale: false });
   });
@@ -234,7 +234,7 @@ describe("while a gallery is read", () => {
     const { slow, release, releaseAll } = await createSlowStore();
     const outcomes: string[] = [];
     const search = createSearch({ store: slow, onLoad: (outcome) => outcomes.push(outcome) });
-    const request = requestFor("g", last.vector, { maxDistance: 1e-3 });
+    const request = requestFor("g", last.embedding, { maxDistance: 1e-3 });
     const patient = search.search(request);
     const impatient = search.search({ ...request, timeoutMs: 400 });
     await expect(impatient).rejects.toMatchObject({ kind: "galleryLoading", retryAfterMs: undefined });
@@ -253,7 +253,7 @@ describe("while a gallery is read", () => {
     const search = createSearch({ store: slow });
     const [added, replaced, deleted] = [newFace("new"), newFace("a0"), newFace("b")];
     await enrol("g", [deleted]);
-    const searching = search.search(requestFor("g", last.vector));
+    const searching = search.search(requestFor("g", last.embedding));
     await release();
     await enrol("g", [added]);
     await release();
@@ -263,8 +263,8 @@ describe("while a gallery is read", () => {
     await store.deletePerson(ANN.id, "g", "b");
     await releaseAll();
     expect((await searching).gallery.faces).toBe(10_001);
-    const find = async ({ vector }: NewFace) => {
-      const { faces } = await search.search(requestFor("g", vector, { maxDistance: 1e-3 }));
+    const find = async ({ embedding }: NewFace) => {
+      const { faces } = await search.search(requestFor("g", embedding, { maxDistance: 1e-3 }));
       return faces[0]!.matches.map(({ personId }) => personId);
     };
     expect(await Promise.all([added, replaced, deleted, last].map(find))).toEqual([
@@ -278,7 +278,7 @@ describe("while a gallery is read", () => {
   test("its deletion ends the searches", async () => {
     const { slow, release } = await createSlowStore();
     const search = createSearch({ store: slow });
-    const searching = search.search(requestFor("g", last.vector));
+    const searching = search.search(requestFor("g", last.embedding));
     searching.catch(() => {});
     await release();
     await store.deleteGallery(ANN.id, "g");
@@ -305,7 +305,7 @@ describe("a database that fails for a moment", () => {
         ++reads === 2 ? Promise.reject(new Error("away")) : store.readChanges(...since),
     };
     const search = createSearch({ store: unreliable });
-    const request = requestFor("g", last.vector, { maxDistance: 1e-3 });
+    const request = requestFor("g", last.embedding, { maxDistance: 1e-3 });
     const [first, second] = await Promise.allSettled([search.search(request), search.search(request)]);
     expect(first).toMatchObject({ status: "rejected" });
     // Either is right, but not a search that misses people.
@@ -322,7 +322,7 @@ describe("a database that fails for a moment", () => {
     const face = newFace("p", "1", { displayName: "P" });
     await enrol("g", [face]);
     const unreliable: GalleryStore = { ...store, findFaces: () => Promise.reject(new Error("away")) };
-    expect(await createSearch({ store: unreliable }).search(requestFor("g", face.vector))).toMatchObject({
+    expect(await createSearch({ store: unreliable }).search(requestFor("g", face.embedding))).toMatchObject({
       isStale: true,
       faces: [{ matches: [{ personId: "p", displayName: "" }] }],
     });
@@ -351,10 +351,10 @@ describe("the search process", () => {
     const face = newFace("p", "1", { displayName: "P" });
     await enrol("g", [face]);
     const searcher = startProcess();
-    const { faces } = await searcher.search(requestFor("g", face.vector), signal);
+    const { faces } = await searcher.search(requestFor("g", face.embedding), signal);
     const found = { personId: "p", faceId: "1", displayName: "P", distance: 0 };
     expect(faces).toMatchObject([{ matches: [found] }]);
-    await expect(searcher.search(requestFor("h", face.vector), signal)).rejects.toMatchObject({
+    await expect(searcher.search(requestFor("h", face.embedding), signal)).rejects.toMatchObject({
       name: "GalleryError",
       kind: "galleryNotFound",
     });
@@ -400,7 +400,7 @@ describe("the search process", () => {
     const probe = randomVector();
     // Each takes about 0.1 s.
     const long = requestFor("g", probe, {
-      probes: Array(128).fill({ vector: probe, populations: ["adults"] }),
+      probes: Array(128).fill({ embedding: probe, populations: ["adults"] }),
     });
     await searcher.search(long, signal);
     const flood = await Promise.allSettled(Array.from({ length: 200 }, () => searcher.search(long, signal)));

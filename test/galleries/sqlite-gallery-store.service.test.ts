@@ -139,8 +139,8 @@ describe("a deletion leaves no trace of a template in any file", () => {
   /** Counts the templates of which a file of the folder has the first 64 bytes. */
   async function countTraces(dataDir: string): Promise<number> {
     const files = await Promise.all((await readdir(dataDir)).map((name) => readFile(join(dataDir, name))));
-    return faces.filter(({ vector }) => {
-      const start = Buffer.from(vector.buffer, vector.byteOffset, 64);
+    return faces.filter(({ embedding }) => {
+      const start = Buffer.from(embedding.buffer, embedding.byteOffset, 64);
       return files.some((file) => file.includes(start));
     }).length;
   }

@@ -68,7 +68,7 @@ test.each(CLIENTS)(
     await vi.waitFor(() => expect(pool.waiting).toBe(0), WAIT);
     process.kill(worker!, "SIGCONT");
     await vi.waitFor(() => expect([pool.busy, pool.waiting]).toEqual([0, 0]), WAIT);
-    await expect(pool.embed(photo)).resolves.toHaveProperty("vector");
+    await expect(pool.embed(photo)).resolves.toHaveProperty("embedding");
     expect(loggedErrors).toEqual([]);
   },
 );

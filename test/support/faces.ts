@@ -10,7 +10,7 @@ import {
   type Point,
   poseOf,
 } from "../../src/core/index.ts";
-import { VECTOR_NORM } from "../../src/core/steps/embed.ts";
+import { EMBEDDING_NORM } from "../../src/core/steps/embed.ts";
 import { photograph } from "./images.ts";
 
 /** Numbers of the sample photographs. */
@@ -114,13 +114,13 @@ export function meanPointDistance(
 
 /** Expects that every number of a face is finite and within its range, and that its box has an area. */
 export function expectUsable(face: Face): void {
-  const { box, landmarks, vector, light, presence, genderConfidence } = face;
+  const { box, landmarks, embedding, light, presence, genderConfidence } = face;
   const pose = poseOf(face);
   const coordinates = [...Object.values(box), ...landmarks.flatMap(({ x, y }) => [x, y])];
-  const numbers = [...coordinates, ...(vector ?? []), ...Object.values(pose), light, presence];
+  const numbers = [...coordinates, ...(embedding ?? []), ...Object.values(pose), light, presence];
   expect(numbers.filter((value) => !Number.isFinite(value))).toEqual([]);
   expect(landmarks).toHaveLength(68);
-  expect(Math.hypot(...(vector ?? [VECTOR_NORM]))).toBeCloseTo(VECTOR_NORM);
+  expect(Math.hypot(...(embedding ?? [EMBEDDING_NORM]))).toBeCloseTo(EMBEDDING_NORM);
   expect(Math.min(box.x2 - box.x1, box.y2 - box.y1)).toBeGreaterThan(0);
   expect(Math.abs(pose.yawDegrees)).toBeLessThanOrEqual(180);
   expect(presence).toBeGreaterThanOrEqual(0);

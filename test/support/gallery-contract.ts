@@ -28,12 +28,14 @@ export function randomVector(): Float32Array {
 }
 
 export function newFace(personId: string, faceId = "1", changes: Partial<NewFace> = {}): NewFace {
-  return { personId, faceId, vector: randomVector(), ...changes };
+  return { personId, faceId, embedding: randomVector(), ...changes };
 }
 
 /** As many faces as a person can have. */
 function facesOfPerson(personId: string): NewFace[] {
-  return Array.from({ length: MAX_FACES_PER_PERSON }, (_, i) => newFace(personId, `${i}`, { vector: ZERO }));
+  return Array.from({ length: MAX_FACES_PER_PERSON }, (_, i) =>
+    newFace(personId, `${i}`, { embedding: ZERO }),
+  );
 }
 
 /** Expects that a promise rejects with a GalleryError of this kind. */
@@ -164,9 +166,9 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
         const faces = [newFace("ann", "1", { displayName: "Ann" }), newFace("ann", "2"), newFace("bob")];
         expect(await enrol(faces)).toMatchObject({ people: 2, faces: 3, revision: 1 });
         expect(await readAll()).toMatchObject([
-          { personId: "ann", faceId: "1", displayName: "Ann", vector: faces[0]!.vector },
-          { personId: "ann", faceId: "2", displayName: "Ann", vector: faces[1]!.vector },
-          { personId: "bob", faceId: "1", displayName: "", vector: faces[2]!.vector },
+          { personId: "ann", faceId: "1", displayName: "Ann", embedding: faces[0]!.embedding },
+          { personId: "ann", faceId: "2", displayName: "Ann", embedding: faces[1]!.embedding },
+          { personId: "bob", faceId: "1", displayName: "", embedding: faces[2]!.embedding },
         ]);
         expect(await store.getPerson(ANN.id, "g", "ann")).toMatchObject({
           id: "ann",
@@ -182,7 +184,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
         const [first, second] = [newFace("p", "f", { displayName: "P" }), newFace("p", "f")];
         await enrol([first]);
         expect(await enrol([second, second])).toMatchObject({ people: 1, faces: 1 });
-        expect(await readAll()).toMatchObject([{ displayName: "P", vector: second.vector }]);
+        expect(await readAll()).toMatchObject([{ displayName: "P", embedding: second.embedding }]);
       });
 
       test("are read in pages", async () => {
@@ -263,8 +265,8 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       const changesSince = async (progress: GalleryProgress) => {
         const changes = await store.readChanges(await keyOfGallery(), progress);
         if (typeof changes === "string") return changes;
-        const { ids, vectors } = changes.added;
-        return { ...changes, added: Buffer.from(ids).toString().split(",").filter(Boolean), vectors };
+        const { ids, embeddings } = changes.added;
+        return { ...changes, added: Buffer.from(ids).toString().split(",").filter(Boolean), embeddings };
       };
       /** The progress of an index that has everything up to now. */
       const progress = async (): Promise<GalleryProgress> => {
@@ -286,7 +288,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
             { personId: "b", faceId: undefined },
           ],
           added: ["a/1"],
-          vectors: face.vector,
+          embeddings: face.embedding,
           ...last,
         });
         expect(await changesSince(last)).toMatchObject({ removed: [], added: [], ...last });
@@ -295,7 +297,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
 
       test("come in pages that end between two enrolments", async () => {
         for (let i = 0; i < 13; i++)
-          await enrol(Array.from({ length: 450 }, (_, k) => newFace(`p${i}-${k}`, "1", { vector: ZERO })));
+          await enrol(Array.from({ length: 450 }, (_, k) => newFace(`p${i}-${k}`, "1", { embedding: ZERO })));
         const pages: number[] = [];
         let since = NOTHING;
         do {
@@ -356,7 +358,9 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       await store.deleteFace(ANN.id, "g", "a", "1");
       // More than one transaction removes.
       for (let batch = 0; batch < 3; batch++)
-        await enrol(Array.from({ length: 450 }, (_, i) => newFace(`p${batch}-${i}`, "1", { vector: ZERO })));
+        await enrol(
+          Array.from({ length: 450 }, (_, i) => newFace(`p${batch}-${i}`, "1", { embedding: ZERO })),
+        );
       await createGallery("kept", BOB.id);
       const accounts = await openAccountStore(location);
       await accounts.removeUser(ANN.id);

@@ -44,9 +44,9 @@ function errorFrom(promise: Promise<unknown>): Promise<unknown> {
 describe("results do not depend on the number of parts", () => {
   test("for 40 detected faces", async () => {
     const image = await createCrowd(40);
-    const { count, options } = countParts({ vectors: true });
+    const { count, options } = countParts({ embeddings: true });
     const fromPool = await pool.analyze(image, options);
-    expect(fromPool).toStrictEqual(await analyzer.analyze(image, { vectors: true }));
+    expect(fromPool).toStrictEqual(await analyzer.analyze(image, { embeddings: true }));
     expect(fromPool.faces.length).toBeGreaterThan(32);
     expect(fromPool.facesFound).toBe(fromPool.faces.length);
     expect(count.parts).toBe(Math.ceil(fromPool.faces.length / 16));
@@ -63,10 +63,10 @@ describe("results do not depend on the number of parts", () => {
   });
 
   test("for 40 boxes", async () => {
-    const { count, options } = countParts({ boxes: boxes(40), vectors: true });
+    const { count, options } = countParts({ boxes: boxes(40), embeddings: true });
     const fromPool = await pool.analyze(photograph(3), options);
     expect(fromPool).toStrictEqual(
-      await analyzer.analyze(photograph(3), { boxes: boxes(40), vectors: true }),
+      await analyzer.analyze(photograph(3), { boxes: boxes(40), embeddings: true }),
     );
     expect([fromPool.faces.length, fromPool.facesFound, count.parts]).toEqual([40, 40, 3]);
   });
@@ -136,7 +136,7 @@ describe("between parts", () => {
   test("a call can be cancelled at every stage of every part", async () => {
     const expected = await analyzer.embed(image);
     let stages = 0;
-    const request = { boxes: boxes(17), vectors: true };
+    const request = { boxes: boxes(17), embeddings: true };
     await pool.analyze(image, { ...request, onStage: () => stages++ });
     expect(stages).toBe(2 * 6);
     for (let last = 1; last <= stages; last++) {

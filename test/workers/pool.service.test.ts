@@ -63,10 +63,10 @@ describe("a pool gives the same results as an analyzer in this process", () => {
 
   test("is equal to the last bit, also for concurrent calls", async () => {
     const bytes = SAMPLES.slice(0, 4).map(photograph);
-    const theirs = Promise.all(bytes.map((image) => pool.analyze(image, { vectors: true })));
+    const theirs = Promise.all(bytes.map((image) => pool.analyze(image, { embeddings: true })));
     expect(pool.busy).toBe(2);
     expect(pool.waiting).toBe(2);
-    const ours = await Promise.all(bytes.map((image) => analyzer.analyze(image, { vectors: true })));
+    const ours = await Promise.all(bytes.map((image) => analyzer.analyze(image, { embeddings: true })));
     expect(await theirs).toStrictEqual(ours);
     expect(ours.flatMap(({ faces }) => faces)).toHaveLength(13);
   });
@@ -80,14 +80,14 @@ describe("a pool gives the same results as an analyzer in this process", () => {
     const ours = await analyzer.embed(photograph(3), { boxes: [box] });
     const theirs = await pool.embed(photograph(3), { boxes: [box] });
     expect(theirs).toStrictEqual(ours);
-    expect(theirs.vector).toBeInstanceOf(Float32Array);
+    expect(theirs.embedding).toBeInstanceOf(Float32Array);
   });
 
-  test("returns vectors that own their memory", async () => {
-    const { vector } = await pool.embed(photograph(3));
-    expect(vector.buffer.byteLength).toBe(vector.byteLength);
-    const { faces } = await pool.analyze(photograph(3), { vectors: true });
-    for (const face of faces) expect(face.vector?.buffer.byteLength).toBe(512);
+  test("returns embeddings that own their memory", async () => {
+    const { embedding } = await pool.embed(photograph(3));
+    expect(embedding.buffer.byteLength).toBe(embedding.byteLength);
+    const { faces } = await pool.analyze(photograph(3), { embeddings: true });
+    for (const face of faces) expect(face.embedding?.buffer.byteLength).toBe(512);
   });
 
   test("accepts bytes that are a view of a larger buffer", async () => {
@@ -99,7 +99,7 @@ describe("a pool gives the same results as an analyzer in this process", () => {
 
   test("reports the stages before the result", async () => {
     const stages: [Stage, number][] = [];
-    await pool.analyze(photograph(3), { vectors: true, onStage: (...stage) => stages.push(stage) });
+    await pool.analyze(photograph(3), { embeddings: true, onStage: (...stage) => stages.push(stage) });
     expect(stages.map(([stage]) => stage)).toEqual([
       "queue",
       "decode",

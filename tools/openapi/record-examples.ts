@@ -7,7 +7,7 @@ import sharp from "sharp";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { readCalibration, VECTOR_NORM, VECTOR_SIZE } from "../../src/core/index.ts";
+import { EMBEDDING_NORM, EMBEDDING_SIZE, readCalibration } from "../../src/core/index.ts";
 import { createSyntheticFace } from "../../src/core/synthetic-face.ts";
 import { readRoutes, readStreamRoute } from "../../src/rest/routes.ts";
 import { startServiceProcess, USER } from "../support/service-process.ts";
@@ -103,8 +103,8 @@ function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
 /** An embedding, as an export has it. */
 function exampleEmbedding(): JsonObject {
   const values = Array.from(
-    { length: VECTOR_SIZE },
-    (_, i) => (i % 2 ? 1 : -1) * Math.fround(VECTOR_NORM / Math.sqrt(VECTOR_SIZE)),
+    { length: EMBEDDING_SIZE },
+    (_, i) => (i % 2 ? 1 : -1) * Math.fround(EMBEDDING_NORM / Math.sqrt(EMBEDDING_SIZE)),
   );
   return { values, model: readCalibration().model };
 }

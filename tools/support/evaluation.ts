@@ -4,11 +4,11 @@ import {
   type Analyzer,
   type Box,
   distanceOf,
+  type EmbeddedFace,
   type Embedding,
   type EmbedOptions,
   FaceError,
   type Point,
-  type Vector,
 } from "../../src/core/index.ts";
 import type { Pair } from "./datasets.ts";
 import { mapWithProgress } from "./progress.ts";
@@ -22,21 +22,24 @@ export interface MeasuredPair extends Pair {
 export async function embedPhotos(
   analyzer: Analyzer,
   pairs: readonly Pair[],
-): Promise<ReadonlyMap<string, Vector>> {
+): Promise<ReadonlyMap<string, Embedding>> {
   const files = [...new Set(pairs.flatMap(({ first, second }) => [first, second]))];
-  const vectors = await mapWithProgress(
+  const embeddings = await mapWithProgress(
     "verification",
     files,
-    async (file) => (await embedImage(analyzer, readFileSync(file)))?.vector,
+    async (file) => (await embedImage(analyzer, readFileSync(file)))?.embedding,
   );
-  return new Map(files.flatMap((file, i) => (vectors[i] ? [[file, vectors[i]] as const] : [])));
+  return new Map(files.flatMap((file, i) => (embeddings[i] ? [[file, embeddings[i]] as const] : [])));
 }
 
-/** Measures the distance of each pair, given the vectors of its photos. */
-export function measurePairs(pairs: readonly Pair[], vectors: ReadonlyMap<string, Vector>): MeasuredPair[] {
+/** Measures the distance of each pair, given the embeddings of its photos. */
+export function measurePairs(
+  pairs: readonly Pair[],
+  embeddings: ReadonlyMap<string, Embedding>,
+): MeasuredPair[] {
   return pairs.map((pair) => {
-    const first = vectors.get(pair.first);
-    const second = vectors.get(pair.second);
+    const first = embeddings.get(pair.first);
+    const second = embeddings.get(pair.second);
     return { ...pair, ...(first && second && { distance: distanceOf(first, second) }) };
   });
 }
@@ -46,7 +49,7 @@ export async function embedImage(
   analyzer: Analyzer,
   image: Uint8Array,
   options?: EmbedOptions,
-): Promise<Embedding | undefined> {
+): Promise<EmbeddedFace | undefined> {
   try {
     return await analyzer.embed(image, options);
   } catch (error) {

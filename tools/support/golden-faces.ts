@@ -39,7 +39,7 @@ const DECIMALS = {
   /** Probability of a man. */
   male: 4,
   /** The embedding. */
-  vector: 5,
+  embedding: 5,
 };
 
 export type Quantity = keyof typeof DECIMALS;
@@ -68,7 +68,7 @@ async function measureFaces(networks: Networks, bytes: Buffer): Promise<GoldenFa
     return probabilities;
   };
   const analyzer = createAnalyzer({ ...networks, attributes: { run } });
-  const { faces } = await analyzer.analyze(bytes, { vectors: true });
+  const { faces } = await analyzer.analyze(bytes, { embeddings: true });
   const points = await findPoints(networks, bytes);
   return faces.map((face, i) => {
     const { yawDegrees, pitchDegrees, rollDegrees } = poseOf(face);
@@ -81,7 +81,7 @@ async function measureFaces(networks: Networks, bytes: Buffer): Promise<GoldenFa
       light: [face.light],
       ages: [...probabilities.age![i]!],
       male: [...probabilities.male![i]!],
-      vector: [...face.vector!],
+      embedding: [...face.embedding!],
     };
   });
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import {
   type Analyzer,
   distanceOf,
-  type Embedding,
+  type EmbeddedFace,
   FaceError,
   MATCH_DISTANCE,
   type Quality,
@@ -43,7 +43,7 @@ export async function measureQualitySamples(
     const photo = readFileSync(first);
     const face = await embedWithQuality(analyzer, photo);
     const other = await embedWithQuality(analyzer, readFileSync(second));
-    if (!face || !other || distanceOf(face.vector, other.vector) >= MATCH_DISTANCE) return [];
+    if (!face || !other || distanceOf(face.embedding, other.embedding) >= MATCH_DISTANCE) return [];
     const found: QualitySample[] = [];
     for (const [degradation, degrade] of WAYS) {
       const { width, height, box } = face;
@@ -52,7 +52,7 @@ export async function measureQualitySamples(
         found.push({
           degradation,
           quality: degraded.quality!,
-          isMiss: distanceOf(degraded.vector, other.vector) >= MATCH_DISTANCE,
+          isMiss: distanceOf(degraded.embedding, other.embedding) >= MATCH_DISTANCE,
         });
     }
     return found;
@@ -76,7 +76,7 @@ export async function measureUnharmed(
   return qualities.flat();
 }
 
-async function embedWithQuality(analyzer: Analyzer, image: Uint8Array): Promise<Embedding | undefined> {
+async function embedWithQuality(analyzer: Analyzer, image: Uint8Array): Promise<EmbeddedFace | undefined> {
   try {
     return await analyzer.embed(image, { quality: true });
   } catch (error) {

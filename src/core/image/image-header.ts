@@ -13,7 +13,7 @@ export interface ImageHeader {
   readonly decoderBytes: number;
   /**
    * The image reduced to the parts that affect its pixels and its orientation. Other metadata costs time and memory,
-   * and has been an attack vector of image libraries.
+   * and has been an attack embedding of image libraries.
    */
   readonly sanitized: Uint8Array;
 }

@@ -41,12 +41,12 @@ const found = new Map<Sample, readonly Face[]>();
 beforeAll(async () => {
   analyzer = await openRealAnalyzer();
   for (const sample of SAMPLES)
-    found.set(sample, (await analyzer.analyze(photograph(sample), { vectors: true })).faces);
+    found.set(sample, (await analyzer.analyze(photograph(sample), { embeddings: true })).faces);
 });
 afterAll(() => analyzer.close());
 
 async function choose(bytes: Uint8Array, options: AnalyzeOptions): Promise<readonly Face[]> {
-  return (await analyzer.analyze(bytes, { vectors: true, ...options })).faces;
+  return (await analyzer.analyze(bytes, { embeddings: true, ...options })).faces;
 }
 
 async function catchFaceError(bytes: Uint8Array, options: AnalyzeOptions): Promise<FaceError> {
@@ -86,22 +86,26 @@ describe("a face's own box", () => {
     "gives nearly the same face again: $name",
     ({ name }) => {
       const { before, after } = pairs.find((pair) => pair.name === name)!;
-      expect(distanceOf(after.vector!, before.vector!)).toBeLessThan(0.1);
+      expect(distanceOf(after.embedding!, before.embedding!)).toBeLessThan(0.1);
       expect(meanPointDistance(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.02);
     },
   );
 
   test("gives at least the same person for a profile", () => {
     const { before, after } = pairs.find(({ name }) => name === PROFILE)!;
-    expect(distanceOf(after.vector!, before.vector!)).toBeLessThan(MATCH_DISTANCE);
+    expect(distanceOf(after.embedding!, before.embedding!)).toBeLessThan(MATCH_DISTANCE);
     expect(meanPointDistance(after.landmarks, before.landmarks, before.box)).toBeLessThan(0.1);
   });
 
   test("gives the same through embed", async () => {
     const boxes = [FACES[3][0]!];
     const [chosen] = await choose(photograph(3), { boxes });
-    const { vector, box, facesFound } = await analyzer.embed(photograph(3), { boxes });
-    expect({ vector, box, facesFound }).toEqual({ vector: chosen!.vector, box: chosen!.box, facesFound: 1 });
+    const { embedding, box, facesFound } = await analyzer.embed(photograph(3), { boxes });
+    expect({ embedding, box, facesFound }).toEqual({
+      embedding: chosen!.embedding,
+      box: chosen!.box,
+      facesFound: 1,
+    });
   });
 });
 
@@ -110,7 +114,7 @@ test.each([
   ["tight", 0.8],
 ])("a %s box (%f times) chooses the same face", async (_name, factor) => {
   const different = (await chooseAll(factor))
-    .filter(({ before, after }) => !(distanceOf(after.vector!, before.vector!) < 0.25))
+    .filter(({ before, after }) => !(distanceOf(after.embedding!, before.embedding!) < 0.25))
     .map(({ name }) => name);
   expect(different.filter((name) => name !== PROFILE)).toEqual([]);
 });
@@ -205,14 +209,14 @@ describe("without detection and without boxes", () => {
   ])("a photograph of %s is taken as one face with a low presence", async (_name, make) => {
     const { faces, facesFound, width, height } = await analyzer.analyze(await make(), {
       detect: false,
-      vectors: true,
+      embeddings: true,
     });
     expect(facesFound).toBe(1);
     expect(faces).toMatchObject([{ box: boxOf(0, 0, width, height) }]);
     expect(faces[0]!.presence).toBeLessThan(SURE_SCORE);
     expectUsable(faces[0]!);
-    const { vector, presence } = await analyzer.embed(await make(), { detect: false });
-    expect({ vector, presence }).toEqual({ vector: faces[0]!.vector, presence: faces[0]!.presence });
+    const { embedding, presence } = await analyzer.embed(await make(), { detect: false });
+    expect({ embedding, presence }).toEqual({ embedding: faces[0]!.embedding, presence: faces[0]!.presence });
   });
 
   test.each<[string, Box]>([

@@ -54,7 +54,7 @@ test("without detection, any image and any boxes in it give usable faces", { tim
     const bytes = await createImage();
     const { width = 0, height = 0 } = await sharp(bytes).metadata();
     const boxes = Array.from({ length: integer(3) }, () => createBox(width, height));
-    const { faces } = await analyzer.analyze(bytes, { boxes, detect: false, vectors: true });
+    const { faces } = await analyzer.analyze(bytes, { boxes, detect: false, embeddings: true });
     expect(faces).toHaveLength(Math.max(1, boxes.length));
     for (const face of faces) {
       expectUsable(face);

@@ -236,7 +236,7 @@ test.each([
   [2, 2],
 ])("a photograph of %i by %i pixels is analysed", async (width, height) => {
   const bytes = await encodePng(sharp(photograph(6)).resize(width, height, { fit: "fill" }));
-  const analysis = await analyzer.analyze(bytes, { vectors: true });
+  const analysis = await analyzer.analyze(bytes, { embeddings: true });
   expect([analysis.width, analysis.height]).toEqual([width, height]);
   if (Math.min(width, height) < 16) expect(analysis.faces).toEqual([]);
 });

@@ -82,7 +82,7 @@ test("what shows no face is unusable when it is taken as one", async () => {
   );
 });
 
-test("a vector comes with the same quality as an analysis", async () => {
+test("an embedding comes with the same quality as an analysis", async () => {
   const { quality } = await analyzer.embed(portrait, { quality: true });
   expect(quality).toEqual(await qualityOf(portrait));
   expect((await analyzer.embed(portrait, { pose: true })).quality).toBeUndefined();

@@ -3,10 +3,10 @@ import {
   type Analyzer,
   confidenceOf,
   distanceOf,
+  EMBEDDING_NORM,
   type Face,
   MATCH_CONFIDENCE,
   MATCH_DISTANCE,
-  VECTOR_NORM,
 } from "../../src/core/index.ts";
 import { embeddingIdentity } from "../../src/core/steps/embed.ts";
 import { FACES, faceAt, openRealAnalyzer, SAMPLES, type Sample } from "../support/faces.ts";
@@ -17,40 +17,40 @@ const found = new Map<Sample, readonly Face[]>();
 beforeAll(async () => {
   analyzer = await openRealAnalyzer();
   for (const sample of SAMPLES)
-    found.set(sample, (await analyzer.analyze(photograph(sample), { vectors: true })).faces);
+    found.set(sample, (await analyzer.analyze(photograph(sample), { embeddings: true })).faces);
 });
 afterAll(() => analyzer.close());
 
-const vectorsOf = (sample: Sample) => found.get(sample)!.map(({ vector }) => vector!);
+const vectorsOf = (sample: Sample) => found.get(sample)!.map(({ embedding }) => embedding!);
 const all = () => SAMPLES.flatMap(vectorsOf);
-const vectorOf = (sample: Sample, i: number) => faceAt(found.get(sample)!, FACES[sample][i]!).vector!;
+const vectorOf = (sample: Sample, i: number) => faceAt(found.get(sample)!, FACES[sample][i]!).embedding!;
 
 function pairsOf<T>(items: readonly T[]): (readonly [T, T])[] {
   return items.flatMap((one, i) => items.slice(i + 1).map((other) => [one, other] as const));
 }
 
-describe("a vector", () => {
+describe("an embedding", () => {
   test("has 128 numbers and the length 0.45", () => {
-    expect(VECTOR_NORM).toBe(0.45);
-    for (const vector of all()) {
-      expect(vector).toHaveLength(128);
-      expect(Math.abs(Math.hypot(...vector) - 0.45)).toBeLessThan(1e-6);
+    expect(EMBEDDING_NORM).toBe(0.45);
+    for (const embedding of all()) {
+      expect(embedding).toHaveLength(128);
+      expect(Math.abs(Math.hypot(...embedding) - 0.45)).toBeLessThan(1e-6);
     }
   });
 
   test("is computed only on request", async () => {
     const { faces } = await analyzer.analyze(photograph(3));
-    expect(faces.map((face) => "vector" in face)).toEqual([false, false, false]);
+    expect(faces.map((face) => "embedding" in face)).toEqual([false, false, false]);
   });
 
   test("is the same through embed, which takes the first face", async () => {
     for (const sample of SAMPLES) {
-      const { vector, box, facesFound } = await analyzer.embed(photograph(sample));
+      const { embedding, box, facesFound } = await analyzer.embed(photograph(sample));
       const [first] = found.get(sample)!;
       expect(box).toEqual(first!.box);
       expect(facesFound).toBe(FACES[sample].length);
       // Batches of different sizes may sum in a different order.
-      expect(distanceOf(vector, first!.vector!)).toBeLessThan(1e-5);
+      expect(distanceOf(embedding, first!.embedding!)).toBeLessThan(1e-5);
     }
   });
 });
@@ -60,19 +60,19 @@ describe("the distance", () => {
     expect(distanceOf(Float32Array.of(0.25, 0, 1), Float32Array.of(0.25, 3, 5))).toBe(5);
   });
 
-  test("is symmetric, 0 for a vector and itself, and within 0 to 0.9", () => {
+  test("is symmetric, 0 for an embedding and itself, and within 0 to 0.9", () => {
     for (const [one, other] of pairsOf(all())) {
       expect(distanceOf(one, other)).toBe(distanceOf(other, one));
       expect(distanceOf(one, other)).toBeGreaterThan(0);
       expect(distanceOf(one, other)).toBeLessThanOrEqual(0.9);
     }
-    for (const vector of all()) expect(distanceOf(vector, vector)).toBe(0);
+    for (const embedding of all()) expect(distanceOf(embedding, embedding)).toBe(0);
   });
 
-  test("is 0.9 between opposite vectors", () => {
-    for (const vector of all()) {
-      const opposite = vector.map((value) => -value);
-      expect(distanceOf(vector, opposite)).toBeCloseTo(0.9, 6);
+  test("is 0.9 between opposite embeddings", () => {
+    for (const embedding of all()) {
+      const opposite = embedding.map((value) => -value);
+      expect(distanceOf(embedding, opposite)).toBeCloseTo(0.9, 6);
     }
   });
 

@@ -31,9 +31,6 @@ const MAX_RELATIVE_ERROR = (1.01 * Math.sqrt(DIMENSIONS)) / 2 / QUANTIZED_SCALE;
 const DOT_MARGIN = 2 * 2 * 1.1 * MAX_RELATIVE_ERROR;
 const ROUNDING_MARGIN = 1e-5;
 
-/** Words of 32 bits that a caller can store with a template. */
-export const WORDS_PER_TEMPLATE = 3;
-
 /**
  * Stores templates of 128 numbers by row, as integers of 16 bits and a norm: 272 bytes instead of 512. Distances to
  * them are within `maxError` of the exact ones. At most 15 million templates.

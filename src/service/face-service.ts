@@ -3,7 +3,7 @@ import type { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { confidenceOf, MATCH_DISTANCE } from "../core/index.ts";
 import { FaceCall, type FaceCallOptions, optionalBox, scopeFrom } from "./face-call.ts";
 import { messageFromFace } from "./face-messages.ts";
-import { requireSpecQuality } from "./quality.ts";
+import { requireOriginalQuality } from "./quality.ts";
 
 /** What the operations need. */
 export interface FaceServiceOptions extends FaceCallOptions {
@@ -82,7 +82,7 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
         detect: request.faceDet,
         pose: request.quality || request.detail,
       });
-      if (request.quality) requireSpecQuality(face, "img");
+      if (request.quality) requireOriginalQuality(face, "img");
       return {
         ...SUCCESS,
         message: "Fetched vector data.",

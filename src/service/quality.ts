@@ -15,7 +15,7 @@ const MIN_FACE_SIDE = 60;
 const MIN_LIGHT = 70;
 const MAX_YAW_DEGREES = 50;
 
-/** The errors of the quality checks. The spec has the first three. */
+/** The errors of the quality checks. face.v1 has the first three. */
 type QualityErrorKind = "faceTooSmall" | "lowIllumination" | "incorrectPose" | "lowQuality";
 
 /** How an error describes a component that makes a face unusable. */
@@ -49,7 +49,7 @@ function text(name: string, remedy: string, kind: QualityErrorKind = "lowQuality
 }
 
 /** Throws ServiceError if a face fails the check of `quality=1`: too small, too dark or turned too far. */
-export function requireSpecQuality(face: FaceBasics, field: string): void {
+export function requireOriginalQuality(face: FaceBasics, field: string): void {
   const { box, light } = face;
   const kinds: QualityErrorKind[] = [];
   if (sizeFromBox(box).some((side) => side < MIN_FACE_SIDE)) kinds.push("faceTooSmall");

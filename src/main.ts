@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { type Authenticator, createAuthenticator } from "./accounts/authenticator.ts";
+import { createAuthenticator } from "./accounts/authenticator.ts";
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
@@ -11,21 +11,23 @@ import {
   readFalseMatchRates,
 } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
-import type { SqlDatabase } from "./database/sql-database.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
-import { createListenError } from "./http/listen-error.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
-import { readVersion } from "./package-root.ts";
+import {
+  openLog,
+  openMetrics,
+  openTracesIfConfigured,
+  readServiceState,
+  type StartedParts,
+} from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
-import { createLog, type Log } from "./telemetry/log.ts";
-import type { Metrics, ServiceState } from "./telemetry/metrics.ts";
-import type { MetricsServer, openMetricsServer } from "./telemetry/metrics-server.ts";
+import type { Log } from "./telemetry/log.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 import { createRequestLog } from "./telemetry/request-log.ts";
-import { createResource, logFieldsFromResource } from "./telemetry/resource.ts";
 import { countCpus } from "./workers/cpu-count.ts";
 import { openPool, type Pool, type PoolOptions } from "./workers/pool.ts";
 
@@ -43,11 +45,6 @@ export interface RunningService extends RunningServer {
 
 /** Limit of worker output in one log line. */
 const MAX_WORKER_OUTPUT_CHARACTERS = 4096;
-
-/** Opens the log of the service. Every line has the version and the instance. */
-export function openLog(config: Config): Log {
-  return createLog(config.logLevel, undefined, logFieldsFromResource(createResource(config, readVersion())));
-}
 
 /** Starts the service. It is ready when the promise resolves. On an error, everything opened so far is closed. */
 export async function startService(
@@ -217,56 +214,6 @@ function readRatesOf({ identity }: Pool): FalseMatchRates {
   return rates;
 }
 
-/** The parts of the service that have started. */
-interface StartedParts {
-  pool?: Pool;
-  database?: SqlDatabase;
-  authenticator?: Authenticator;
-  searcher?: SearchProcess;
-  server?: RunningServer;
-}
-
-function readServiceState(
-  { pool, database, authenticator, searcher, server }: StartedParts,
-  log: Log,
-): ServiceState {
-  return {
-    identity: pool?.identity,
-    workers: pool,
-    server: server?.status(),
-    accountsAvailable: authenticator?.accountsAvailable,
-    erasureDelayed: database?.isErasureDelayed,
-    galleries: searcher?.state,
-    droppedLogLines: log.droppedLines,
-  };
-}
-
-/** Opens the metrics server unless it is disabled. A default port in use is a warning, a configured one an error. */
-async function openMetrics(
-  { metricsHost: host, metricsPort }: Config,
-  metrics: Metrics,
-  open: typeof openMetricsServer,
-  log: Log,
-): Promise<MetricsServer | undefined> {
-  if (!metricsPort) return undefined;
-  const { port, isDefault } = metricsPort;
-  const onError = (error: unknown) => log.error({ event: "metrics collection failed", cause: String(error) });
-  const onRecovery = () => log.info({ event: "metrics collection recovered" });
-  try {
-    return await open({ metrics, host, port, onError, onRecovery });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (!isDefault || code !== "EADDRINUSE")
-      throw createListenError(
-        "The metrics server",
-        { host, port, settings: "VISAGE_METRICS_HOST and VISAGE_METRICS_PORT" },
-        error,
-      );
-    log.warn({ event: "metrics disabled", cause: message });
-    return undefined;
-  }
-}
-
 /** Loads the large modules of the server while the workers start. */
 async function loadServerModules() {
   const { createImageFetcher } = await import("./fetch/image-fetcher.ts");
@@ -275,23 +222,6 @@ async function loadServerModules() {
   const { startServer } = await import("./http/server.ts");
   const { createServices } = await import("./services.ts");
   return { createImageFetcher, createMetrics, createServices, openMetricsServer, startServer };
-}
-
-/** Opens the trace exporter if it is configured. Its large modules are loaded only then. */
-async function openTracesIfConfigured(config: Config, log: Log) {
-  const onFault = (cause: string) => log.warn({ event: "setting ignored", cause });
-  const resource = createResource(config, readVersion(), onFault);
-  if (config.tracesEndpoint === undefined) return undefined;
-  const { openTraces } = await import("./telemetry/traces.ts");
-  return openTraces({
-    endpoint: config.tracesEndpoint,
-    resource,
-    sampler: config.tracesSampler,
-    argument: config.tracesSamplerArgument,
-    onFault,
-    onUnreachable: (error) => log.error({ event: "trace collector unavailable", cause: String(error) }),
-    onReachable: () => log.info({ event: "trace collector available" }),
-  });
 }
 
 /** Reloads the certificates from disk. On an error, logs it and keeps the current ones. */

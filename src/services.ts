@@ -89,7 +89,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
   function serve<Service extends DescService>(
     service: Service,
     implementation: ServiceImpl<Service>,
-    part: Partial<Pick<ServedService, "api" | "access" | "rest">> & {
+    part: Partial<Pick<ServedService, "api" | "access">> & {
       readonly lines?: (transport: Transport) => readonly JsonLines[];
     } = {},
   ): ServedService {

@@ -46,6 +46,8 @@ const READ_METHODS = ["GET", "HEAD"];
 
 /** A route that anyone may call. */
 const OPEN = { operation: NO_OPERATION, access: "open", isStream: false } as const;
+/** A resource that anyone may read. */
+const READABLE = { ...OPEN, methods: READ_METHODS, isRpc: false } as const;
 
 /** Creates the routes of all paths: probes, pages, open RPCs, and the services as RPCs, over REST and as lines. */
 export function createRoutes(options: RoutesOptions): readonly ServedRoute[] {
@@ -101,19 +103,15 @@ export function createRoutes(options: RoutesOptions): readonly ServedRoute[] {
 
   const probes = PROBE_PATHS.map(
     (path): ServedRoute => ({
-      ...OPEN,
+      ...READABLE,
       path,
-      methods: READ_METHODS,
-      isRpc: false,
       serve: (context) => serveProbe(context, path),
     }),
   );
   const pageRoutes = (pages?.paths ?? []).map(
     (path): ServedRoute => ({
-      ...OPEN,
+      ...READABLE,
       path,
-      methods: READ_METHODS,
-      isRpc: false,
       serve: (context) => sendResponse(context, pages!.respond(path, context.request.headers)),
     }),
   );

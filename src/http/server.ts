@@ -152,9 +152,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
 
   const rejectedConnections = { total: 0, address: 0, resets: 0 };
-  const onRequest = createListener(authenticator, options.observers);
-  const port = openPort(options, { onRequest, rejectHead: lifecycle.rejectHead }, (reason) => {
-    rejectedConnections[reason]++;
+  const port = openPort(options, {
+    onRequest: createListener(authenticator, options.observers),
+    rejectHead: (fault, url) => {
+      log.info({ event: "request rejected", fault });
+      return lifecycle.rejectHead(fault, url);
+    },
+    onReject: (reason) => {
+      rejectedConnections[reason]++;
+    },
   });
   await new Promise<void>((resolve, reject) => {
     const listenAddress = { ...config, settings: "VISAGE_HOST and VISAGE_PORT" };
@@ -194,21 +200,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
+/** What a port does with requests, and with connections and heads that it rejects. */
+interface PortHandlers {
+  readonly onRequest: RequestListener;
+  readonly rejectHead: Lifecycle["rejectHead"];
+  readonly onReject: (reason: ConnectionRejection) => void;
+}
+
 function openPort(
   { config, credentials, log }: ServerOptions,
-  {
-    onRequest,
-    rejectHead,
-  }: { readonly onRequest: RequestListener; readonly rejectHead: Lifecycle["rejectHead"] },
-  onReject: (reason: ConnectionRejection) => void,
+  { onRequest, rejectHead, onReject }: PortHandlers,
 ): Port {
   const limits = { total: config.maxConnections, perAddress: config.maxConnectionsPerAddress };
   const options = {
     onRequest,
-    rejectHead: (...[fault, url]: Parameters<typeof rejectHead>) => {
-      log.info({ event: "request rejected", fault });
-      return rejectHead(fault, url);
-    },
+    rejectHead,
     onSessionError: (error: Error) => log.info({ event: "connection lost", cause: error.message }),
     connections: new Connections(limits, config.trustedProxies, onReject),
     limits: { ...LIMITS, maxConnectionAgeMs: config.maxConnectionAgeMs },

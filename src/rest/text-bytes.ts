@@ -95,7 +95,7 @@ function unescapeStep(
   position.written = written;
 }
 
-/** Reads a hexadecimal number of so many digits; NaN if one of them is not a digit. */
+/** Parses hexadecimal digits. Returns NaN if a byte is not a hexadecimal digit. */
 function hexAt(bytes: Buffer, start: number, digits: number): number {
   let value = 0;
   for (let i = start; i < start + digits; i++) value = 16 * value + (HEX_VALUES[bytes[i]!] ?? Number.NaN);

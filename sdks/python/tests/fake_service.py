@@ -40,7 +40,7 @@ def failure(
     info = error_details_pb2.ErrorInfo(
         reason=reason,
         domain="visage.dev",
-        metadata={"code": "9999", "retryable": str(retryable).lower(), "stage": "find", "image": "img"},
+        metadata={"code": "9999", "retryable": str(retryable).lower(), "stage": "find", "field": "img"},
     )
     retry = error_details_pb2.RetryInfo()
     retry.retry_delay.FromTimedelta(timedelta(seconds=retry_after))
@@ -65,12 +65,15 @@ class FakeService(face_pb2_grpc.FaceServiceServicer):
         self.requests: list[face_pb2.GetFaceVecRequest] = []
         self.metadata: list[dict[str, object]] = []
         self.times_remaining: list[float] = []
+        self.ended = threading.Event()
+        """Set when a call has ended, be it that the client has cancelled it."""
         self._lock = threading.Lock()
 
     def GetFaceVec(
         self, request: face_pb2.GetFaceVecRequest, context: grpc.ServicerContext
     ) -> face_pb2.GetFaceVecResponse:
         remaining = context.time_remaining()
+        context.add_callback(self.ended.set)
         self.on_call()
         with self._lock:
             self.times_remaining.append(remaining)

@@ -52,13 +52,13 @@ class ClientTest(unittest.TestCase):
 
     def test_returns_a_template_with_its_model(self) -> None:
         template = self.client().get_face_vec(b"photo")
-        self.assertEqual((len(template.vector), template.model), (128, "test-model"))
+        self.assertEqual((len(template.embedding), template.model), (128, "test-model"))
         self.assertEqual(self.service.metadata[0]["authorization"], f"Bearer {KEY}")
 
     def test_maps_the_details_of_an_error(self) -> None:
         error = self.fails(NO_FACE)
         self.assertEqual(
-            (error.reason, error.code, error.image, error.stage, error.retryable, error.retry_after),
+            (error.reason, error.code, error.field, error.stage, error.retryable, error.retry_after),
             ("NO_FACE", "9999", "img", "find", False, 0),
         )
         self.assertEqual(str(error), "NO_FACE (img): Sorry.")
@@ -68,7 +68,7 @@ class ClientTest(unittest.TestCase):
     def test_an_error_survives_pickling(self) -> None:
         error = self.fails(NO_FACE)
         copy = pickle.loads(pickle.dumps(error))
-        self.assertEqual((str(copy), copy.code, copy.image), (str(error), "9999", "img"))
+        self.assertEqual((str(copy), copy.code, copy.field), (str(error), "9999", "img"))
 
     def test_an_error_with_unreadable_details_keeps_its_status(self) -> None:
         error = self.fails(Failure(grpc.StatusCode.NOT_FOUND, (("grpc-status-details-bin", b"\xff\xff"),)))
@@ -123,7 +123,7 @@ class ClientTest(unittest.TestCase):
         with serve(FakeService()) as port:
             pass
         with VisageClient(f"http://127.0.0.1:{port}", KEY) as client:
-            with mock.patch.object(client._calls, "retries", 0), self.assertRaises(VisageError):
+            with mock.patch.object(client._calls, "_retries", 0), self.assertRaises(VisageError):
                 client.get_face_vec(b"photo")
             # All retries come before gRPC would connect again by default.
             with serve(FakeService(), port):
@@ -134,6 +134,13 @@ class ClientTest(unittest.TestCase):
         self.addCleanup(release.set)
         self.service.on_call = lambda: self.assertTrue(release.wait(WAIT_SECONDS))
         self.assertEqual(self.fails(timeout=0.05).reason, "DEADLINE_PASSED")
+
+    def test_a_call_may_have_a_timeout_of_its_own(self) -> None:
+        client = self.client(timeout=0.001)
+        client.get_face_vec(b"photo", timeout=60)
+        self.assertGreater(self.service.times_remaining[0], 30)
+        with self.assertRaises(ValueError):
+            client.get_face_vec(b"photo", timeout=0)
 
     def test_limits_the_calls_in_flight(self) -> None:
         counter = Counter()
@@ -155,7 +162,7 @@ class ClientTest(unittest.TestCase):
         client = self.client(max_in_flight=32)
         with ThreadPoolExecutor(100) as pool:
             self.assertEqual(len(list(pool.map(client.get_face_vec, [b"photo"] * 100))), 100)
-        self.assertEqual((client._limit._in_flight, client._limit._pauses), (0, 0))
+        self.assertEqual((client._calls.limit._in_flight, client._calls.limit._pauses), (0, 0))
 
     def test_a_waiting_call_neither_reads_its_image_nor_uses_its_time(self) -> None:
         client = self.client(max_in_flight=1, timeout=60)
@@ -173,7 +180,7 @@ class ClientTest(unittest.TestCase):
             first = pool.submit(client.get_face_vec, b"photo")
             self.assertTrue(started.wait(WAIT_SECONDS))
             second = pool.submit(client.get_face_vec, image)
-            self.wait_for(lambda: len(client._limit._waiters) == 1)
+            self.wait_for(lambda: len(client._calls.limit._waiters) == 1)
             image.read.assert_not_called()
             clock.return_value = 1000.0
             release.set()
@@ -206,7 +213,7 @@ class ClientTest(unittest.TestCase):
         client = self.client(timeout=1000)
         with ThreadPoolExecutor(1) as pool:
             call = pool.submit(client.get_face_vec, b"photo")
-            self.wait_for(lambda: client._limit._pauses == 1)
+            self.wait_for(lambda: client._calls.limit._pauses == 1)
             client.close()
             self.assertEqual(getattr(call.exception(WAIT_SECONDS), "reason", None), "CANCELLED")
 
@@ -219,8 +226,10 @@ class ClientTest(unittest.TestCase):
                 for image in (b"photo", bytearray(b"photo"), memoryview(b"photo"), path, file, io.BytesIO(b"photo")):
                     client.get_face_vec(image)
             client.get_face_vec(Url("https://example.org/photo.jpg"))
-            with self.assertRaises(FileNotFoundError):
+            with self.assertRaises(VisageError) as raised:
                 client.get_face_vec(Path(folder, "missing.jpg"))
+        self.assertEqual((raised.exception.reason, raised.exception.retryable), ("UNREADABLE_IMAGE", False))
+        self.assertIsInstance(raised.exception.__cause__, FileNotFoundError)
         self.assertEqual([request.img.content for request in self.service.requests[:-1]], [b"photo"] * 6)
         self.assertEqual(self.service.requests[-1].img.url, "https://example.org/photo.jpg")
 
@@ -234,7 +243,7 @@ class ClientTest(unittest.TestCase):
     def test_sends_only_the_options_that_are_given(self) -> None:
         client = self.client()
         client.get_face_vec(b"photo")
-        client.get_face_vec(b"photo", box=(1, 2, 3, 4), quality=True, detect=False)  # type: ignore[arg-type]
+        client.get_face_vec(b"photo", box=(1, 2, 3, 4), quality=True, detect=False)
         plain, full = self.service.requests
         self.assertEqual((plain.HasField("bboxes"), plain.HasField("face_det"), plain.quality), (False, False, False))
         self.assertEqual((full.bboxes.x2, full.HasField("face_det"), full.face_det, full.quality), (3, True, False, True))

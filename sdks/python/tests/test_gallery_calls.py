@@ -14,8 +14,10 @@ import grpc
 from fake_service import Failure, failure
 
 from visage import GalleryFace, Template, VisageClient, VisageError
+from visage._thread_runtime import ThreadReader
 from visage.v1 import gallery_pb2 as messages
 from visage.v1 import gallery_pb2_grpc
+from visage.v1.face_analysis_pb2 import Embedding
 
 DRAINING = failure(grpc.StatusCode.UNAVAILABLE, "DRAINING", retryable=True)
 OVERLOADED = failure(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retryable=True)
@@ -24,6 +26,7 @@ NOT_FOUND = failure(grpc.StatusCode.NOT_FOUND, "GALLERY_NOT_FOUND")
 # Such as a connection that was lost after the request.
 NO_RESPONSE = Failure(grpc.StatusCode.UNAVAILABLE)
 WAIT_SECONDS = 30
+EMBEDDING = Embedding(values=[0.5], model="model")
 
 
 # For type checkers all methods are abstract, and the service needs but a few.
@@ -74,7 +77,7 @@ class FailingService(_Servicer):  # type: ignore[misc]
                 self.fail(context)
             if number == self.faces or not context.is_active():
                 break
-            yield messages.ExportGalleryResponse(person_id=str(number))
+            yield messages.ExportGalleryResponse(person_id=str(number), embedding=EMBEDDING)
         self.release.wait(WAIT_SECONDS)
 
     def ImportFaces(
@@ -185,7 +188,9 @@ class GalleryCallsTest(unittest.TestCase):
             next(export)
         with ThreadPoolExecutor(1) as pool:
             wait = pool.submit(next, export)
-            while not export._watchdog._is_waiting:
+            reader = export._reader
+            assert isinstance(reader, ThreadReader)
+            while not reader._watchdog._is_waiting:
                 time.sleep(0.001)
             export.close()
             self.assertEqual(getattr(wait.exception(WAIT_SECONDS / 2), "reason", None), "CANCELLED")

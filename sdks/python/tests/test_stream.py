@@ -28,12 +28,15 @@ class BreakingService(face_analysis_pb2_grpc.FaceAnalysisServiceServicer):
         self.failure = failure
         self.streams = 0
         self.on_failure: Callable[[], object] = lambda: None
+        self.started, self.ended = threading.Event(), threading.Event()
 
     def AnalyzeImages(
         self, request_iterator: Iterator[typed.AnalyzeImagesRequest], context: grpc.ServicerContext
     ) -> Iterator[typed.AnalyzeImagesResponse]:
         self.streams += 1
+        context.add_callback(self.ended.set)
         for number, request in enumerate(request_iterator, 1):
+            self.started.set()
             if number <= self.answers:
                 yield typed.AnalyzeImagesResponse(key=request.key, response=typed.AnalyzeImageResponse())
             if number == self.reads:

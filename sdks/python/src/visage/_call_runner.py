@@ -2,72 +2,94 @@
 
 from __future__ import annotations
 
-from typing import Callable, Protocol, TypeVar
+from typing import Any, Callable, Optional, TypeVar, Union
 
 import grpc
 
 from visage._limit import InFlightLimit, Slot
 from visage._retry import Attempts, cancelled, is_rejection
-from visage.error import error_from_rpc
-
-Metadata = tuple[tuple[str, str], ...]
+from visage._runtime import Metadata, Runtime, Trailer
+from visage.error import VisageError, error_from_rpc
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
-_SentRequest = TypeVar("_SentRequest", contravariant=True)
-_Received = TypeVar("_Received", covariant=True)
-
-
-class Send(Protocol[_SentRequest, _Received]):
-    """Makes one attempt of a call, such as `with_call` of a method of a stub."""
-
-    def __call__(
-        self, request: _SentRequest, /, *, timeout: float, metadata: Metadata
-    ) -> tuple[_Received, grpc.Call]: ...
 
 
 class CallRunner:
     """Runs the calls of a client."""
 
-    def __init__(self, timeout: float, retries: int, metadata: Metadata, limit: InFlightLimit) -> None:
-        self.timeout = timeout
-        self.retries = retries
+    def __init__(
+        self, runtime: Runtime, timeout: float, retries: int, metadata: Metadata, max_in_flight: int
+    ) -> None:
+        if timeout <= 0 or retries < 0 or max_in_flight < 1:
+            raise ValueError("timeout and max_in_flight must be positive, and retries must not be negative.")
+        self.runtime = runtime
         self.metadata = metadata
-        self.limit = limit
+        self.max_in_flight = max_in_flight
+        self.limit = InFlightLimit(max_in_flight, runtime)
+        self._timeout = timeout
+        self._retries = retries
 
-    def run(
+    def timeout_of(self, timeout: Optional[float]) -> float:
+        """Returns the timeout of a call, which is that of the client if the call has none."""
+        if timeout is not None and timeout <= 0:
+            raise ValueError("timeout must be positive.")
+        return timeout or self._timeout
+
+    def attempts(self, timeout: Optional[float], *, is_idempotent: bool = True) -> Attempts:
+        return Attempts(self.timeout_of(timeout), self._retries, is_idempotent=is_idempotent)
+
+    async def run(
         self,
-        send: Send[_Request, _Response],
-        create_request: Callable[[], _Request],
+        method: grpc.UnaryUnaryMultiCallable[_Request, _Response],
+        request: Union[_Request, Callable[[], _Request]],
+        timeout: Optional[float],
         *,
         is_idempotent: bool = True,
     ) -> _Response:
-        """Waits for a slot, creates the request and sends it, with retries within the deadline. A call that is not
-        idempotent is only repeated if the service has rejected it without any work."""
-        return self.run_with_call(send, create_request, is_idempotent=is_idempotent)[0]
+        """Waits for a slot, creates the request if it is a function, and sends it, with retries within the deadline. A
+        call that is not idempotent is only repeated if the service has rejected it without any work."""
+        attempts = self.attempts(timeout, is_idempotent=is_idempotent)
+        response, _ = await self.run_attempts(method, request, attempts)
+        return response
 
-    def run_with_call(
+    async def delete(
         self,
-        send: Send[_Request, _Response],
-        create_request: Callable[[], _Request],
-        *,
-        is_idempotent: bool = True,
-    ) -> tuple[_Response, grpc.Call]:
-        """Like `run`, and returns the call, which has the metadata of the response, too."""
+        method: grpc.UnaryUnaryMultiCallable[_Request, _Response],
+        request: _Request,
+        timeout: Optional[float],
+    ) -> Optional[_Response]:
+        """Runs a deletion. A repeated one succeeds: if the first response was lost, there is nothing left to delete."""
+        attempts = self.attempts(timeout)
+        try:
+            response, _ = await self.run_attempts(method, request, attempts)
+            return response
+        except VisageError as error:
+            if attempts.may_be_done and error.reason.endswith("_NOT_FOUND"):
+                return None
+            raise
+
+    async def run_attempts(
+        self,
+        method: grpc.UnaryUnaryMultiCallable[_Request, _Response],
+        request: Union[_Request, Callable[[], _Request]],
+        attempts: Attempts,
+    ) -> tuple[_Response, Trailer]:
+        """Like `run`, and returns the trailing metadata of the response, too."""
         slot = self.limit.slot()
         try:
             # Images are read after this, so that waiting calls do not hold them in memory.
-            if not slot.acquire():
+            if not await slot.acquire():
                 raise cancelled()
-            attempts = Attempts(self.timeout, self.retries, is_idempotent=is_idempotent)
-            request = create_request()
+            attempts.start()
+            message = await self.runtime.prepare(request) if callable(request) else request
             while True:
                 try:
-                    result = send(request, timeout=attempts.remaining(), metadata=self.metadata)
+                    result = await self._send(method, message, attempts)
                     slot.accept()
                     return result
                 except (grpc.RpcError, ValueError) as cause:
-                    self._wait_for_retry(slot, attempts, self.require_rpc_error(cause))
+                    await self._wait_for_retry(slot, attempts, self.require_rpc_error(cause))
         finally:
             slot.release()
 
@@ -80,15 +102,22 @@ class CallRunner:
             raise cause
         return cause
 
-    def _wait_for_retry(self, slot: Slot, attempts: Attempts, cause: grpc.RpcError) -> None:
+    async def _send(self, method: Any, message: Any, attempts: Attempts) -> tuple[Any, Trailer]:
+        if self.limit.is_closed:
+            raise cancelled()
+        # The messages of a stream.
+        request = iter(message) if isinstance(message, list) else message
+        return await self.runtime.send(method, request, timeout=attempts.remaining(), metadata=self.metadata)
+
+    async def _wait_for_retry(self, slot: Slot, attempts: Attempts, cause: grpc.RpcError) -> None:
         """Returns when the call may be tried again. Raises VisageError if it may not."""
         error = error_from_rpc(cause)
         delay = attempts.delay_after(cause, error)
         if is_rejection(error):
-            slot.reject(delay)
-            has_slot = slot.acquire(attempts.remaining())
+            await slot.reject(delay)
+            has_slot = await slot.acquire(attempts.remaining())
         else:
-            self.limit.sleep(delay)
+            await self.limit.sleep(delay)
             has_slot = True
         if self.limit.is_closed:
             raise cancelled() from cause

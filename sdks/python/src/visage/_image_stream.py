@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
 from dataclasses import dataclass
-from typing import Callable, Generic, Optional, Protocol
+from typing import Any, Callable, Generic, Optional, Union
 
 import grpc
 
-from visage._limit import InFlightLimit
+from visage._call_runner import CallRunner
+from visage._convert import analysis_from_message
 from visage._retry import Attempts, cancelled
+from visage._runtime import Cancellable, each
 from visage.error import VisageError, error_from_rpc, error_from_status
 from visage.image import ImageInput
 from visage.results import Key, StreamResult
@@ -21,23 +22,7 @@ from visage.v1 import face_analysis_pb2 as typed
 # How long the service lets an image wait for its turn in seconds, in addition to the time that it needs.
 _MAX_WAIT = 30.0
 
-
-class Call(Protocol):
-    """A stream to the service."""
-
-    def __iter__(self) -> Iterator[typed.AnalyzeImagesResponse]: ...
-    def cancel(self) -> object: ...
-
-
-@dataclass(frozen=True)
-class StreamLimits:
-    """The options of the client that a stream needs."""
-
-    timeout: float
-    retries: int
-    max_in_flight: int
-    calls: InFlightLimit
-    """Is closed with the client."""
+Images = Union[Iterable[tuple[Key, ImageInput]], AsyncIterable[tuple[Key, ImageInput]]]
 
 
 @dataclass
@@ -64,125 +49,120 @@ class ImageStream(Generic[Key]):
     """Sends images and yields their results. When the stream breaks, it opens a new one and sends the images that have
     no result again.
 
-    Three threads share it, and `_changed` guards the fields: the caller's takes the results, one of gRPC reads the images
-    and sends them, and one receives the responses.
+    Four coroutines share it: the caller's takes the results, gRPC's sends the images, one reads them, and one receives
+    the responses. In VisageClient each has its own thread, and `_changed` guards the fields.
     """
 
     def __init__(
         self,
-        images: Iterable[tuple[Key, ImageInput]],
+        method: Any,
+        images: Images[Key],
         create_request: Callable[[ImageInput], typed.AnalyzeImageRequest],
-        open_call: Callable[[Iterator[typed.AnalyzeImagesRequest]], Call],
-        limits: StreamLimits,
+        calls: CallRunner,
+        timeout: Optional[float],
     ) -> None:
-        self._source = iter(images)
+        self._method = method
+        self._images = images
         self._create_request = create_request
-        self._open_call = open_call
-        self._limits = limits
-        self._changed = threading.Condition()
+        self._calls = calls
+        self._timeout = calls.timeout_of(timeout)
+        self._changed = calls.runtime.condition()
         # By the key of their requests. The caller's own key may be of any type, and need not be unique.
         self._unanswered: dict[str, _Sent[Key]] = {}
         self._results: deque[StreamResult[Key]] = deque()
-        self._next_key = 0
-        # Whether a thread reads the next image.
-        self._is_reading = False
         self._is_source_done = False
         self._source_error: Optional[BaseException] = None
-        # The number of the current stream. Threads of earlier streams end.
+        # The number of the current stream. The coroutines of earlier streams end.
         self._attempt = 0
-        self._call: Optional[Call] = None
+        # What is in progress besides the caller's coroutine: reading, and the stream with its responses.
+        self._running: list[Cancellable] = []
+        self._call: Optional[Cancellable] = None
         self._end: Optional[_End] = None
         # The attempts since the last result, and the time of it.
         self._attempts: Optional[Attempts] = None
         self._waiting_since = 0.0
 
-    def results(self) -> Iterator[StreamResult[Key]]:
+    async def results(self) -> AsyncGenerator[StreamResult[Key], None]:
         try:
-            self._open()
-            while True:
-                result = self._next_result()
-                if result is None:
-                    break
+            self._running.append(self._calls.runtime.start(self._read_images()))
+            while (result := await self._next_result()) is not None:
                 yield result
             if self._source_error is not None:
                 raise self._source_error
         finally:
             with self._changed:
-                self._attempt += 1
+                self._attempt = -1
                 self._changed.notify_all()
-            if self._call:
-                self._call.cancel()
+            for running in self._running:
+                running.cancel()
 
-    def _next_result(self) -> Optional[StreamResult[Key]]:
+    async def _next_result(self) -> Optional[StreamResult[Key]]:
         """Returns None at the end. Raises VisageError if the stream cannot go on."""
         self._waiting_since = time.monotonic()
         while True:
             with self._changed:
-                while not self._results and not self._has_ended():
-                    self._wait()
+                while not (self._results or self._is_done() or self._needs_stream()):
+                    await self._wait()
                 if self._results:
                     self._changed.notify_all()
                     return self._results.popleft()
-                if self._is_source_done and not self._unanswered:
+                if self._is_done():
                     return None
-                end = self._end
-            self._prepare_reopen(end)
-            self._open()
+            await self._open()
 
-    def _has_ended(self) -> bool:
-        """Whether the stream has ended. If a thread still reads an image for it, that image comes first."""
-        return self._end is not None and (bool(self._unanswered) or not self._is_reading)
+    def _is_done(self) -> bool:
+        return self._is_source_done and not self._unanswered
 
-    def _wait(self) -> None:
+    def _needs_stream(self) -> bool:
+        return self._call is None and bool(self._unanswered)
+
+    async def _wait(self) -> None:
         """Waits for a change. Cancels the stream if a result is overdue."""
-        if not self._unanswered or self._end is not None:
-            self._changed.wait()
-            return
-        left = self._waiting_since + self._limits.timeout + _MAX_WAIT - time.monotonic()
-        if left > 0:
-            self._changed.wait(left)
-        elif self._call:
+        left = None
+        if self._unanswered:
+            left = self._waiting_since + self._timeout + _MAX_WAIT - time.monotonic()
+        if left is not None and left <= 0:
+            self._cancel_call()
+            left = None
+        await self._changed.wait(left)
+
+    def _cancel_call(self) -> None:
+        if self._call:
             self._call.cancel()
-            self._changed.wait()
 
-    def _prepare_reopen(self, end: Optional[_End]) -> None:
-        """Waits before a new stream. Raises VisageError if there must be none."""
-        if self._limits.calls.is_closed:
-            raise cancelled()
+    async def _open(self) -> None:
+        """Opens a stream, after a delay if the last one broke. Raises VisageError if there must be none."""
+        end = self._end
         # The service also ends a stream on which nothing was sent for a while.
-        if end is None or end.was_idle:
-            return
-        if end.cause is None:
-            raise VisageError("The stream ended before all results came.", reason="UNREACHABLE", retryable=True)
-        error = error_from_rpc(end.cause)
-        self._attempts = self._attempts or Attempts(self._limits.timeout, self._limits.retries)
-        self._limits.calls.sleep(self._attempts.delay_after(end.cause, error))
-        if self._limits.calls.is_closed:
+        if end and not end.was_idle:
+            if end.cause is None:
+                raise VisageError("The stream ended before all results came.", reason="UNREACHABLE", retryable=True)
+            cause = self._calls.require_rpc_error(end.cause)
+            self._attempts = self._attempts or self._calls.attempts(self._timeout)
+            await self._calls.limit.sleep(self._attempts.delay_after(cause, error_from_rpc(cause)))
+        if self._calls.limit.is_closed:
             raise cancelled()
-
-    def _open(self) -> None:
         with self._changed:
             self._attempt += 1
-            self._end = None
             attempt = self._attempt
         try:
-            call = self._open_call(self._requests(attempt))
+            call = self._calls.runtime.open_stream(self._method, self._requests(attempt), self._calls.metadata)
         except ValueError as cause:
-            # gRPC raises it for a closed channel.
-            if self._limits.calls.is_closed:
-                raise cancelled() from cause
-            raise
-        self._call = call
+            raise self._calls.require_rpc_error(cause)
+        with self._changed:
+            self._call = call
         self._waiting_since = time.monotonic()
-        threading.Thread(target=self._receive, args=(call, attempt), name="visage-stream", daemon=True).start()
+        self._running[1:] = [call, self._calls.runtime.start(self._receive(call, attempt))]
 
-    def _receive(self, call: Call, attempt: int) -> None:
+    async def _receive(self, call: Cancellable, attempt: int) -> None:
+        reader = self._calls.runtime.reader(self._cancel_call)
         cause: Optional[grpc.RpcError] = None
         try:
-            for response in call:
+            while (response := await reader.read(call)) is not None:
                 with self._changed:
                     # The caller is slow: the service waits, too.
-                    self._changed.wait_for(lambda: not self._results or self._attempt != attempt)
+                    while self._results and self._attempt == attempt:
+                        await self._changed.wait()
                     if self._attempt != attempt:
                         return
                     self._add_response(response)
@@ -190,6 +170,7 @@ class ImageStream(Generic[Key]):
             cause = error
         with self._changed:
             if self._attempt == attempt:
+                self._call = None
                 self._end = _End(cause, was_idle=not self._unanswered)
                 self._changed.notify_all()
 
@@ -201,67 +182,62 @@ class ImageStream(Generic[Key]):
         if response.HasField("error"):
             self._results.append(StreamResult(sent.key, None, error_from_status(response.error)))
         else:
-            self._results.append(StreamResult(sent.key, response.response, None))
+            self._results.append(StreamResult(sent.key, analysis_from_message(response.response), None))
         self._changed.notify_all()
 
-    def _requests(self, attempt: int) -> Iterator[typed.AnalyzeImagesRequest]:
+    async def _requests(self, attempt: int) -> AsyncGenerator[typed.AnalyzeImagesRequest, None]:
         """The requests of a stream. gRPC takes the next one when it has sent the last one."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._attempt != attempt or self._can_send(attempt))
-                if self._attempt != attempt:
-                    return
                 sent = self._unsent(attempt)
-                if sent is None:
-                    if self._is_source_done:
-                        return
-                    self._is_reading = True
-                else:
-                    sent.attempt = attempt
-            if sent is not None:
-                yield sent.request
-            else:
-                self._read_image()
-
-    def _can_send(self, attempt: int) -> bool:
-        if self._unsent(attempt) is not None:
-            return True
-        if self._is_reading:
-            return False
-        return self._is_source_done or len(self._unanswered) + len(self._results) < self._limits.max_in_flight
+                while sent is None and self._attempt == attempt and not self._is_source_done:
+                    await self._changed.wait()
+                    sent = self._unsent(attempt)
+                if sent is None or self._attempt != attempt:
+                    return
+                sent.attempt = attempt
+            yield sent.request
 
     def _unsent(self, attempt: int) -> Optional[_Sent[Key]]:
         """The first image that was not sent on this stream."""
         return next((sent for sent in self._unanswered.values() if sent.attempt != attempt), None)
 
-    def _read_image(self) -> None:
-        """Adds the next image to those that have no result. It may belong to a later stream by then."""
-        sent: Optional[_Sent[Key]] = None
-        failed: Optional[StreamResult[Key]] = None
-        source_error: Optional[BaseException] = None
+    async def _read_images(self) -> None:
+        """Reads images as long as few enough have no result or one that was not taken."""
+        error: Optional[BaseException] = None
+        number = 0
         try:
-            key, image = next(self._source)
-            try:
-                request = typed.AnalyzeImagesRequest(key=str(self._next_key), request=self._create_request(image))
-                sent = _Sent(key, request, attempt=0)
-            except Exception as cause:
-                error = VisageError(str(cause), reason="UNREADABLE_IMAGE")
-                error.__cause__ = cause
-                failed = StreamResult(key, None, error)
-        except StopIteration:
-            pass
-        except BaseException as error:
-            source_error = error
+            async for key, image in each(self._images):
+                outcome = await self._read(key, image, str(number))
+                with self._changed:
+                    self._add(outcome, str(number))
+                    number += 1
+                    while self._is_full() and self._attempt >= 0:
+                        await self._changed.wait()
+                    if self._attempt < 0:
+                        return
+        except BaseException as cause:
+            error = cause
         with self._changed:
-            self._is_reading = False
-            if sent:
-                if not self._unanswered:
-                    self._waiting_since = time.monotonic()
-                self._unanswered[str(self._next_key)] = sent
-                self._next_key += 1
-            elif failed:
-                self._results.append(failed)
-            else:
-                self._is_source_done = True
-                self._source_error = source_error
+            self._is_source_done = True
+            self._source_error = error
             self._changed.notify_all()
+
+    def _is_full(self) -> bool:
+        return len(self._unanswered) + len(self._results) >= self._calls.max_in_flight
+
+    async def _read(self, key: Key, image: ImageInput, number: str) -> Union[_Sent[Key], StreamResult[Key]]:
+        try:
+            request = await self._calls.runtime.prepare(lambda: self._create_request(image))
+        except VisageError as error:
+            return StreamResult(key, None, error)
+        return _Sent(key, typed.AnalyzeImagesRequest(key=number, request=request), attempt=0)
+
+    def _add(self, outcome: Union[_Sent[Key], StreamResult[Key]], number: str) -> None:
+        if isinstance(outcome, StreamResult):
+            self._results.append(outcome)
+        else:
+            if not self._unanswered:
+                self._waiting_since = time.monotonic()
+            self._unanswered[number] = outcome
+        self._changed.notify_all()

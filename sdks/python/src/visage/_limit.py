@@ -7,6 +7,8 @@ import itertools
 import threading
 from typing import Optional
 
+from visage._runtime import Event, Runtime
+
 # The first limit.
 _INITIAL_LIMIT = 8
 
@@ -20,7 +22,7 @@ class InFlightLimit:
     deadline.
     """
 
-    def __init__(self, maximum: int) -> None:
+    def __init__(self, maximum: int, runtime: Runtime) -> None:
         self._maximum = maximum
         self._limit = float(min(maximum, _INITIAL_LIMIT))
         self._has_rejection = False
@@ -29,9 +31,10 @@ class InFlightLimit:
         self._pauses = 0
         self._numbers = itertools.count()
         # A heap of the calls that wait for a slot, by number.
-        self._waiters: list[tuple[int, threading.Event]] = []
+        self._waiters: list[tuple[int, Event]] = []
         self._lock = threading.Lock()
-        self._closed = threading.Event()
+        self._runtime = runtime
+        self._closed = runtime.event()
 
     @property
     def is_closed(self) -> bool:
@@ -48,9 +51,9 @@ class InFlightLimit:
         """Creates the slot of a new call. It is not acquired yet."""
         return Slot(self, next(self._numbers))
 
-    def sleep(self, delay: float) -> None:
+    async def sleep(self, delay: float) -> None:
         """Waits for a delay in seconds, or until the limit is closed."""
-        self._closed.wait(delay)
+        await self._closed.wait(delay)
 
     def _start_waiting(self) -> None:
         # The caller holds the lock.
@@ -61,25 +64,25 @@ class InFlightLimit:
 
 
 class Slot:
-    """The right of one call to be in flight. Only one thread may use it."""
+    """The right of one call to be in flight. Only one thread or task may use it."""
 
     def __init__(self, limit: InFlightLimit, number: int) -> None:
         self._limit = limit
         self._number = number
         self._is_held = False
 
-    def acquire(self, timeout: Optional[float] = None) -> bool:
+    async def acquire(self, timeout: Optional[float] = None) -> bool:
         """Waits for the slot. Returns false after the timeout in seconds, or if the limit was closed."""
         limit = self._limit
-        granted = threading.Event()
+        granted = limit._runtime.event()
         waiter = (self._number, granted)
         with limit._lock:
             heapq.heappush(limit._waiters, waiter)
             limit._start_waiting()
         try:
-            granted.wait(timeout)
+            await granted.wait(timeout)
         finally:
-            # Also after a KeyboardInterrupt.
+            # Also after a KeyboardInterrupt or the cancellation of the task.
             with limit._lock:
                 if waiter in limit._waiters:
                     limit._waiters.remove(waiter)
@@ -96,7 +99,7 @@ class Slot:
             limit._limit = min(limit._maximum, limit._limit + growth)
             limit._start_waiting()
 
-    def reject(self, delay: float) -> None:
+    async def reject(self, delay: float) -> None:
         """Reports that the service rejected the call because of its load. Releases the slot and lets no call start for
         the delay in seconds."""
         limit = self._limit
@@ -108,7 +111,7 @@ class Slot:
             limit._pauses += 1
         self.release()
         try:
-            limit.sleep(delay)
+            await limit.sleep(delay)
         finally:
             with limit._lock:
                 limit._pauses -= 1

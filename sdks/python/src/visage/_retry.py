@@ -23,13 +23,21 @@ class Attempts:
     """The attempts of one call within one deadline. A call that is not idempotent is only repeated if the service has
     rejected it without any work, because otherwise it may have succeeded."""
 
+    may_be_done = False
+    """Whether an earlier attempt may have succeeded without a response."""
+
     def __init__(self, timeout: float, retries: int, *, is_idempotent: bool = True) -> None:
-        self._deadline = time.monotonic() + timeout
+        self._timeout = timeout
         self._retries = retries
         self._retries_left = retries
         self._is_idempotent = is_idempotent
         self._delay = _INITIAL_DELAY
         self._had_internal_error = False
+        self.start()
+
+    def start(self) -> None:
+        """Starts the time until the deadline again."""
+        self._deadline = time.monotonic() + self._timeout
 
     def remaining(self) -> float:
         """The time until the deadline in seconds; at least a millisecond."""
@@ -53,6 +61,7 @@ class Attempts:
             raise error from cause
         self._had_internal_error |= is_internal
         if not is_rejection(error):
+            self.may_be_done = True
             self._retries_left -= 1
             self._delay = min(_MAX_DELAY, self._delay * 2)
         return delay

@@ -32,23 +32,22 @@ class VisageError(Exception):
         message: str,
         reason: str,
         code: Optional[str] = None,
-        image: Optional[str] = None,
+        field: Optional[str] = None,
         stage: Optional[str] = None,
         retryable: bool = False,
         retry_after: float = 0.0,
     ) -> None:
         # All fields are arguments of Exception, so that errors can be pickled.
-        super().__init__(message, reason, code, image, stage, retryable, retry_after)
+        super().__init__(message, reason, code, field, stage, retryable, retry_after)
         self.message = message
         """One sentence for people. It may change between versions of the service."""
         self.reason = reason
         """The reason from the table of errors, such as `NO_FACE`. Without a response of the service it is
-        `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`, and `UNREADABLE_IMAGE` for an image of a stream that could not
-        be read."""
+        `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`, and `UNREADABLE_IMAGE` for an image that could not be read."""
         self.code = code
         """The code from the table of errors, such as `3001`; None without a response of the service."""
-        self.image = image
-        """The field of the image that caused the error, such as `img_1`; None if it was not an image."""
+        self.field = field
+        """The field of the request that caused the error, such as `img_1` or `gallery_id`; None if it was none."""
         self.stage = stage
         """The stage that failed, such as `decode`; None without a response of the service."""
         self.retryable = retryable
@@ -57,8 +56,8 @@ class VisageError(Exception):
         """The delay in seconds that the service asks for before a retry; 0 if it asks for none."""
 
     def __str__(self) -> str:
-        image = f" ({self.image})" if self.image else ""
-        return f"{self.reason}{image}: {self.message}"
+        field = f" ({self.field})" if self.field else ""
+        return f"{self.reason}{field}: {self.message}"
 
 
 def error_from_rpc(cause: grpc.RpcError) -> VisageError:
@@ -97,7 +96,7 @@ def _error_from_details(
         message,
         reason=info.reason,
         code=info.metadata.get("code"),
-        image=info.metadata.get("image"),
+        field=info.metadata.get("field"),
         stage=info.metadata.get("stage"),
         retryable=info.metadata.get("retryable") == "true",
         retry_after=retry.retry_delay.ToMicroseconds() / 1e6,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Union
 
+from visage.error import VisageError
 from visage.face.v1 import face_pb2
 from visage.v1 import face_analysis_pb2
 
@@ -30,7 +31,7 @@ because it could be a path or a URL."""
 
 
 def image_from_input(image: ImageInput) -> face_pb2.Image:
-    """Converts an input to the message of face.v1. Reads files completely; raises OSError if that fails."""
+    """Converts an input to the message of face.v1. Reads files completely; raises VisageError if that fails."""
     if isinstance(image, Url):
         return face_pb2.Image(url=image.value)
     return face_pb2.Image(content=_read(image))
@@ -46,12 +47,13 @@ def typed_image_from_input(image: ImageInput) -> face_analysis_pb2.Image:
 def _read(image: ImageInput) -> bytes:
     if isinstance(image, (bytes, bytearray, memoryview)):
         return bytes(image)
-    if isinstance(image, os.PathLike):
-        return Path(image).read_bytes()
     if isinstance(image, str):
         raise TypeError("An image cannot be a str: use pathlib.Path for a path or visage.Url for a URL.")
-    read = getattr(image, "read", None)
-    content = read() if read else None
+    read = Path(image).read_bytes if isinstance(image, os.PathLike) else getattr(image, "read", None)
+    try:
+        content = read() if read else None
+    except Exception as cause:
+        raise VisageError(str(cause), reason="UNREADABLE_IMAGE") from cause
     if not isinstance(content, bytes):
         raise TypeError("An image must be bytes, a path, a binary file object or a visage.Url.")
     return content

@@ -38,13 +38,15 @@ class Gallery(_message.Message):
     FACE_COUNT_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    ALIAS_FIELD_NUMBER: _builtins.int
+    READ_ONLY_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """Chosen by the caller."""
     display_name: _builtins.str
     """A display name, possibly empty."""
     model: _builtins.str
-    """Identity of the networks that made the templates. It never changes: after a change of the model, enrol the people
-    of the gallery again in a new one.
+    """Identity of the networks that made the templates. After a change of the model, enrol the people of the gallery again
+    in a successor, which then replaces it (ReplaceGallery).
     """
     max_distance: _builtins.float
     """The threshold of the gallery, 0 to 0.9. Missing if the service chooses one that fits the number of faces."""
@@ -54,6 +56,10 @@ class Gallery(_message.Message):
     """Number of faces of all people."""
     revision: _builtins.int
     """Increases with every change of people and faces."""
+    alias: _builtins.str
+    """Another id under which the gallery is found, possibly empty."""
+    read_only: _builtins.bool
+    """Whether the templates are of another model than that of the service, so that no faces can be enrolled."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the gallery was created."""
@@ -69,10 +75,12 @@ class Gallery(_message.Message):
         face_count: _builtins.int = ...,
         revision: _builtins.int = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        alias: _builtins.str = ...,
+        read_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "create_time", b"create_time", "max_distance", b"max_distance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "create_time", b"create_time", "display_name", b"display_name", "face_count", b"face_count", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "model", b"model", "people_count", b"people_count", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "alias", b"alias", "create_time", b"create_time", "display_name", b"display_name", "face_count", b"face_count", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "model", b"model", "people_count", b"people_count", "read_only", b"read_only", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
@@ -311,27 +319,37 @@ class UpdateGalleryRequest(_message.Message):
     GALLERY_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     MAX_DISTANCE_FIELD_NUMBER: _builtins.int
+    ALIAS_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     display_name: _builtins.str
     """The new name; at most 256 characters."""
     max_distance: _builtins.float
     """The new threshold, above 0 to 0.9. 0 lets the service choose again."""
+    alias: _builtins.str
+    """Another id under which the gallery is found; empty for none. It moves at once from the gallery that has it as its
+    alias. Fails with ALREADY_EXISTS if it is the id of a gallery.
+    """
     def __init__(
         self,
         *,
         gallery_id: _builtins.str = ...,
         display_name: _builtins.str | None = ...,
         max_distance: _builtins.float | None = ...,
+        alias: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "_max_distance", b"_max_distance", "display_name", b"display_name", "max_distance", b"max_distance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "max_distance", b"max_distance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "_max_distance", b"_max_distance", "display_name", b"display_name", "gallery_id", b"gallery_id", "max_distance", b"max_distance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "gallery_id", b"gallery_id", "max_distance", b"max_distance"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__alias: _TypeAlias = _typing.Literal["alias"]  # noqa: Y015
+    _WhichOneofArgType__alias: _TypeAlias = _typing.Literal["_alias", b"_alias"]  # noqa: Y015
     _WhichOneofReturnType__display_name: _TypeAlias = _typing.Literal["display_name"]  # noqa: Y015
     _WhichOneofArgType__display_name: _TypeAlias = _typing.Literal["_display_name", b"_display_name"]  # noqa: Y015
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__alias) -> _WhichOneofReturnType__alias | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__display_name) -> _WhichOneofReturnType__display_name | None: ...
     @_typing.overload
@@ -401,6 +419,64 @@ class DeleteGalleryResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeleteGalleryResponse: _TypeAlias = DeleteGalleryResponse  # noqa: Y015
+
+@_typing.final
+class ReplaceGalleryRequest(_message.Message):
+    """A request of ReplaceGallery."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    SUCCESSOR_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery to replace."""
+    successor_id: _builtins.str
+    """The id of the gallery that takes its place."""
+    revision: _builtins.int
+    """The revision of the replaced gallery from which the successor was made. Fails with GALLERY_CHANGED if the gallery has
+    another one now, as when a person was deleted.
+    """
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+        successor_id: _builtins.str = ...,
+        revision: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_revision", b"_revision", "revision", b"revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_revision", b"_revision", "gallery_id", b"gallery_id", "revision", b"revision", "successor_id", b"successor_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__revision: _TypeAlias = _typing.Literal["revision"]  # noqa: Y015
+    _WhichOneofArgType__revision: _TypeAlias = _typing.Literal["_revision", b"_revision"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__revision) -> _WhichOneofReturnType__revision | None: ...
+
+Global___ReplaceGalleryRequest: _TypeAlias = ReplaceGalleryRequest  # noqa: Y015
+
+@_typing.final
+class ReplaceGalleryResponse(_message.Message):
+    """The gallery has been replaced."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def gallery(self) -> Global___Gallery:
+        """The successor."""
+
+    def __init__(
+        self,
+        *,
+        gallery: Global___Gallery | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["gallery", b"gallery"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gallery", b"gallery"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReplaceGalleryResponse: _TypeAlias = ReplaceGalleryResponse  # noqa: Y015
 
 @_typing.final
 class EnrolFaceRequest(_message.Message):
@@ -962,6 +1038,7 @@ class ImportFacesRequest(_message.Message):
     FACE_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery. May be left out after the first face."""
     person_id: _builtins.str
@@ -974,6 +1051,10 @@ class ImportFacesRequest(_message.Message):
     def embedding(self) -> _face_analysis_pb2.Embedding:
         """The template. Fails with MODEL_MISMATCH if it was made by another model."""
 
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """Ignored. With it, a line of an export is a valid line of an import."""
+
     def __init__(
         self,
         *,
@@ -982,10 +1063,11 @@ class ImportFacesRequest(_message.Message):
         face_id: _builtins.str = ...,
         display_name: _builtins.str = ...,
         embedding: _face_analysis_pb2.Embedding | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

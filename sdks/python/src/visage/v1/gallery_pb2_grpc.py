@@ -29,7 +29,8 @@ class GalleryServiceStub(object):
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     def __init__(self, channel):
@@ -62,6 +63,11 @@ class GalleryServiceStub(object):
                 '/visage.v1.GalleryService/DeleteGallery',
                 request_serializer=visage_dot_v1_dot_gallery__pb2.DeleteGalleryRequest.SerializeToString,
                 response_deserializer=visage_dot_v1_dot_gallery__pb2.DeleteGalleryResponse.FromString,
+                _registered_method=True)
+        self.ReplaceGallery = channel.unary_unary(
+                '/visage.v1.GalleryService/ReplaceGallery',
+                request_serializer=visage_dot_v1_dot_gallery__pb2.ReplaceGalleryRequest.SerializeToString,
+                response_deserializer=visage_dot_v1_dot_gallery__pb2.ReplaceGalleryResponse.FromString,
                 _registered_method=True)
         self.EnrolFace = channel.unary_unary(
                 '/visage.v1.GalleryService/EnrolFace',
@@ -114,11 +120,13 @@ class GalleryServiceServicer(object):
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     def CreateGallery(self, request, context):
-        """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+        """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+        does not count galleries of an earlier model, so that each can have a successor.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -148,6 +156,15 @@ class GalleryServiceServicer(object):
     def DeleteGallery(self, request, context):
         """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
         from the database.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReplaceGallery(self, request, context):
+        """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+        id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+        search is of one of the two.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -251,6 +268,11 @@ def add_GalleryServiceServicer_to_server(servicer, server):
                     request_deserializer=visage_dot_v1_dot_gallery__pb2.DeleteGalleryRequest.FromString,
                     response_serializer=visage_dot_v1_dot_gallery__pb2.DeleteGalleryResponse.SerializeToString,
             ),
+            'ReplaceGallery': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReplaceGallery,
+                    request_deserializer=visage_dot_v1_dot_gallery__pb2.ReplaceGalleryRequest.FromString,
+                    response_serializer=visage_dot_v1_dot_gallery__pb2.ReplaceGalleryResponse.SerializeToString,
+            ),
             'EnrolFace': grpc.unary_unary_rpc_method_handler(
                     servicer.EnrolFace,
                     request_deserializer=visage_dot_v1_dot_gallery__pb2.EnrolFaceRequest.FromString,
@@ -308,7 +330,8 @@ class GalleryService(object):
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     @staticmethod
@@ -436,6 +459,33 @@ class GalleryService(object):
             '/visage.v1.GalleryService/DeleteGallery',
             visage_dot_v1_dot_gallery__pb2.DeleteGalleryRequest.SerializeToString,
             visage_dot_v1_dot_gallery__pb2.DeleteGalleryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReplaceGallery(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/visage.v1.GalleryService/ReplaceGallery',
+            visage_dot_v1_dot_gallery__pb2.ReplaceGalleryRequest.SerializeToString,
+            visage_dot_v1_dot_gallery__pb2.ReplaceGalleryResponse.FromString,
             options,
             channel_credentials,
             insecure,

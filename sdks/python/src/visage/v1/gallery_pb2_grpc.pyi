@@ -34,7 +34,8 @@ class GalleryServiceStub:
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     @_typing.overload
@@ -42,7 +43,9 @@ class GalleryServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> GalleryServiceAsyncStub: ...
     CreateGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.CreateGalleryRequest, _gallery_pb2.CreateGalleryResponse]
-    """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken."""
+    """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+    does not count galleries of an earlier model, so that each can have a successor.
+    """
     GetGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.GetGalleryRequest, _gallery_pb2.GetGalleryResponse]
     """Returns a gallery."""
     ListGalleries: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.ListGalleriesRequest, _gallery_pb2.ListGalleriesResponse]
@@ -52,6 +55,11 @@ class GalleryServiceStub:
     DeleteGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]
     """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
     from the database.
+    """
+    ReplaceGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.ReplaceGalleryRequest, _gallery_pb2.ReplaceGalleryResponse]
+    """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+    id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+    search is of one of the two.
     """
     EnrolFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -89,12 +97,15 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.CreateGalleryRequest, _gallery_pb2.CreateGalleryResponse]  # type: ignore[assignment]
-    """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken."""
+    """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+    does not count galleries of an earlier model, so that each can have a successor.
+    """
     GetGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.GetGalleryRequest, _gallery_pb2.GetGalleryResponse]  # type: ignore[assignment]
     """Returns a gallery."""
     ListGalleries: _aio.UnaryUnaryMultiCallable[_gallery_pb2.ListGalleriesRequest, _gallery_pb2.ListGalleriesResponse]  # type: ignore[assignment]
@@ -104,6 +115,11 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     DeleteGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]  # type: ignore[assignment]
     """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
     from the database.
+    """
+    ReplaceGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.ReplaceGalleryRequest, _gallery_pb2.ReplaceGalleryResponse]  # type: ignore[assignment]
+    """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+    id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+    search is of one of the two.
     """
     EnrolFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]  # type: ignore[assignment]
     """Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -140,7 +156,8 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Enrols people in galleries and identifies faces.
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-    id that does not exist, or belongs to another user, fails with NOT_FOUND.
+    id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+    a gallery.
     """
 
     @_abc_1.abstractmethod
@@ -149,7 +166,9 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.CreateGalleryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.CreateGalleryResponse, _abc.Awaitable[_gallery_pb2.CreateGalleryResponse]]:
-        """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken."""
+        """Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+        does not count galleries of an earlier model, so that each can have a successor.
+        """
 
     @_abc_1.abstractmethod
     def GetGallery(
@@ -183,6 +202,17 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_gallery_pb2.DeleteGalleryResponse, _abc.Awaitable[_gallery_pb2.DeleteGalleryResponse]]:
         """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
         from the database.
+        """
+
+    @_abc_1.abstractmethod
+    def ReplaceGallery(
+        self,
+        request: _gallery_pb2.ReplaceGalleryRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_gallery_pb2.ReplaceGalleryResponse, _abc.Awaitable[_gallery_pb2.ReplaceGalleryResponse]]:
+        """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+        id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+        search is of one of the two.
         """
 
     @_abc_1.abstractmethod

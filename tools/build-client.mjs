@@ -15,4 +15,4 @@ const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [compiler, "--project", PACKAGE], { stdio: "inherit" });
 for (const file of ["kernels.wasm.js", "kernels.wasm.d.ts"])
   cpSync(join(ROOT, KERNELS, file), join(PACKAGE, "dist", KERNELS, file));
-cpSync(join(ROOT, "LICENSE"), join(PACKAGE, "LICENSE"));
+for (const file of ["LICENSE", "NOTICE"]) cpSync(join(ROOT, file), join(PACKAGE, file));

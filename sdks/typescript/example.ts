@@ -1,4 +1,4 @@
-// Checks whether two photographs show the same person: node example.js ADDRESS API_KEY ONE TWO
+// Compares the person in a photograph with everybody in another: node example.js ADDRESS API_KEY ONE TWO
 import { createVisageClient, VisageError } from "@visage/client";
 
 const [address, apiKey, one, two] = process.argv.slice(2);
@@ -9,8 +9,9 @@ if (!address || !apiKey || !one || !two) {
 
 const visage = createVisageClient({ address, apiKey });
 try {
-  const { isMatch, distance } = await visage.matchFaces({ path: one }, { path: two });
-  console.log(`${isMatch ? "match" : "not a match"}: ${distance.toFixed(4)}`);
+  const { matches } = await visage.compareFaces({ path: one }, { path: two });
+  for (const { matched, distance } of matches)
+    console.log(`${matched ? "match" : "not a match"}: ${distance.toFixed(4)}`);
 } catch (error) {
   if (!(error instanceof VisageError)) throw error;
   console.error(error.reason, error.message);

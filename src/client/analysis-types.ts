@@ -50,8 +50,8 @@ export interface AnalyzedFace {
   readonly age: ApparentAge | undefined;
   /** Undefined without the feature `attributes`. */
   readonly gender: ApparentGender | undefined;
-  /** Undefined without the feature `embedding`. */
-  readonly embedding: Template | undefined;
+  /** The embedding with its model. Undefined without the feature `embedding`. */
+  readonly template: Template | undefined;
 }
 
 /** Where a face is turned to, in degrees. All are 0 for a face that looks at the camera. */
@@ -136,11 +136,11 @@ export interface ApparentGender {
   readonly confidence: number;
 }
 
-/** The embedding of a face. */
+/** The embedding of a face with its model. */
 export interface Template {
   /** 128 numbers. */
-  readonly vector: Float32Array;
-  /** The model that computed the vector. Vectors of different models are not comparable. */
+  readonly embedding: Float32Array;
+  /** The model that computed the embedding. Embeddings of different models are not comparable. */
   readonly model: string;
 }
 
@@ -187,7 +187,7 @@ export interface FaceMatch {
   /** Probability that both are the same person, 0 to 1. */
   readonly confidence: number;
   /** Whether the distance is below the threshold. False if `candidatesOnly` is true. */
-  readonly isMatch: boolean;
+  readonly matched: boolean;
   /** The distance below which these faces match. */
   readonly threshold: number;
   /** How often two different people of the population are nearer than the threshold. */

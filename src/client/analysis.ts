@@ -4,6 +4,8 @@ import {
   type AnalyzeImageResponse,
   type BoundingBox,
   type CompareFacesResponse,
+  type Embedding,
+  type EmbeddingSchema,
   type Face,
   type FaceSourceSchema,
   Feature as FeatureNumber,
@@ -60,12 +62,23 @@ export function analysisRequest(
 
 /** Whether a face is given as a template. */
 export function isTemplate(face: FaceInput): face is Template {
-  return typeof face === "object" && face !== null && "vector" in face;
+  return typeof face === "object" && face !== null && "model" in face;
 }
 
 /** Makes the source or target of a comparison from a template. */
-export function sourceFromTemplate({ vector, model }: Template) {
-  return { case: "embedding" as const, value: { values: [...vector], model } };
+export function sourceFromTemplate(template: Template) {
+  return { case: "embedding" as const, value: embeddingFromTemplate(template) };
+}
+
+export function embeddingFromTemplate({
+  embedding,
+  model,
+}: Template): MessageInitShape<typeof EmbeddingSchema> {
+  return { values: [...embedding], model };
+}
+
+export function templateFromMessage({ values, model }: Embedding): Template {
+  return { embedding: Float32Array.from(values), model };
 }
 
 export function analysisFromMessage({ imageSize, faces, facesFound }: AnalyzeImageResponse): ImageAnalysis {
@@ -80,7 +93,7 @@ export function comparisonFromMessage(message: CompareFacesResponse): FaceCompar
       box: match.box && boxFromMessage(match.box),
       distance: match.distance,
       confidence: match.confidence,
-      isMatch: match.matched,
+      matched: match.matched,
       threshold: match.threshold,
       falseMatchRate: match.falseMatchRate,
       extrapolated: match.extrapolated,
@@ -126,7 +139,7 @@ function faceFromMessage(face: Face): AnalyzedFace {
       value: textOf(Gender, gender.value) as ApparentGender["value"],
       confidence: gender.confidence,
     },
-    embedding: embedding && { vector: Float32Array.from(embedding.values), model: embedding.model },
+    template: embedding && templateFromMessage(embedding),
   };
 }
 

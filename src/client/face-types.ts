@@ -20,7 +20,7 @@ export interface Match {
   /** 0 to 0.9, to four decimals. */
   readonly distance: number;
   /** Whether both faces are the same person: the distance is below 0.5. */
-  readonly isMatch: boolean;
+  readonly matched: boolean;
 }
 
 /** The faces of an image. */

@@ -77,9 +77,16 @@ export function createGalleries(options: GalleriesOptions): {
       return pageOf(page.galleries.map(galleryFromMessage), page.nextPageToken);
     },
 
-    async update(galleryId, { displayName, maxDistance }, options = {}) {
-      const request = { galleryId, ...definedOf({ displayName, maxDistance }) };
+    async update(galleryId, { displayName, maxDistance, alias }, options = {}) {
+      const request = { galleryId, ...definedOf({ displayName, maxDistance, alias }) };
       const { gallery } = await run(options, request, raw.updateGallery);
+      return galleryFromMessage(gallery!);
+    },
+
+    async replace(galleryId, successorId, options = {}) {
+      const revision = options.revision === undefined ? undefined : BigInt(options.revision);
+      const request = { galleryId, successorId, ...definedOf({ revision }) };
+      const { gallery } = await run(options, request, raw.replaceGallery, false);
       return galleryFromMessage(gallery!);
     },
 

@@ -12,7 +12,7 @@ export interface ImportBatchesOptions extends Pick<ImportOptions, "onProgress"> 
 }
 
 /** Faces in one request: few enough for one deadline. The service may store a part of them before an error. */
-const BATCH_SIZE = 500;
+const BATCH_SIZE = 5_000;
 
 /** Imports faces in batches, one after the other. Returns undefined if there are none. */
 export async function importBatches(

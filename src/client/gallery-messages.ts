@@ -9,7 +9,12 @@ import type {
   ImportFacesRequestSchema,
   Person as PersonMessage,
 } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { boxFromMessage, populationFromMessage } from "./analysis.ts";
+import {
+  boxFromMessage,
+  embeddingFromTemplate,
+  populationFromMessage,
+  templateFromMessage,
+} from "./analysis.ts";
 import type {
   Enrolment,
   Gallery,
@@ -20,17 +25,11 @@ import type {
 } from "./gallery-types.ts";
 
 export function galleryFromMessage(message: GalleryMessage): Gallery {
-  const { galleryId, displayName, model, maxDistance, peopleCount, faceCount, revision, createTime } =
-    message;
+  const { galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly } = message;
   return {
-    galleryId,
-    displayName,
-    model,
-    maxDistance,
-    peopleCount,
-    faceCount,
-    revision: Number(revision),
-    createTime: dateFrom(createTime),
+    ...{ galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly },
+    revision: Number(message.revision),
+    createTime: dateFrom(message.createTime),
   };
 }
 
@@ -78,7 +77,7 @@ export function galleryFaceFromMessage(message: ExportGalleryResponse): GalleryF
     personId,
     faceId,
     displayName,
-    embedding: { vector: Float32Array.from(embedding!.values), model: embedding!.model },
+    template: templateFromMessage(embedding!),
     createTime: dateFrom(createTime),
   };
 }
@@ -86,9 +85,9 @@ export function galleryFaceFromMessage(message: ExportGalleryResponse): GalleryF
 /** Makes the message of a face to import. */
 export function importRequest(
   galleryId: string,
-  { personId, faceId = "", displayName = "", embedding: { vector, model } }: NewGalleryFace,
+  { personId, faceId = "", displayName = "", template }: NewGalleryFace,
 ): MessageInitShape<typeof ImportFacesRequestSchema> {
-  return { galleryId, personId, faceId, displayName, embedding: { values: [...vector], model } };
+  return { galleryId, personId, faceId, displayName, embedding: embeddingFromTemplate(template) };
 }
 
 function dateFrom(time: Timestamp | undefined): Date {

@@ -6,7 +6,7 @@ export interface Gallery {
   readonly galleryId: string;
   /** A name for people, possibly empty. */
   readonly displayName: string;
-  /** The model of all its templates. It never changes. */
+  /** The model of all its templates. */
   readonly model: string;
   /** The threshold of the gallery, 0 to 0.9. Undefined if the service chooses one that fits the number of faces. */
   readonly maxDistance: number | undefined;
@@ -15,6 +15,10 @@ export interface Gallery {
   /** Increases with every change of people and faces. */
   readonly revision: number;
   readonly createTime: Date;
+  /** Another id of the gallery, possibly empty. */
+  readonly alias: string;
+  /** Whether the templates are of another model than that of the service, so that no faces can be enrolled. */
+  readonly readOnly: boolean;
 }
 
 /** An enrolled person. */
@@ -67,6 +71,8 @@ export interface GalleryChanges {
   readonly displayName?: string | undefined;
   /** The new threshold, above 0 to 0.9. 0 lets the service choose again. */
   readonly maxDistance?: number | undefined;
+  /** Another id of the gallery; empty for none. It moves at once from the gallery that has it. */
+  readonly alias?: string | undefined;
 }
 
 /** Options of an enrolment. */
@@ -153,7 +159,7 @@ export interface NewGalleryFace {
   readonly faceId?: string | undefined;
   /** Names the person. An earlier name stays if this is empty or undefined. */
   readonly displayName?: string | undefined;
-  readonly embedding: Template;
+  readonly template: Template;
 }
 
 /** A face of a gallery with its template. */
@@ -190,8 +196,17 @@ export interface Galleries {
   /** Iterates over all galleries of the user by id. */
   list(options?: GalleryCallOptions): AsyncIterable<Gallery>;
   listPage(options?: PageOptions): Promise<Page<Gallery>>;
-  /** Changes the name or the threshold of a gallery. */
+  /** Changes the name, the threshold or the alias of a gallery. */
   update(galleryId: string, changes: GalleryChanges, options?: GalleryCallOptions): Promise<Gallery>;
+  /**
+   * Lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery. With a
+   * `revision`, rejects with `GALLERY_CHANGED` if the gallery has another one now.
+   */
+  replace(
+    galleryId: string,
+    successorId: string,
+    options?: GalleryCallOptions & { readonly revision?: number | undefined },
+  ): Promise<Gallery>;
   /** Deletes a gallery with everybody in it. When it resolves, the templates are erased. */
   delete(galleryId: string, options?: GalleryCallOptions): Promise<void>;
 
@@ -231,7 +246,7 @@ export interface Galleries {
    */
   exportFaces(galleryId: string, options?: GalleryCallOptions): AsyncIterable<GalleryFace>;
   /**
-   * Enrols exported faces in batches of 500, each of which is one request with its own deadline and retries. Faces with
+   * Enrols exported faces in batches of 5,000, each of which is one request with its own deadline and retries. Faces with
    * the same ids are replaced, so an import that failed can be repeated; the batches before the failure stay.
    * VisageError has the `position` of a face that is rejected, and its message says how many faces are stored. Rejects
    * with the error of `faces`, too.

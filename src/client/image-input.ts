@@ -1,3 +1,5 @@
+import { unreadableImage } from "./visage-error.ts";
+
 /**
  * A JPEG or PNG: its bytes, a Blob or File, a stream, a local file (Node only), or an HTTP(S) URL from which the service
  * fetches it. A plain string is not accepted, because it could be a path or a URL.
@@ -21,7 +23,10 @@ export interface ImageFields {
     | { readonly case: "url"; readonly value: string };
 }
 
-/** Converts an input to the fields of a Protobuf message. Reads streams and files completely; rejects if that fails. */
+/**
+ * Converts an input to the fields of a Protobuf message. Reads streams and files completely. Rejects with the VisageError
+ * `UNREADABLE_IMAGE` if that fails, and with TypeError for an input of another shape.
+ */
 export async function imageFromInput(
   input: ImageInput,
   readFile: ReadFile,
@@ -39,11 +44,15 @@ async function readBytes(
 ): Promise<Uint8Array> {
   if (input instanceof Uint8Array) return input;
   if (input instanceof ArrayBuffer) return new Uint8Array(input);
-  if (input instanceof Blob) return new Uint8Array(await input.arrayBuffer());
-  // The stream checks come first, because a file stream has a path, too.
-  if (input instanceof ReadableStream) return readChunks(chunksOf(input), signal);
-  if (Symbol.asyncIterator in input) return readChunks(input, signal);
-  if ("path" in input) return readFile(input.path, signal);
+  try {
+    if (input instanceof Blob) return new Uint8Array(await input.arrayBuffer());
+    // The stream checks come first, because a file stream has a path, too.
+    if (input instanceof ReadableStream) return await readChunks(chunksOf(input), signal);
+    if (Symbol.asyncIterator in input) return await readChunks(input, signal);
+    if ("path" in input) return await readFile(input.path, signal);
+  } catch (cause) {
+    throw unreadableImage(cause);
+  }
   throw unsupportedInput();
 }
 

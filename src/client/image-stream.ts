@@ -17,7 +17,7 @@ import {
   settle,
 } from "./stream-attempt.ts";
 import { type RetryPolicy, StreamRetry } from "./stream-retry.ts";
-import { connectionError, type VisageError, visageErrorFromStatus } from "./visage-error.ts";
+import { unreadableImage, VisageError, visageErrorFromStatus } from "./visage-error.ts";
 
 type ImageRequest = MessageInitShape<typeof AnalyzeImageRequestSchema>;
 
@@ -151,8 +151,7 @@ export class ImageStream<Item> {
     try {
       return { item, request: await this.#options.prepare(item, this.#options.signal) };
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      return { item, error: connectionError("UNREADABLE_IMAGE", message, { retryable: false, cause }) };
+      return { item, error: cause instanceof VisageError ? cause : unreadableImage(cause) };
     }
   }
 

@@ -1,5 +1,7 @@
 import { createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { type Face, FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import {
   analysisFromMessage,
@@ -13,6 +15,7 @@ import { CallRunner } from "./call-runner.ts";
 import { createGalleries } from "./galleries.ts";
 import { type ImageInput, imageFromInput, type ReadFile } from "./image-input.ts";
 import type { ImageStreamOptions, ItemResult } from "./image-stream.ts";
+import { createServiceCalls } from "./service-calls.ts";
 import type {
   AnalysisOptions,
   ComparisonOptions,
@@ -42,7 +45,7 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
   const rawAnalysis = createClient(FaceAnalysisService, platform.transport);
   const runner = new CallRunner({
     timeoutMs: checkRange("timeoutMs", options.timeoutMs ?? 30_000, 1, MAX_TIMEOUT_MS),
-    retries: checkRange("retries", options.retries ?? 4, 0, 1_000),
+    retries: checkRange("retries", options.retries ?? 3, 0, 1_000),
     maxInFlight: checkRange("maxInFlight", options.maxInFlight ?? 32, 1, 10_000),
   });
   const read = (input: ImageInput, signal: AbortSignal) => imageFromInput(input, platform.readFile, signal);
@@ -92,6 +95,8 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
     rawAnalysis,
     rawGalleries,
     galleries,
+    account: createServiceCalls(AccountService, platform.transport, runner),
+    admin: createServiceCalls(AdminService, platform.transport, runner),
 
     close() {
       runner.close();
@@ -130,7 +135,7 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
         prepare: (signal) => readPair([one, other], options, signal),
         send: raw.matchFaces,
       });
-      return { distance: Number(data!.score), isMatch: data!.status === "match" };
+      return { distance: Number(data!.score), matched: data!.status === "match" };
     },
 
     async getImageAttr(image, { boxes = [], detect, signal } = {}) {
@@ -163,7 +168,7 @@ export function createOperations(options: VisageClientOptions, platform: Platfor
         }),
         send: (request, call) => raw.getFaceVec(request, { ...call, onTrailer }),
       });
-      return { vector: Float32Array.from(data!.vector), model };
+      return { embedding: Float32Array.from(data!.vector), model };
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
+import type { AccountService } from "../../gen/ts/visage/v1/account_pb.ts";
+import type { AdminService } from "../../gen/ts/visage/v1/admin_pb.ts";
 import type { FaceAnalysisService } from "../../gen/ts/visage/v1/face_analysis_pb.ts";
 import type { GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type {
@@ -16,6 +18,7 @@ import type { ComparisonOptions, ImageAttributes, Match, OperationOptions } from
 import type { Galleries } from "./gallery-types.ts";
 import type { Box } from "./geometry.ts";
 import type { ImageInput } from "./image-input.ts";
+import type { ServiceCalls } from "./service-calls.ts";
 
 export type * from "./analysis-types.ts";
 export type * from "./face-types.ts";
@@ -35,7 +38,7 @@ export interface VisageClientOptions {
   /**
    * How often a call is retried after a temporary failure. 0 disables retries. A call that the service rejects because
    * of overload or a rate limit is retried until its deadline, and one that caused an internal error is retried once.
-   * Default: 4.
+   * Default: 3.
    */
   readonly retries?: number | undefined;
   /**
@@ -52,7 +55,7 @@ export interface VisageClientOptions {
   readonly clientKey?: string | Uint8Array | undefined;
 }
 
-/** Calls the service. Calls reject with VisageError, or with the error of reading an image. */
+/** Calls the service. Calls reject with VisageError, or with TypeError for invalid arguments. */
 export interface VisageClient {
   /** Measures every face of an image, or the faces in the boxes. */
   analyzeImage(
@@ -94,6 +97,13 @@ export interface VisageClient {
   ): Promise<Template>;
   /** Enrols people in galleries and identifies faces. */
   readonly galleries: Galleries;
+  /** The plan, usage and keys of the user. The messages are those of `@visage/client/visage/v1/account`. */
+  readonly account: ServiceCalls<typeof AccountService>;
+  /**
+   * The users and plans of the service, for its operator: the API key of the client must be that of VISAGE_ADMIN_KEY. The
+   * messages are those of `@visage/client/visage/v1/admin`.
+   */
+  readonly admin: ServiceCalls<typeof AdminService>;
   /**
    * The generated client of face.v1, for everything else. It sends the API key, but does not retry, does not limit the calls in
    * flight and rejects with ConnectError.

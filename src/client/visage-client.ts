@@ -8,8 +8,9 @@ import type { VisageClient, VisageClientOptions } from "./types.ts";
 
 export type * from "./gallery-types.ts";
 export type { ImageInput } from "./image-input.ts";
+export type { ServiceCallOptions, ServiceCalls } from "./service-calls.ts";
 export type * from "./types.ts";
-export { VisageError, visageErrorFromCause } from "./visage-error.ts";
+export { type Reason, VisageError, visageErrorFromCause } from "./visage-error.ts";
 
 /**
  * Creates a client that calls the service over gRPC. It connects on first use, and reconnects when the connection is

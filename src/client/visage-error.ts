@@ -1,6 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { ServiceReason } from "../../gen/reasons.ts";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../gen/ts/google/rpc/error_details_pb.ts";
 import type { Status } from "../../gen/ts/google/rpc/status_pb.ts";
+
+/** The reason of an error without a response of the service. */
+type ClientReason = "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED" | "UNREADABLE_IMAGE";
+
+/** Why a call failed: a reason of the error table in docs/errors.md, or one of the client. */
+export type Reason = ServiceReason | ClientReason;
 
 /** The fields of a VisageError besides those of Error. */
 type ErrorFields = Omit<VisageError, keyof Error>;
@@ -8,16 +15,12 @@ type ErrorFields = Omit<VisageError, keyof Error>;
 /** A failed call: an error of the service, or of the connection to it. */
 export class VisageError extends Error {
   override readonly name = "VisageError";
-  /**
-   * The reason from the error table of docs/errors.md, such as `NO_FACE`. Without a response of the service it is
-   * `UNREACHABLE`, `DEADLINE_PASSED` or `CANCELLED`, and `UNREADABLE_IMAGE` for an image of a stream that could not be
-   * read.
-   */
-  readonly reason: string;
+  /** Why the call failed. A newer service may have other reasons. */
+  readonly reason: Reason | (string & Record<never, never>);
   /** The envelope code, such as `3001`; undefined without a response of the service. */
   readonly code: string | undefined;
-  /** The field of the image that caused the error, such as `img_1`. */
-  readonly image: string | undefined;
+  /** The field of the request that caused the error, such as `img_1`, `image` or `gallery_id`. */
+  readonly field: string | undefined;
   /** The stage that failed: `request`, `fetch`, `decode`, `find` or `quality`. */
   readonly stage: string | undefined;
   /** The number of the face that caused the error of an import, from 1. */
@@ -31,7 +34,7 @@ export class VisageError extends Error {
     super(message, { cause });
     this.reason = fields.reason;
     this.code = fields.code;
-    this.image = fields.image;
+    this.field = fields.field;
     this.stage = fields.stage;
     this.position = fields.position;
     this.retryable = fields.retryable;
@@ -60,7 +63,7 @@ export function visageErrorFromCause(cause: unknown): VisageError {
   const fields = {
     reason: info.reason,
     code: info.metadata.code,
-    image: info.metadata.image,
+    field: info.metadata.field,
     stage: info.metadata.stage,
     position: info.metadata.message === undefined ? undefined : Number(info.metadata.message),
     retryable: info.metadata.retryable === "true",
@@ -78,12 +81,18 @@ export function visageErrorFromStatus({ code, message, details }: Status): Visag
 
 /** Creates an error without a response of the service. */
 export function connectionError(
-  reason: "UNREACHABLE" | "DEADLINE_PASSED" | "CANCELLED" | "UNREADABLE_IMAGE",
+  reason: ClientReason,
   message: string,
   { retryable, cause }: { readonly retryable: boolean; readonly cause?: unknown },
 ): VisageError {
-  const unknown = { code: undefined, image: undefined, stage: undefined, position: undefined };
+  const unknown = { code: undefined, field: undefined, stage: undefined, position: undefined };
   return new VisageError(message, { ...unknown, reason, retryable, retryAfterMs: 0 }, cause);
+}
+
+/** Creates the error of an image that could not be read. */
+export function unreadableImage(cause: unknown): VisageError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return connectionError("UNREADABLE_IMAGE", message, { retryable: false, cause });
 }
 
 function connectionErrorFrom(error: ConnectError): VisageError {

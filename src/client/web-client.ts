@@ -5,8 +5,9 @@ import type { VisageClient, VisageClientOptions } from "./types.ts";
 
 export type * from "./gallery-types.ts";
 export type { ImageInput } from "./image-input.ts";
+export type { ServiceCallOptions, ServiceCalls } from "./service-calls.ts";
 export type * from "./types.ts";
-export { VisageError, visageErrorFromCause } from "./visage-error.ts";
+export { type Reason, VisageError, visageErrorFromCause } from "./visage-error.ts";
 
 /** Options that only Node has. A browser uses the certificates of its user. */
 const NODE_OPTIONS = ["ca", "clientCertificate", "clientKey"] as const;

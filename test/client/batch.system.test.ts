@@ -32,7 +32,7 @@ describe("Promise.all with the default options", { timeout: TIMEOUT_MS }, () => 
     const { port } = await startService({ VISAGE_MAX_QUEUE_WAIT_MS: "200" });
     const client = openClient(port);
     const templates = await Promise.all(Array.from({ length: 300 }, () => client.getFaceVec({ path: PATH })));
-    expect(new Set(templates.map(({ vector }) => vector.join())).size).toBe(1);
+    expect(new Set(templates.map(({ embedding }) => embedding.join())).size).toBe(1);
   });
 
   test("makes thousands of calls in order, and reads files only when their calls start", async () => {

@@ -73,9 +73,9 @@ describe("an image input", () => {
     ],
   ])("can be %s", async (_, input) => {
     const client = openClient();
-    const { vector, model } = await client.getFaceVec(await input(), { quality: true });
+    const { embedding, model } = await client.getFaceVec(await input(), { quality: true });
     const { data } = await client.raw.getFaceVec({ img: { source: { case: "content", value: PHOTO } } });
-    expect([...vector]).toEqual(data!.vector);
+    expect([...embedding]).toEqual(data!.vector);
     expect(model).not.toBe("");
   });
 
@@ -89,8 +89,17 @@ describe("an image input", () => {
     await expect(openClient().getFaceVec({ file: PATH })).rejects.toThrow("An image must be bytes");
   });
 
-  test("that cannot be read rejects with the error of reading it", async () => {
-    await expect(openClient().getFaceVec({ path: "no-such.jpg" })).rejects.toMatchObject({ code: "ENOENT" });
+  test.each<[string, () => ImageInput]>([
+    ["a missing file", () => ({ path: "no-such.jpg" })],
+    ["a folder", () => ({ path: tmpdir() })],
+    ["a stream that fails", () => createReadStream("no-such.jpg")],
+  ])("that cannot be read, %s, is an error that no retry helps against", async (_, input) => {
+    expect(await rejectionOf(openClient().analyzeImage(input()))).toMatchObject({
+      reason: "UNREADABLE_IMAGE",
+      code: undefined,
+      retryable: false,
+      cause: { code: expect.stringMatching(/^ENOENT|EISDIR$/) },
+    });
   });
 });
 
@@ -98,9 +107,9 @@ test("matchFaces compares the faces that the boxes select", async () => {
   const client = openClient();
   const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
   const same = await client.matchFaces(PHOTO, { path: PATH }, { box1: left, box2: left });
-  expect(same).toEqual({ distance: 0, isMatch: true });
+  expect(same).toEqual({ distance: 0, matched: true });
   const others = await client.matchFaces(PHOTO, PHOTO, { box1: left, box2: middle });
-  expect(others).toMatchObject({ isMatch: false });
+  expect(others).toMatchObject({ matched: false });
   expect(others.distance).toBeGreaterThan(0.5);
 });
 
@@ -130,7 +139,7 @@ test("analyzeImage returns the chosen features of every face", async () => {
     expect(face.landmarks).toHaveLength(Object.keys(landmarks).length);
     expect(face.quality).toMatchObject({ issues: [], usable: true });
     expect(face.detectionScore).toBeGreaterThan(0.5);
-    expect(face.embedding).toBeUndefined();
+    expect(face.template).toBeUndefined();
   }
   const features = ["embedding"] as const;
   const [embedded] = (await client.analyzeImage(PHOTO, { features, maxFaces: 1 })).faces;
@@ -141,7 +150,7 @@ test("analyzeImage returns the chosen features of every face", async () => {
     age: undefined,
     gender: undefined,
   });
-  expect(embedded!.embedding).toEqual(await client.getFaceVec(PHOTO));
+  expect(embedded!.template).toEqual(await client.getFaceVec(PHOTO));
   const [small] = (await client.analyzeImage(PHOTO, { boxes: [FACES[3][0]!] })).faces;
   expect(small).toMatchObject({ detectionScore: undefined, prominence: undefined });
 });
@@ -155,7 +164,7 @@ test("compareFaces compares images and templates", async () => {
   const client = openClient();
   const [left, middle] = FACES[3] as [(typeof FACES)[3][0], (typeof FACES)[3][0]];
   const all = await client.compareFaces(PHOTO, { path: PATH }, { sourceBox: left });
-  expect(all.matches.map(({ isMatch }) => isMatch)).toEqual([true, false, false]);
+  expect(all.matches.map(({ matched }) => matched)).toEqual([true, false, false]);
   expect(all.matches[0]).toMatchObject({ confidence: expect.closeTo(1, 2), box: { x1: expect.any(Number) } });
   expect(all).toMatchObject({ threshold: 0.5, extrapolated: false, sourceBox: { x1: expect.any(Number) } });
 
@@ -165,15 +174,15 @@ test("compareFaces compares images and templates", async () => {
   expect(one.falseMatchRate).toBeLessThanOrEqual(Math.fround(0.001));
   expect(one).toMatchObject({ sourceBox: undefined, model: template.model });
   const { matches } = await client.compareFaces(template, template);
-  expect(matches).toMatchObject([{ box: undefined, distance: 0, confidence: 1, isMatch: true }]);
+  expect(matches).toMatchObject([{ box: undefined, distance: 0, confidence: 1, matched: true }]);
   expect(matches[0]).toMatchObject({ population: "age_10_and_older", threshold: 0.5, candidatesOnly: false });
   const adults = await client.compareFaces(template, template, {
     maxFalseMatchRate: 1e-6,
     assumeAdults: true,
   });
-  expect(adults.matches).toMatchObject([{ isMatch: true, population: "adults" }]);
+  expect(adults.matches).toMatchObject([{ matched: true, population: "adults" }]);
   const candidates = await client.compareFaces(template, template, { maxFalseMatchRate: 1e-6 });
-  expect(candidates.matches).toMatchObject([{ isMatch: false, candidatesOnly: true }]);
+  expect(candidates.matches).toMatchObject([{ matched: false, candidatesOnly: true }]);
   const foreign = { ...template, model: "another" };
   expect(await rejectionOf(client.compareFaces(foreign, PHOTO))).toMatchObject({ reason: "MODEL_MISMATCH" });
 });
@@ -184,7 +193,7 @@ describe("an error", () => {
     expect(error).toMatchObject({
       reason: "UNSUPPORTED_FORMAT",
       code: "2004",
-      image: "img_2",
+      field: "img_2",
       stage: "decode",
       retryable: false,
       message: expect.stringContaining("neither a JPEG nor a PNG"),
@@ -270,7 +279,7 @@ describe("a call that fails for a temporary reason", () => {
 
     test("is retried once", async () => {
       const killed = killWorkers(service, 1);
-      expect((await openClient().getFaceVec(PHOTO)).vector).toHaveLength(128);
+      expect((await openClient().getFaceVec(PHOTO)).embedding).toHaveLength(128);
       expect(killed.size).toBe(1);
     });
 
@@ -318,7 +327,7 @@ describe("a call that fails for a temporary reason", () => {
     };
     // More retries than a slow start takes.
     const patient = openClient({ address, retries: 100, timeoutMs: 60_000 });
-    const [{ vector }] = await Promise.all([patient.getFaceVec(PORTRAIT), start()]);
-    expect(vector).toHaveLength(128);
+    const [{ embedding }] = await Promise.all([patient.getFaceVec(PORTRAIT), start()]);
+    expect(embedding).toHaveLength(128);
   });
 });

@@ -153,10 +153,19 @@ describe("a call is retried after", () => {
     ["503 of a proxy", (_, response) => void response.writeHead(503).end("<html>")],
   ])("%s", async (_, fail) => {
     const { address, calls } = await startFailingServer(2, fail);
-    const { vector } = await openClient(address).getFaceVec(TINY);
-    expect(vector).toHaveLength(128);
+    const { embedding } = await openClient(address).getFaceVec(TINY);
+    expect(embedding).toHaveLength(128);
     expect(calls.count).toBe(3);
   });
+});
+
+test("a call is retried three times by default", async () => {
+  const { address, calls } = await startFailingServer(
+    99,
+    (_, response) => void response.writeHead(503).end(),
+  );
+  await expect(openClient(address).getFaceVec(TINY)).rejects.toMatchObject({ reason: "UNREACHABLE" });
+  expect(calls.count).toBe(4);
 });
 
 test.each<[string, Handler]>([

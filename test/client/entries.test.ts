@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 import * as node from "../../src/client/visage-client.ts";
 import * as web from "../../src/client/web-client.ts";
 
@@ -6,6 +6,18 @@ test("the entries for Node and browsers have the same exports", () => {
   // The package has one set of types for both.
   const sameTypes: typeof node = web;
   expect(Object.keys(sameTypes).sort()).toEqual(Object.keys(node).sort());
+});
+
+test("the reasons of errors are known to editors, narrowed by comparisons, and open", () => {
+  type Reason = node.VisageError["reason"];
+  expectTypeOf<Extract<Reason, node.Reason>>().toEqualTypeOf<node.Reason>();
+  expectTypeOf<"NO_FACE" | "UNREADABLE_IMAGE">().toExtend<node.Reason>();
+  expectTypeOf<"NO_SUCH_REASON">().not.toExtend<node.Reason>();
+  expectTypeOf<string>().toExtend<Reason>();
+  const other = ({ reason }: node.VisageError) => (reason === "NO_FACE" ? "NO_FACE_IN_BOX" : reason);
+  expectTypeOf<Extract<ReturnType<typeof other>, node.Reason>>().toEqualTypeOf<
+    Exclude<node.Reason, "NO_FACE">
+  >();
 });
 
 test.each(["ca", "clientCertificate", "clientKey"] as const)("a browser rejects the option %s", (name) => {

@@ -63,11 +63,11 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** Faces of invented people, ordered by id. */
 function inventedFaces(count: number): NewGalleryFace[] {
-  return randomVectors(count, 1).map((vector, i) => ({
+  return randomVectors(count, 1).map((embedding, i) => ({
     personId: `p${String(i).padStart(6, "0")}`,
     faceId: "f",
     displayName: `Person ${i}`,
-    embedding: { vector, model },
+    template: { embedding, model },
   }));
 }
 
@@ -135,9 +135,9 @@ test("a person is enrolled, identified in another photo, renamed and deleted", a
 
 test("templates are enrolled with the caller's face id, and identified", async () => {
   const [face] = inventedFaces(1);
-  const enrolled = await galleries.enrolFace(galleryId, "p", face!.embedding, { faceId: "mine" });
+  const enrolled = await galleries.enrolFace(galleryId, "p", face!.template, { faceId: "mine" });
   expect(enrolled).toEqual({ faceId: "mine", box: undefined, revision: 1 });
-  const { faces } = await galleries.identify(galleryId, face!.embedding);
+  const { faces } = await galleries.identify(galleryId, face!.template);
   expect(faces).toMatchObject([
     { box: undefined, matches: [{ personId: "p", displayName: "", faceId: "mine", distance: 0 }] },
   ]);
@@ -147,7 +147,7 @@ test("a face that is unsuited is rejected with its reason, unless the check is s
   const blurred = await sharp(photograph(1)).blur(20).toBuffer();
   await expect(galleries.enrolFace(galleryId, "p", blurred)).rejects.toMatchObject({
     reason: "LOW_QUALITY",
-    image: "source",
+    field: "source",
     stage: "quality",
   });
   await galleries.enrolFace(galleryId, "p", new Blob([blurred]), { skipQualityCheck: true });
@@ -166,6 +166,8 @@ test("a gallery is named, given a threshold, listed and deleted", async () => {
     faceCount: 0,
     revision: 0,
     createTime: expect.any(Date),
+    alias: "",
+    readOnly: false,
   });
   await expect(galleries.create(id)).rejects.toMatchObject({ reason: "GALLERY_EXISTS" });
   expect(await galleries.update(id, { displayName: "" })).toMatchObject({
@@ -179,7 +181,18 @@ test("a gallery is named, given a threshold, listed and deleted", async () => {
   await expect(galleries.delete(id)).rejects.toThrow(VisageError);
 });
 
-describe("with more faces than fit in a page or a batch", () => {
+test("a gallery is found by its alias and replaced by another one", async () => {
+  const [successorId, alias] = [`${galleryId}-next`, `${galleryId}-alias`];
+  await galleries.create(successorId);
+  expect(await galleries.update(galleryId, { alias })).toMatchObject({ alias });
+  const stale = galleries.replace(galleryId, successorId, { revision: 1_000 });
+  await expect(stale).rejects.toMatchObject({ reason: "GALLERY_CHANGED" });
+  expect(await galleries.replace(galleryId, successorId)).toMatchObject({ galleryId, alias });
+  expect(await galleries.get(alias)).toMatchObject({ galleryId });
+  await expect(galleries.get(successorId)).rejects.toMatchObject({ reason: "GALLERY_NOT_FOUND" });
+});
+
+describe("with more faces than fit in a page", () => {
   const full = "full";
   let faces: NewGalleryFace[];
   beforeAll(async () => {
@@ -189,13 +202,8 @@ describe("with more faces than fit in a page or a batch", () => {
     });
     ({ model } = await galleries.create(full));
     faces = inventedFaces(MANY);
-    const counts: number[] = [];
-    const imported = await galleries.importFaces(full, faces, {
-      onProgress: (count) => void counts.push(count),
-    });
-    // The service enrols each batch of the client in batches of 100.
-    expect(imported).toMatchObject({ faceCount: MANY, revision: 11 });
-    expect(counts).toEqual([500, 1_000, MANY]);
+    // The service enrols faces in batches of 100.
+    expect(await galleries.importFaces(full, faces)).toMatchObject({ faceCount: MANY, revision: 11 });
     close();
   });
 
@@ -266,24 +274,28 @@ describe("an import", () => {
   });
 
   test("keeps the batches before one that fails", async () => {
-    const faces = inventedFaces(502);
-    const foreign = { ...faces[501]!, embedding: { ...faces[501]!.embedding, model: "another" } };
-    await expect(galleries.importFaces(galleryId, [...faces.slice(0, -1), foreign])).rejects.toMatchObject({
+    const faces = inventedFaces(5_002);
+    const foreign = { ...faces[5_001]!, template: { ...faces[5_001]!.template, model: "another" } };
+    const counts: number[] = [];
+    const onProgress = (count: number) => void counts.push(count);
+    const call = galleries.importFaces(galleryId, [...faces.slice(0, -1), foreign], { onProgress });
+    await expect(call).rejects.toMatchObject({
       reason: "MODEL_MISMATCH",
-      position: 502,
-      message: expect.stringMatching(/^Face 502: The embedding .* The first 500 faces are stored\.$/),
+      position: 5_002,
+      message: expect.stringMatching(/^Face 5002: The embedding .* The first 5000 faces are stored\.$/),
     });
-    expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 500 });
+    expect(counts).toEqual([5_000]);
+    expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 5_000 });
   });
 
   test("counts what is stored of the batch that fails", async () => {
-    const faces = inventedFaces(802);
-    const unnamed = { ...faces[801]!, personId: "" };
+    const faces = inventedFaces(5_202);
+    const unnamed = { ...faces[5_201]!, personId: "" };
     await expect(galleries.importFaces(galleryId, [...faces.slice(0, -1), unnamed])).rejects.toMatchObject({
-      position: 802,
-      message: "Face 802: The field person_id is missing. The first 800 faces are stored.",
+      position: 5_202,
+      message: "Face 5202: The field person_id is missing. The first 5200 faces are stored.",
     });
-    expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 800 });
+    expect(await galleries.get(galleryId)).toMatchObject({ faceCount: 5_200 });
     await expect(galleries.importFaces("none", faces)).rejects.toMatchObject({
       position: undefined,
       message: "There is no gallery none.",

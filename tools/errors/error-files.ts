@@ -17,6 +17,7 @@ export function errorFiles(): Readonly<Record<string, string>> {
     ),
     "docs/legacy.md": withRows("docs/legacy.md", "| text | errors |", firstGenerationRows()),
     ...Object.fromEntries(PAGES.map((page) => [`gen/page-errors/${page}.json`, pageErrors(page)])),
+    "gen/reasons.ts": reasonType(),
   };
 }
 
@@ -41,6 +42,12 @@ function pageErrors(page: (typeof PAGES)[number]): string {
     .filter((row) => row[page] !== undefined)
     .map((row) => [row.code, { ...row[page], retry: row.retryable }] as const);
   return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`;
+}
+
+/** The type of the reasons, for the TypeScript client. */
+function reasonType(): string {
+  const reasons = ERROR_KINDS.map((kind) => `\n  | "${reasonFromKind(kind)}"`);
+  return `/** The reason of an error of the service. \`npm run generate\` writes it. */\nexport type ServiceReason =${reasons.join("")};\n`;
 }
 
 /** Returns a Markdown file with other rows in the table that has this header. */

@@ -23,7 +23,7 @@ type Face struct {
 	Image Image
 	// Box selects the face of the image.
 	Box *visagev1.BoundingBox
-	// Embedding is that of an analysis, or Template.Embedding.
+	// Embedding is that of an analysis, or Template.Message().
 	Embedding *visagev1.Embedding
 }
 

@@ -26,64 +26,69 @@ const (
 // rejections are errors without any work. The service asks for patience, so the call is retried until its deadline.
 var rejections = []string{"OVERLOADED", "TOO_MANY_REQUESTS", "TOO_MANY_IN_FLIGHT"}
 
-// call waits for a slot, prepares the request and sends it, with retries within the deadline.
+// call prepares a request and sends it, as run does.
 func call[Request, Response any](
 	ctx context.Context,
 	client *Client,
 	send func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
 	prepare func() (*Request, error),
 	options ...grpc.CallOption,
-) (*Response, error) {
-	return run(ctx, client, client.newAttempts(), send, prepare, options...)
+) (response *Response, err error) {
+	var request *Request
+	err = client.run(ctx, client.newAttempts(), func() (err error) {
+		request, err = prepare()
+		return err
+	}, func(ctx context.Context, trailer grpc.CallOption) (err error) {
+		response, err = send(ctx, request, append(options, trailer)...)
+		return err
+	})
+	return response, err
 }
 
-// run is call with the attempts of the caller.
-func run[Request, Response any](
+// run waits for a slot, prepares a call and sends it, with retries within the deadline.
+func (c *Client) run(
 	ctx context.Context,
-	client *Client,
 	attempts *attempts,
-	send func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
-	prepare func() (*Request, error),
-	options ...grpc.CallOption,
-) (*Response, error) {
-	slot := client.limit.slot()
+	prepare func() error,
+	send func(ctx context.Context, trailer grpc.CallOption) error,
+) error {
+	slot := c.limit.slot()
 	defer slot.release()
 	if !slot.acquire(ctx) {
-		return nil, client.endedBy(ctx)
+		return c.endedBy(ctx)
 	}
-	attemptCtx, cancel := context.WithTimeout(ctx, client.timeout)
+	attemptCtx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	request, err := prepare()
-	if err != nil {
-		return nil, err
+	if err := prepare(); err != nil {
+		return err
 	}
 	for {
 		var trailer metadata.MD
-		response, err := send(attemptCtx, request, append(options, grpc.Trailer(&trailer))...)
+		err := send(attemptCtx, grpc.Trailer(&trailer))
 		if err == nil {
 			slot.accept()
-			return response, nil
+			return nil
 		}
-		if ended := client.endedBy(ctx); ended != nil {
-			return nil, ended
+		if ended := c.endedBy(ctx); ended != nil {
+			return ended
 		}
-		failure := errorFromStatus(err)
+		failure := c.errorFromStatus(err)
 		delay, ok := attempts.next(attemptCtx, failure, trailer)
 		if !ok {
-			return nil, failure
+			return failure
 		}
 		hasSlot := true
 		if isRejection(failure) {
 			slot.reject(attemptCtx, delay)
 			hasSlot = slot.acquire(attemptCtx)
 		} else {
-			client.limit.sleep(attemptCtx, delay)
+			c.limit.sleep(attemptCtx, delay)
 		}
-		if ended := client.endedBy(ctx); ended != nil {
-			return nil, ended
+		if ended := c.endedBy(ctx); ended != nil {
+			return ended
 		}
 		if !hasSlot {
-			return nil, failure
+			return failure
 		}
 	}
 }

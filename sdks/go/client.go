@@ -1,8 +1,8 @@
 // Package visage calls a Visage service over gRPC. It reads images, retries as the service asks within one deadline,
 // limits the calls in flight, and returns one error type.
 //
-// AnalyzeImage, AnalyzeImages, CompareFaces and Galleries call the typed API and return the messages of the package
-// visage/v1. The other methods call the original API, face/v1. The generated packages have the clients of grpc-go and
+// MatchFaces, GetImageAttr and GetFaceVec call the original API, face/v1. The other methods call the typed API and return
+// the messages of the package visage/v1. The generated packages have the clients of grpc-go and
 // connect-go, too.
 package visage
 
@@ -27,7 +27,7 @@ import (
 
 const (
 	defaultTimeout     = 30 * time.Second
-	defaultRetries     = 2
+	defaultRetries     = 3
 	defaultMaxInFlight = 32
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	// wins.
 	Timeout time.Duration
 	// Retries is how often a call with a retryable error is retried. INTERNAL is retried once at most. Calls that the
-	// service rejects because of load are retried until the deadline. Default: 2. NoRetries turns all of it off.
+	// service rejects because of load are retried until the deadline. Default: 3. NoRetries turns all of it off.
 	Retries int
 	// MaxInFlight is the most calls at the same time. Further calls wait, which does not count against Timeout. The
 	// client lowers the limit while the service rejects calls because of load. A stream has as many images without a
@@ -53,12 +53,15 @@ type Options struct {
 }
 
 // Client calls the service. Create one and share it: goroutines may call it at the same time. It connects on first use
-// and reconnects when the connection is lost. Calls return *Error, or the error of reading an image.
+// and reconnects when the connection is lost. Calls return *Error.
 type Client struct {
+	address     string
 	connection  *grpc.ClientConn
 	raw         facev1.FaceServiceClient
 	rawAnalysis visagev1.FaceAnalysisServiceClient
 	galleries   *Galleries
+	account     visagev1.AccountServiceClient
+	admin       visagev1.AdminServiceClient
 	timeout     time.Duration
 	retries     int
 	maxInFlight int
@@ -115,6 +118,7 @@ func NewClient(address string, options Options) (*Client, error) {
 	}
 	maxInFlight := orDefault(options.MaxInFlight, defaultMaxInFlight)
 	client := &Client{
+		address:     address,
 		connection:  connection,
 		raw:         facev1.NewFaceServiceClient(connection),
 		rawAnalysis: visagev1.NewFaceAnalysisServiceClient(connection),
@@ -123,12 +127,25 @@ func NewClient(address string, options Options) (*Client, error) {
 		maxInFlight: maxInFlight,
 		limit:       newInFlightLimit(maxInFlight),
 	}
-	client.galleries = &Galleries{client: client, raw: visagev1.NewGalleryServiceClient(connection)}
+	retrying := retryingConnection{connection, client}
+	client.galleries = &Galleries{
+		client: client, raw: visagev1.NewGalleryServiceClient(connection), calls: visagev1.NewGalleryServiceClient(retrying),
+	}
+	client.account = visagev1.NewAccountServiceClient(retrying)
+	client.admin = visagev1.NewAdminServiceClient(retrying)
 	return client, nil
 }
 
 // Galleries enrols people and identifies faces.
 func (c *Client) Galleries() *Galleries { return c.galleries }
+
+// Account shows the plan, the usage and the keys of the user, and replaces keys. It is the generated client, and its
+// calls follow the rules of all others. CreateKey is only retried if the service has rejected it because of load.
+func (c *Client) Account() visagev1.AccountServiceClient { return c.account }
+
+// Admin manages the users and plans of the service, like Account. Options.APIKey must be the admin key. Calls
+// that create something, and UpdateUser, are only retried if the service has rejected them because of load.
+func (c *Client) Admin() visagev1.AdminServiceClient { return c.admin }
 
 // Raw returns the generated client of face.v1 for everything else. It sends the API key but does not retry.
 func (c *Client) Raw() facev1.FaceServiceClient { return c.raw }

@@ -66,7 +66,7 @@ func (l *inFlightLimit) locked(read func() int) int {
 func TestReturnsATemplateWithItsModel(t *testing.T) {
 	service := &fakeService{}
 	template, err := open(t, service, Options{}).GetFaceVec(context.Background(), photo, nil)
-	if err != nil || len(template.Vector) != 128 || template.Model != "test-model" {
+	if err != nil || len(template.Embedding) != 128 || template.Model != "test-model" {
 		t.Fatal(template, err)
 	}
 	if service.keys[0] != "Bearer key-of-tests" {
@@ -75,13 +75,13 @@ func TestReturnsATemplateWithItsModel(t *testing.T) {
 }
 
 func TestMapsTheDetailsOfAnError(t *testing.T) {
-	service := &fakeService{failures: []failure{noFace}}
+	service := &fakeService{failingService: failingService{failures: []failure{noFace}}}
 	err := getFaceVec(open(t, service, Options{}))
 	var failure *Error
 	if !errors.As(err, &failure) {
 		t.Fatal(err)
 	}
-	if failure.Reason != "NO_FACE" || failure.Code != "9999" || failure.Image != "img" || failure.Stage != "find" ||
+	if failure.Reason != "NO_FACE" || failure.Code != "9999" || failure.Field != "img" || failure.Stage != "find" ||
 		failure.Retryable || failure.RetryAfter != 0 || err.Error() != "visage: NO_FACE (img): Sorry." {
 		t.Fatalf("%+v", failure)
 	}
@@ -105,6 +105,8 @@ func TestRetries(t *testing.T) {
 		requests int
 		reason   string
 	}{
+		"three times by default":                   {[]failure{draining, draining, draining}, 0, 4, ""},
+		"not four times by default":                {[]failure{draining, draining, draining, draining}, 0, 4, "DRAINING"},
 		"as often as allowed":                      {[]failure{draining, draining}, 2, 3, ""},
 		"not more often":                           {[]failure{draining, draining}, 1, 2, "DRAINING"},
 		"not at all":                               {[]failure{draining}, NoRetries, 1, "DRAINING"},
@@ -118,7 +120,7 @@ func TestRetries(t *testing.T) {
 		"nothing whose pushback is negative":       {[]failure{forbidden}, 5, 1, "OVERLOADED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := &fakeService{failures: test.failures}
+			service := &fakeService{failingService: failingService{failures: test.failures}}
 			expectReason(t, getFaceVec(open(t, service, Options{Retries: test.retries})), test.reason)
 			if service.count() != test.requests {
 				t.Fatalf("got %d requests, want %d", service.count(), test.requests)
@@ -128,13 +130,16 @@ func TestRetries(t *testing.T) {
 }
 
 func TestReconnectsToARestartedService(t *testing.T) {
-	address, stop := serve(t, &fakeService{}, "127.0.0.1:0")
+	address, stop := serve(t, (&fakeService{}).register, "127.0.0.1:0")
 	stop()
 	client := connect(t, "http://"+address, Options{})
 	client.retries = 0
 	err := getFaceVec(client)
 	expectReason(t, err, ReasonUnreachable)
-	serve(t, &fakeService{}, address)
+	if !strings.Contains(err.Error(), "Cannot reach http://"+address) {
+		t.Fatal(err)
+	}
+	serve(t, (&fakeService{}).register, address)
 	// All retries come before gRPC would connect again by default.
 	client.retries = defaultRetries
 	expectReason(t, getFaceVec(client), "")
@@ -298,7 +303,7 @@ func TestCloseCancelsEveryCall(t *testing.T) {
 func TestCloseEndsTheWaitForARetry(t *testing.T) {
 	rejection := overloaded
 	rejection.retryAfter = time.Hour
-	client := open(t, &fakeService{failures: []failure{rejection}}, Options{Timeout: 3 * time.Hour})
+	client := open(t, &fakeService{failingService: failingService{failures: []failure{rejection}}}, Options{Timeout: 3 * time.Hour})
 	result := make(chan error, 1)
 	go func() { result <- getFaceVec(client) }()
 	waitUntil(t, func() bool { return client.limit.locked(func() int { return client.limit.pauses }) == 1 })
@@ -326,11 +331,24 @@ func TestReadsImages(t *testing.T) {
 	if service.requests[3].GetImg().GetUrl() != "https://example.org" {
 		t.Fatal(service.requests[3])
 	}
-	if _, err := client.GetFaceVec(context.Background(), File(path+"x"), nil); !errors.Is(err, fs.ErrNotExist) {
+}
+
+func TestAnImageThatCannotBeReadFailsAsAnError(t *testing.T) {
+	service := &fakeService{}
+	client := open(t, service, Options{})
+	ctx := context.Background()
+	missing := File(filepath.Join(t.TempDir(), "missing.jpg"))
+	_, err := client.GetFaceVec(ctx, missing, nil)
+	expectReason(t, err, ReasonUnreadableImage)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "missing.jpg") {
 		t.Fatal(err)
 	}
-	if _, err := client.GetFaceVec(context.Background(), Image{}, nil); err == nil {
-		t.Fatal("a missing image was sent")
+	_, err = client.CompareFaces(ctx, Face{Image: photo}, Face{Image: missing}, nil)
+	expectReason(t, err, ReasonUnreadableImage)
+	_, err = client.GetFaceVec(ctx, Image{}, nil)
+	expectReason(t, err, ReasonUnreadableImage)
+	if service.count() != 0 {
+		t.Fatal(service.count())
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	ReasonUnreachable    = "UNREACHABLE"
 	ReasonDeadlinePassed = "DEADLINE_PASSED"
 	ReasonCancelled      = "CANCELLED"
-	// ReasonUnreadableImage is the reason of an image of a stream that could not be read.
+	// ReasonUnreadableImage is the reason of an image that the client could not read.
 	ReasonUnreadableImage = "UNREADABLE_IMAGE"
 )
 
@@ -25,12 +25,12 @@ type Error struct {
 	// Message is one sentence for people. It may change between versions of the service.
 	Message string
 	// Reason is the reason from the table of errors, such as NO_FACE. Without a response of the service it is
-	// UNREACHABLE, DEADLINE_PASSED or CANCELLED, and UNREADABLE_IMAGE for an image of a stream that could not be read.
+	// UNREACHABLE, DEADLINE_PASSED or CANCELLED, and UNREADABLE_IMAGE for an image that the client could not read.
 	Reason string
 	// Code is the code from the table of errors, such as 3001; empty without a response of the service.
 	Code string
-	// Image is the field of the image that caused the error, such as img_1; empty if it was not an image.
-	Image string
+	// Field is the field of the request that caused the error, such as img_1 or gallery_id; empty if none did.
+	Field string
 	// Stage is the stage that failed, such as decode; empty without a response of the service.
 	Stage string
 	// Retryable is whether the same call may succeed later.
@@ -42,8 +42,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Image != "" {
-		return "visage: " + e.Reason + " (" + e.Image + "): " + e.Message
+	if e.Field != "" {
+		return "visage: " + e.Reason + " (" + e.Field + "): " + e.Message
 	}
 	return "visage: " + e.Reason + ": " + e.Message
 }
@@ -52,7 +52,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() []error { return e.causes }
 
 // errorFromStatus converts the error of a gRPC call that the client has not cancelled.
-func errorFromStatus(cause error) *Error {
+func (c *Client) errorFromStatus(cause error) *Error {
 	failure := status.Convert(cause)
 	result := &Error{Message: failure.Message(), Reason: ReasonUnreachable, causes: []error{cause}}
 	switch failure.Code() {
@@ -69,12 +69,15 @@ func errorFromStatus(cause error) *Error {
 		case *errdetails.ErrorInfo:
 			result.Reason = detail.GetReason()
 			result.Code = detail.GetMetadata()["code"]
-			result.Image = detail.GetMetadata()["image"]
+			result.Field = detail.GetMetadata()["field"]
 			result.Stage = detail.GetMetadata()["stage"]
 			result.Retryable = detail.GetMetadata()["retryable"] == "true"
 		case *errdetails.RetryInfo:
 			result.RetryAfter = detail.GetRetryDelay().AsDuration()
 		}
+	}
+	if result.Reason == ReasonUnreachable {
+		result.Message = "Cannot reach " + c.address + ": " + result.Message
 	}
 	return result
 }
@@ -89,6 +92,11 @@ func errorFromContext(ctx context.Context) *Error {
 		}
 	}
 	return &Error{Message: "The call was cancelled.", Reason: ReasonCancelled, causes: []error{cause}}
+}
+
+// errorFromImage converts the error of reading an image.
+func errorFromImage(cause error) *Error {
+	return &Error{Message: cause.Error(), Reason: ReasonUnreadableImage, causes: []error{cause}}
 }
 
 func errorFromClose() *Error {

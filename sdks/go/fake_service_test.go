@@ -26,6 +26,25 @@ type failure struct {
 	pushback   string
 }
 
+// failingService fails with the failures one after the other, then succeeds.
+type failingService struct {
+	mutex    sync.Mutex
+	failures []failure
+	calls    int
+}
+
+func (s *failingService) fail(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.calls++
+	if len(s.failures) == 0 {
+		return nil
+	}
+	next := s.failures[0]
+	s.failures = s.failures[1:]
+	return next.error(ctx)
+}
+
 // error returns the error with the details that the real service sends.
 func (f failure) error(ctx context.Context) error {
 	result := status.New(f.code, "Sorry.")
@@ -35,7 +54,7 @@ func (f failure) error(ctx context.Context) error {
 	if f.reason == "" {
 		return result.Err()
 	}
-	fields := map[string]string{"code": "9999", "retryable": "false", "stage": "find", "image": "img"}
+	fields := map[string]string{"code": "9999", "retryable": "false", "stage": "find", "field": "img"}
 	if f.retryable {
 		fields["retryable"] = "true"
 	}
@@ -54,8 +73,7 @@ type fakeService struct {
 	facev1.UnimplementedFaceServiceServer
 	onCall func(context.Context)
 
-	mutex    sync.Mutex
-	failures []failure
+	failingService
 	requests []*facev1.GetFaceVecRequest
 	keys     []string
 	// timesLeft has the time until the deadline of each request at its arrival.
@@ -71,18 +89,18 @@ func (s *fakeService) GetFaceVec(
 		s.onCall(ctx)
 	}
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	s.requests = append(s.requests, request)
 	s.timesLeft = append(s.timesLeft, left)
 	s.keys = append(s.keys, metadata.ValueFromIncomingContext(ctx, "authorization")...)
-	if len(s.failures) > 0 {
-		next := s.failures[0]
-		s.failures = s.failures[1:]
-		return nil, next.error(ctx)
+	s.mutex.Unlock()
+	if err := s.fail(ctx); err != nil {
+		return nil, err
 	}
 	_ = grpc.SetTrailer(ctx, metadata.Pairs("x-visage-model", "test-model"))
 	return &facev1.GetFaceVecResponse{Data: &facev1.GetFaceVecData{Vector: make([]float32, 128)}}, nil
 }
+
+func (s *fakeService) register(server *grpc.Server) { facev1.RegisterFaceServiceServer(server, s) }
 
 func (s *fakeService) count() int {
 	s.mutex.Lock()
@@ -91,14 +109,16 @@ func (s *fakeService) count() int {
 }
 
 // serve serves on an address of this machine until the test ends or stop is called. Returns the address.
-func serve(t *testing.T, service *fakeService, address string, options ...grpc.ServerOption) (bound string, stop func()) {
+func serve(
+	t *testing.T, register func(*grpc.Server), address string, options ...grpc.ServerOption,
+) (bound string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer(options...)
-	facev1.RegisterFaceServiceServer(server, service)
+	register(server)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -115,7 +135,13 @@ func serve(t *testing.T, service *fakeService, address string, options ...grpc.S
 // open creates a client of a fake service. The test closes it.
 func open(t *testing.T, service *fakeService, options Options) *Client {
 	t.Helper()
-	address, _ := serve(t, service, "127.0.0.1:0")
+	return openServer(t, service.register, options)
+}
+
+// openServer creates a client of the services that are registered. The test closes it.
+func openServer(t *testing.T, register func(*grpc.Server), options Options) *Client {
+	t.Helper()
+	address, _ := serve(t, register, "127.0.0.1:0")
 	return connect(t, "http://"+address, options)
 }
 

@@ -3,9 +3,6 @@ package visage
 import (
 	"context"
 	"iter"
-	"strings"
-
-	"google.golang.org/grpc"
 
 	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
@@ -21,6 +18,8 @@ const pageSize = 1000
 type Galleries struct {
 	client *Client
 	raw    visagev1.GalleryServiceClient
+	// calls follow the rules of the client.
+	calls visagev1.GalleryServiceClient
 }
 
 // CreateGalleryOptions are the options of Create.
@@ -36,6 +35,8 @@ type UpdateGalleryOptions struct {
 	DisplayName *string
 	// MaxDistance 0 lets the service choose the threshold again.
 	MaxDistance *float32
+	// Alias is another id of the gallery, empty for none. It moves at once from the gallery that has it.
+	Alias *string
 }
 
 // EnrolOptions are the options of EnrolFace.
@@ -71,16 +72,14 @@ func (g *Galleries) Create(
 	request := &visagev1.CreateGalleryRequest{
 		GalleryId: galleryID, DisplayName: given.DisplayName, MaxDistance: unlessZero(given.MaxDistance),
 	}
-	attempts := g.client.newAttempts()
-	attempts.isNotIdempotent = true
-	response, err := run(ctx, g.client, attempts, g.raw.CreateGallery, prepared(request))
+	response, err := g.calls.CreateGallery(ctx, request)
 	return response.GetGallery(), err
 }
 
 // Get returns a gallery with the number of its people and faces.
 func (g *Galleries) Get(ctx context.Context, galleryID string) (*visagev1.Gallery, error) {
 	request := &visagev1.GetGalleryRequest{GalleryId: galleryID}
-	response, err := call(ctx, g.client, g.raw.GetGallery, prepared(request))
+	response, err := g.calls.GetGallery(ctx, request)
 	return response.GetGallery(), err
 }
 
@@ -88,25 +87,36 @@ func (g *Galleries) Get(ctx context.Context, galleryID string) (*visagev1.Galler
 func (g *Galleries) List(ctx context.Context) iter.Seq2[*visagev1.Gallery, error] {
 	return itemsOf(func(token string) ([]*visagev1.Gallery, string, error) {
 		request := &visagev1.ListGalleriesRequest{PageSize: pageSize, PageToken: token}
-		page, err := call(ctx, g.client, g.raw.ListGalleries, prepared(request))
+		page, err := g.calls.ListGalleries(ctx, request)
 		return page.GetGalleries(), page.GetNextPageToken(), err
 	})
 }
 
-// Update changes the name or the threshold of a gallery.
+// Update changes the name, the threshold or the alias of a gallery.
 func (g *Galleries) Update(
 	ctx context.Context, galleryID string, changes UpdateGalleryOptions,
 ) (*visagev1.Gallery, error) {
 	request := &visagev1.UpdateGalleryRequest{
-		GalleryId: galleryID, DisplayName: changes.DisplayName, MaxDistance: changes.MaxDistance,
+		GalleryId: galleryID, DisplayName: changes.DisplayName, MaxDistance: changes.MaxDistance, Alias: changes.Alias,
 	}
-	response, err := call(ctx, g.client, g.raw.UpdateGallery, prepared(request))
+	response, err := g.calls.UpdateGallery(ctx, request)
+	return response.GetGallery(), err
+}
+
+// Replace lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery.
+// With a revision, it fails with GALLERY_CHANGED if the gallery has another one now. The revision may be nil.
+func (g *Galleries) Replace(
+	ctx context.Context, galleryID, successorID string, revision *int64,
+) (*visagev1.Gallery, error) {
+	request := &visagev1.ReplaceGalleryRequest{GalleryId: galleryID, SuccessorId: successorID, Revision: revision}
+	response, err := g.calls.ReplaceGallery(ctx, request)
 	return response.GetGallery(), err
 }
 
 // Delete deletes a gallery with everybody in it. When it returns, the templates are erased.
 func (g *Galleries) Delete(ctx context.Context, galleryID string) error {
-	return callDeletion(ctx, g.client, g.raw.DeleteGallery, &visagev1.DeleteGalleryRequest{GalleryId: galleryID})
+	_, err := g.calls.DeleteGallery(ctx, &visagev1.DeleteGalleryRequest{GalleryId: galleryID})
+	return err
 }
 
 // EnrolFace adds a face to a person, and the person to the gallery if it is new. The most prominent face of an image is
@@ -127,7 +137,7 @@ func (g *Galleries) EnrolFace(
 // GetPerson returns a person with the ids of its faces.
 func (g *Galleries) GetPerson(ctx context.Context, galleryID, personID string) (*visagev1.Person, error) {
 	request := &visagev1.GetPersonRequest{GalleryId: galleryID, PersonId: personID}
-	response, err := call(ctx, g.client, g.raw.GetPerson, prepared(request))
+	response, err := g.calls.GetPerson(ctx, request)
 	return response.GetPerson(), err
 }
 
@@ -135,7 +145,7 @@ func (g *Galleries) GetPerson(ctx context.Context, galleryID, personID string) (
 func (g *Galleries) ListPeople(ctx context.Context, galleryID string) iter.Seq2[*visagev1.Person, error] {
 	return itemsOf(func(token string) ([]*visagev1.Person, string, error) {
 		request := &visagev1.ListPeopleRequest{GalleryId: galleryID, PageSize: pageSize, PageToken: token}
-		page, err := call(ctx, g.client, g.raw.ListPeople, prepared(request))
+		page, err := g.calls.ListPeople(ctx, request)
 		return page.GetPeople(), page.GetNextPageToken(), err
 	})
 }
@@ -145,20 +155,22 @@ func (g *Galleries) UpdatePerson(
 	ctx context.Context, galleryID, personID, displayName string,
 ) (*visagev1.Person, error) {
 	request := &visagev1.UpdatePersonRequest{GalleryId: galleryID, PersonId: personID, DisplayName: displayName}
-	response, err := call(ctx, g.client, g.raw.UpdatePerson, prepared(request))
+	response, err := g.calls.UpdatePerson(ctx, request)
 	return response.GetPerson(), err
 }
 
 // DeletePerson deletes a person with all faces. When it returns, the templates are erased.
 func (g *Galleries) DeletePerson(ctx context.Context, galleryID, personID string) error {
 	request := &visagev1.DeletePersonRequest{GalleryId: galleryID, PersonId: personID}
-	return callDeletion(ctx, g.client, g.raw.DeletePerson, request)
+	_, err := g.calls.DeletePerson(ctx, request)
+	return err
 }
 
 // DeleteFace deletes a face of a person. When it returns, its template is erased.
 func (g *Galleries) DeleteFace(ctx context.Context, galleryID, personID, faceID string) error {
 	request := &visagev1.DeleteFaceRequest{GalleryId: galleryID, PersonId: personID, FaceId: faceID}
-	return callDeletion(ctx, g.client, g.raw.DeleteFace, request)
+	_, err := g.calls.DeleteFace(ctx, request)
+	return err
 }
 
 // Identify finds the people to whom a face may belong: every face of an image, the one in a box, or an embedding. A
@@ -174,31 +186,6 @@ func (g *Galleries) Identify(
 			AssumeAdults: given.AssumeAdults,
 		}, err
 	})
-}
-
-// callDeletion lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to
-// delete.
-func callDeletion[Request, Response any](
-	ctx context.Context,
-	client *Client,
-	send func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
-	request *Request,
-) error {
-	mayBeDone := false
-	sendAgain := func(ctx context.Context, request *Request, options ...grpc.CallOption) (*Response, error) {
-		response, err := send(ctx, request, options...)
-		if err == nil {
-			return response, nil
-		}
-		failure := errorFromStatus(err)
-		if mayBeDone && strings.HasSuffix(failure.Reason, "_NOT_FOUND") {
-			return response, nil
-		}
-		mayBeDone = mayBeDone || !isRejection(failure)
-		return nil, err
-	}
-	_, err := call(ctx, client, sendAgain, prepared(request))
-	return err
 }
 
 // itemsOf iterates over the items of all pages. read takes a token and returns a page and the token of the next one.
@@ -222,10 +209,6 @@ func itemsOf[Item any](read func(token string) ([]Item, string, error)) iter.Seq
 			token = next
 		}
 	}
-}
-
-func prepared[Request any](request *Request) func() (*Request, error) {
-	return func() (*Request, error) { return request, nil }
 }
 
 // unlessZero returns a pointer to a value that is not zero, for an optional field.

@@ -75,19 +75,19 @@ func randomFaces(model string, count int) []visage.GalleryFace {
 	numbers := rand.New(rand.NewPCG(1, 1))
 	faces := make([]visage.GalleryFace, count)
 	for i := range faces {
-		vector := make([]float32, 128)
+		embedding := make([]float32, 128)
 		var sum float64
-		for j := range vector {
+		for j := range embedding {
 			value := numbers.NormFloat64()
-			vector[j] = float32(value)
+			embedding[j] = float32(value)
 			sum += value * value
 		}
-		for j := range vector {
-			vector[j] *= float32(0.45 / math.Sqrt(sum))
+		for j := range embedding {
+			embedding[j] *= float32(0.45 / math.Sqrt(sum))
 		}
 		faces[i] = visage.GalleryFace{
 			PersonID: fmt.Sprintf("person-%05d", i/2), FaceID: fmt.Sprintf("face-%05d", i),
-			DisplayName: fmt.Sprintf("Person %d", i/2), Template: visage.Template{Vector: vector, Model: model},
+			DisplayName: fmt.Sprintf("Person %d", i/2), Template: visage.Template{Embedding: embedding, Model: model},
 		}
 	}
 	return faces
@@ -151,13 +151,13 @@ func TestServiceEnrolsIdentifiesAndDeletesAPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vector := visage.Face{Embedding: template.Embedding()}
-	result, err = galleries.Identify(ctx, id, vector, &visage.IdentifyOptions{MaxDistance: 0.3})
+	embedding := visage.Face{Embedding: template.Message()}
+	result, err = galleries.Identify(ctx, id, embedding, &visage.IdentifyOptions{MaxDistance: 0.3})
 	if err != nil || result.GetFaces()[0].GetMatches()[0].GetPersonId() != "ann" {
 		t.Fatal(result, err)
 	}
 
-	if _, err := galleries.EnrolFace(ctx, id, "ben", vector, nil); err != nil {
+	if _, err := galleries.EnrolFace(ctx, id, "ben", embedding, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := galleries.UpdatePerson(ctx, id, "ben", "Ben"); err != nil {
@@ -191,9 +191,8 @@ func TestServiceReportsErrorsOfGalleries(t *testing.T) {
 	}
 	_, err = galleries.Identify(ctx, id, visage.Face{Image: visage.URL("http://127.0.0.1/photo.jpg")}, nil)
 	expectFailure(t, err, "URL_UNREACHABLE")
-	if _, err := galleries.EnrolFace(ctx, id, "ann", visage.Face{Image: visage.File("no-such-file.jpg")}, nil); !os.IsNotExist(err) {
-		t.Error(err)
-	}
+	_, err = galleries.EnrolFace(ctx, id, "ann", visage.Face{Image: visage.File("no-such-file.jpg")}, nil)
+	expectFailure(t, err, visage.ReasonUnreadableImage)
 	_, err = galleries.GetPerson(ctx, id, "nobody")
 	expectFailure(t, err, "PERSON_NOT_FOUND")
 	expectFailure(t, galleries.DeletePerson(ctx, id, "nobody"), "PERSON_NOT_FOUND")
@@ -247,7 +246,7 @@ func TestServiceImportsAnExport(t *testing.T) {
 	}
 	exported, err := collect(galleries.Export(ctx, id))
 	sameID := func(a, b visage.GalleryFace) bool {
-		return a.FaceID == b.FaceID && a.Template.Vector[7] == b.Template.Vector[7]
+		return a.FaceID == b.FaceID && a.Template.Embedding[7] == b.Template.Embedding[7]
 	}
 	if err != nil || !slices.EqualFunc(exported, faces, sameID) || exported[0].CreateTime.Year() < 2020 {
 		t.Fatal(len(exported), err)
@@ -315,4 +314,27 @@ func TestServiceImportStopsAtAnError(t *testing.T) {
 	if gallery, err := galleries.Get(ctx, id); err != nil || gallery.GetFaceCount() != 0 {
 		t.Fatal(gallery, err)
 	}
+}
+
+func TestServiceReplacesAGallery(t *testing.T) {
+	ctx := context.Background()
+	_, galleries, id := openGallery(t)
+	successor, alias, staleRevision := id+"-next", id+"-alias", int64(1000)
+	if _, err := galleries.Create(ctx, successor, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := galleries.Update(ctx, id, visage.UpdateGalleryOptions{Alias: &alias}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := galleries.Replace(ctx, id, successor, &staleRevision)
+	expectFailure(t, err, "GALLERY_CHANGED")
+	if _, err := galleries.Replace(ctx, id, successor, nil); err != nil {
+		t.Fatal(err)
+	}
+	found, err := galleries.Get(ctx, alias)
+	if err != nil || found.GetGalleryId() != id {
+		t.Errorf("got %v, %v", found, err)
+	}
+	_, err = galleries.Get(ctx, successor)
+	expectFailure(t, err, "GALLERY_NOT_FOUND")
 }

@@ -3,10 +3,8 @@ package visage
 import (
 	"context"
 	"io"
-	"net"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +19,7 @@ var notFound = failure{code: codes.NotFound, reason: "GALLERY_NOT_FOUND"}
 // noResponse is a call without a response of the service, such as a connection that was lost after the request.
 var noResponse = failure{code: codes.Unavailable}
 
-// failingGalleries fails with the failures one after the other, then succeeds.
+// failingGalleries fails as a failingService does.
 type failingGalleries struct {
 	visagev1.UnimplementedGalleryServiceServer
 	// facesBeforeFailure and faces are those of an export.
@@ -33,22 +31,8 @@ type failingGalleries struct {
 	// ended receives when an export ends.
 	ended chan struct{}
 
-	mutex    sync.Mutex
-	failures []failure
-	calls    int
+	failingService
 	imported []int
-}
-
-func (s *failingGalleries) fail(ctx context.Context) error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.calls++
-	if len(s.failures) == 0 {
-		return nil
-	}
-	next := s.failures[0]
-	s.failures = s.failures[1:]
-	return next.error(ctx)
 }
 
 func (s *failingGalleries) CreateGallery(
@@ -114,16 +98,9 @@ func (s *failingGalleries) ImportFaces(
 // openGalleries creates a client of a failing service.
 func openGalleries(t *testing.T, service *failingGalleries, options Options) *Galleries {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	service.ended = make(chan struct{}, 100)
-	server := grpc.NewServer()
-	visagev1.RegisterGalleryServiceServer(server, service)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	return connect(t, "http://"+listener.Addr().String(), options).Galleries()
+	register := func(server *grpc.Server) { visagev1.RegisterGalleryServiceServer(server, service) }
+	return openServer(t, register, options).Galleries()
 }
 
 func (s *failingGalleries) awaitEnd(t *testing.T) {
@@ -136,12 +113,12 @@ func (s *failingGalleries) awaitEnd(t *testing.T) {
 }
 
 func TestACreationIsOnlyRetriedAfterARejection(t *testing.T) {
-	service := &failingGalleries{failures: []failure{overloaded, overloaded}}
+	service := &failingGalleries{failingService: failingService{failures: []failure{overloaded, overloaded}}}
 	if _, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil); err != nil {
 		t.Fatal(err)
 	}
 	for reason, failed := range map[string]failure{ReasonUnreachable: noResponse, "INTERNAL": internal} {
-		service = &failingGalleries{failures: []failure{failed}}
+		service = &failingGalleries{failingService: failingService{failures: []failure{failed}}}
 		_, err := openGalleries(t, service, Options{}).Create(context.Background(), "staff", nil)
 		expectReason(t, err, reason)
 		if service.calls != 1 {
@@ -161,7 +138,7 @@ func TestADeletionWhoseResponseWasLostSucceeds(t *testing.T) {
 		"rejected": {[]failure{overloaded, notFound}, "GALLERY_NOT_FOUND"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service := &failingGalleries{failures: test.failures}
+			service := &failingGalleries{failingService: failingService{failures: test.failures}}
 			expectReason(t, openGalleries(t, service, Options{}).Delete(context.Background(), "staff"), test.reason)
 		})
 	}
@@ -179,13 +156,14 @@ func TestAnExportGoesOnAfterABreak(t *testing.T) {
 		"before the first face": {0, nil, []failure{noResponse, overloaded}, 3, ""},
 		"between faces":         {2, nil, []failure{noResponse, overloaded}, 3, ""},
 		"after the last face":   {3, nil, []failure{draining}, 3, ""},
-		"too often":             {2, nil, []failure{draining, draining, draining}, 2, "DRAINING"},
+		"too often":             {2, nil, []failure{draining, draining, draining, draining}, 2, "DRAINING"},
 		"not retryable":         {2, nil, []failure{notFound}, 2, "GALLERY_NOT_FOUND"},
 		"last face deleted":     {2, &none, []failure{draining}, 2, ReasonUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := &failingGalleries{
-				faces: 3, facesBeforeFailure: test.before, facesLater: test.facesLater, failures: test.failures,
+				faces: 3, facesBeforeFailure: test.before, facesLater: test.facesLater,
+				failingService: failingService{failures: test.failures},
 			}
 			var taken []string
 			var last error
@@ -231,7 +209,7 @@ func TestAnExportWithoutAFaceInTimeFails(t *testing.T) {
 }
 
 func TestEachCallOfAnImportIsRetried(t *testing.T) {
-	service := &failingGalleries{failures: []failure{overloaded, noResponse}}
+	service := &failingGalleries{failingService: failingService{failures: []failure{overloaded, noResponse}}}
 	faces := func(yield func(GalleryFace, error) bool) {
 		for i := range 10_001 {
 			if !yield(GalleryFace{PersonID: "ann", FaceID: strconv.Itoa(i)}, nil) {

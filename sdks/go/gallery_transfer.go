@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	visagev1 "github.com/visage-face/visage/sdks/go/visage/v1"
 )
@@ -56,6 +58,9 @@ func (g *Galleries) Export(ctx context.Context, galleryID string) iter.Seq2[Gall
 // errOverdue cancels a stream whose next face has not come in time.
 var errOverdue = errors.New("visage: no face came in time")
 
+// errChanged ends an export that cannot go on, because the last face that came was deleted.
+var errChanged = status.Error(codes.Unavailable, "The stream broke, and the gallery has changed since.")
+
 // galleryExport is an export with its current stream.
 type galleryExport struct {
 	galleries *Galleries
@@ -85,7 +90,7 @@ func (e *galleryExport) take() (*visagev1.ExportGalleryResponse, *Error) {
 		}
 		if failure == nil {
 			if face == nil {
-				return nil, errorFromChange()
+				return nil, client.errorFromStatus(errChanged)
 			}
 			e.isSkipping = face.GetPersonId() != e.last.GetPersonId() || face.GetFaceId() != e.last.GetFaceId()
 			continue
@@ -124,9 +129,9 @@ func (e *galleryExport) next() (*visagev1.ExportGalleryResponse, *Error) {
 		return nil, ended
 	}
 	if errors.Is(context.Cause(e.ctx), errOverdue) {
-		return nil, errorFromEnd(context.DeadlineExceeded)
+		err = context.DeadlineExceeded
 	}
-	return nil, errorFromStatus(err)
+	return nil, e.galleries.client.errorFromEnd(err)
 }
 
 func (e *galleryExport) receive() (*visagev1.ExportGalleryResponse, error) {
@@ -147,13 +152,6 @@ func (e *galleryExport) close() {
 	e.cancel, e.stream = nil, nil
 }
 
-// errorFromChange is the error of an export that cannot go on, because the last face that came was deleted.
-func errorFromChange() *Error {
-	return &Error{
-		Message: "The stream broke, and the gallery has changed since.", Reason: ReasonUnreachable, Retryable: true,
-	}
-}
-
 // ImportFaces enrols faces that were exported, or embeddings of your own. It returns how many, and the revision of the
 // gallery.
 //
@@ -163,21 +161,21 @@ func (g *Galleries) ImportFaces(
 	ctx context.Context, galleryID string, faces iter.Seq2[GalleryFace, error],
 ) (*visagev1.ImportFacesResponse, error) {
 	total := &visagev1.ImportFacesResponse{}
-	batch := &importRequests{}
+	var batch []*visagev1.ImportFacesRequest
 	for face, err := range faces {
 		if err != nil {
 			return nil, err
 		}
-		batch.faces = append(batch.faces, face.importRequest(galleryID))
-		if len(batch.faces) < maxImportBatch {
+		batch = append(batch, face.importRequest(galleryID))
+		if len(batch) < maxImportBatch {
 			continue
 		}
 		if err := g.importBatch(ctx, batch, total); err != nil {
 			return nil, err
 		}
-		batch.faces = batch.faces[:0]
+		batch = batch[:0]
 	}
-	if len(batch.faces) > 0 {
+	if len(batch) > 0 {
 		if err := g.importBatch(ctx, batch, total); err != nil {
 			return nil, err
 		}
@@ -194,29 +192,25 @@ func (g *Galleries) ImportFaces(
 	return total, nil
 }
 
-// importRequests are the messages of one call.
-type importRequests struct {
-	faces []*visagev1.ImportFacesRequest
-}
-
 // importBatch sends a call and adds its result to the total.
 func (g *Galleries) importBatch(
-	ctx context.Context, batch *importRequests, total *visagev1.ImportFacesResponse,
+	ctx context.Context, batch []*visagev1.ImportFacesRequest, total *visagev1.ImportFacesResponse,
 ) error {
-	response, err := call(ctx, g.client, g.sendImport, prepared(batch))
+	prepare := func() (*[]*visagev1.ImportFacesRequest, error) { return &batch, nil }
+	response, err := call(ctx, g.client, g.sendImport, prepare)
 	total.FaceCount += response.GetFaceCount()
 	total.Revision = response.GetRevision()
 	return err
 }
 
 func (g *Galleries) sendImport(
-	ctx context.Context, batch *importRequests, options ...grpc.CallOption,
+	ctx context.Context, batch *[]*visagev1.ImportFacesRequest, options ...grpc.CallOption,
 ) (*visagev1.ImportFacesResponse, error) {
 	stream, err := g.raw.ImportFaces(ctx, options...)
 	if err != nil {
 		return nil, err
 	}
-	for _, face := range batch.faces {
+	for _, face := range *batch {
 		// io.EOF: the service has ended the call, and CloseAndRecv returns its error.
 		if err := stream.Send(face); errors.Is(err, io.EOF) {
 			break
@@ -231,7 +225,7 @@ func galleryFaceFrom(message *visagev1.ExportGalleryResponse) GalleryFace {
 	embedding := message.GetEmbedding()
 	return GalleryFace{
 		PersonID: message.GetPersonId(), FaceID: message.GetFaceId(), DisplayName: message.GetDisplayName(),
-		Template:   Template{Vector: embedding.GetValues(), Model: embedding.GetModel()},
+		Template:   Template{Embedding: embedding.GetValues(), Model: embedding.GetModel()},
 		CreateTime: message.GetCreateTime().AsTime(),
 	}
 }
@@ -239,6 +233,6 @@ func galleryFaceFrom(message *visagev1.ExportGalleryResponse) GalleryFace {
 func (f *GalleryFace) importRequest(galleryID string) *visagev1.ImportFacesRequest {
 	return &visagev1.ImportFacesRequest{
 		GalleryId: galleryID, PersonId: f.PersonID, FaceId: f.FaceID, DisplayName: f.DisplayName,
-		Embedding: f.Template.Embedding(),
+		Embedding: f.Template.Message(),
 	}
 }

@@ -60,13 +60,17 @@ func (i Image) typedMessage() (*visagev1.Image, error) {
 	return &visagev1.Image{Source: &visagev1.Image_Content{Content: content}}, nil
 }
 
-// content reads the image; nil if it has a URL.
+// content reads the image; nil if it has a URL. The error is an *Error.
 func (i Image) content() ([]byte, error) {
-	if i.read != nil {
-		return i.read()
+	if i.url != "" {
+		return nil, nil
 	}
-	if i.url == "" {
-		return nil, errors.New("visage: an image is missing")
+	if i.read == nil {
+		return nil, errorFromImage(errors.New("an image is missing"))
 	}
-	return nil, nil
+	content, err := i.read()
+	if err != nil {
+		return nil, errorFromImage(err)
+	}
+	return content, nil
 }

@@ -23,8 +23,8 @@ type Point struct{ X, Y int32 }
 type Match struct {
 	// Distance is 0 to 0.9, to four decimals.
 	Distance float64
-	// IsMatch is whether both faces are the same person: the distance is below 0.5.
-	IsMatch bool
+	// Matched is whether both faces are the same person: the distance is below 0.5.
+	Matched bool
 }
 
 // ImageAttributes has the faces of an image.
@@ -51,15 +51,15 @@ type FaceAttributes struct {
 
 // Template is the embedding of a face.
 type Template struct {
-	// Vector has 128 numbers. The Euclidean distance between two vectors is below 0.5 for the same person.
-	Vector []float32
+	// Embedding has 128 numbers. The Euclidean distance between two embeddings is below 0.5 for the same person.
+	Embedding []float32
 	// Model is the model that computed the embedding. Store it: embeddings of different models cannot be compared.
 	Model string
 }
 
-// Embedding converts the template for a Face.
-func (t *Template) Embedding() *visagev1.Embedding {
-	return &visagev1.Embedding{Values: t.Vector, Model: t.Model}
+// Message converts the template for a Face.
+func (t *Template) Message() *visagev1.Embedding {
+	return &visagev1.Embedding{Values: t.Embedding, Model: t.Model}
 }
 
 // MatchOptions are the options of MatchFaces.
@@ -104,7 +104,7 @@ func (c *Client) MatchFaces(ctx context.Context, one, other Image, options *Matc
 	}
 	data := response.GetData()
 	distance, err := strconv.ParseFloat(data.GetScore(), 64)
-	return &Match{Distance: distance, IsMatch: data.GetStatus() == "match"}, err
+	return &Match{Distance: distance, Matched: data.GetStatus() == "match"}, err
 }
 
 // GetImageAttr analyses all faces of an image, or those in the boxes. Options may be nil.
@@ -137,7 +137,7 @@ func (c *Client) GetFaceVec(ctx context.Context, image Image, options *VecOption
 	if err != nil {
 		return nil, err
 	}
-	template := &Template{Vector: response.GetData().GetVector()}
+	template := &Template{Embedding: response.GetData().GetVector()}
 	if model := trailer.Get("x-visage-model"); len(model) > 0 {
 		template.Model = model[0]
 	}

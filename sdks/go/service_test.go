@@ -47,12 +47,12 @@ func photo(name string) visage.Image {
 func TestServiceMatchesTwoPhotographs(t *testing.T) {
 	client := openService(t, visage.Options{})
 	match, err := client.MatchFaces(context.Background(), photo("sample3.jpg"), photo("sample3.jpg"), nil)
-	if err != nil || match.Distance != 0 || !match.IsMatch {
+	if err != nil || match.Distance != 0 || !match.Matched {
 		t.Fatal(match, err)
 	}
 }
 
-func TestServiceComparesImagesAndVectors(t *testing.T) {
+func TestServiceComparesImagesAndEmbeddings(t *testing.T) {
 	client := openService(t, visage.Options{})
 	ctx := context.Background()
 	group := visage.Face{Image: photo("sample3.jpg")}
@@ -64,7 +64,7 @@ func TestServiceComparesImagesAndVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	face := visage.Face{Embedding: template.Embedding()}
+	face := visage.Face{Embedding: template.Message()}
 	target := visage.Face{Image: photo("sample3.jpg"), Box: comparison.GetMatches()[0].GetBox()}
 	one, err := client.CompareFaces(ctx, face, target, &visage.CompareOptions{MaxFalseMatchRate: 0.001})
 	if err != nil || len(one.GetMatches()) != 1 || !one.GetMatches()[0].GetMatched() {
@@ -75,7 +75,7 @@ func TestServiceComparesImagesAndVectors(t *testing.T) {
 		t.Fatal(adult, err)
 	}
 	template.Model = "another"
-	_, err = client.CompareFaces(ctx, visage.Face{Embedding: template.Embedding()}, group, nil)
+	_, err = client.CompareFaces(ctx, visage.Face{Embedding: template.Message()}, group, nil)
 	var failure *visage.Error
 	if !errors.As(err, &failure) || failure.Reason != "MODEL_MISMATCH" {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestServiceReturnsTheTemplateOfAFace(t *testing.T) {
 	client := openService(t, visage.Options{})
 	options := &visage.VecOptions{Quality: true}
 	template, err := client.GetFaceVec(context.Background(), photo("sample1.jpg"), options)
-	if err != nil || len(template.Vector) != 128 || template.Model == "" {
+	if err != nil || len(template.Embedding) != 128 || template.Model == "" {
 		t.Fatal(template, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestServiceReportsErrors(t *testing.T) {
 	} {
 		_, err := client.MatchFaces(context.Background(), photo("sample3.jpg"), image, nil)
 		var failure *visage.Error
-		if !errors.As(err, &failure) || failure.Code != code || failure.Image != "img_2" || failure.Retryable {
+		if !errors.As(err, &failure) || failure.Code != code || failure.Field != "img_2" || failure.Retryable {
 			t.Errorf("%s: %+v", code, err)
 		}
 	}

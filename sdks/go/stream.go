@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -164,10 +165,8 @@ func (s *imageStream) send(image readImage, ok bool) error {
 		s.endIfSent()
 		return nil
 	}
-	if image.err != nil {
-		failure := &Error{
-			Message: image.err.Error(), Reason: ReasonUnreadableImage, causes: []error{image.err},
-		}
+	var failure *Error
+	if errors.As(image.err, &failure) {
 		return s.deliver(StreamResult{Key: image.key, Failure: failure})
 	}
 	if s.attempt == nil {
@@ -195,7 +194,7 @@ func (s *imageStream) receive(response *visagev1.AnalyzeImagesResponse) error {
 	s.failing = nil
 	result := StreamResult{Key: sent.key, Response: response.GetResponse()}
 	if response.GetError() != nil {
-		result.Failure = errorFromStatus(status.FromProto(response.GetError()).Err())
+		result.Failure = s.client.errorFromStatus(status.FromProto(response.GetError()).Err())
 	}
 	return s.deliver(result)
 }
@@ -227,7 +226,7 @@ func (s *imageStream) reopen(end streamEvent) error {
 	if len(s.unanswered) == 0 {
 		return nil
 	}
-	failure := errorFromEnd(end.err)
+	failure := s.client.errorFromEnd(end.err)
 	if s.failing == nil {
 		s.failing = newFailingStream(s.ctx, s.client)
 	}
@@ -374,16 +373,13 @@ func readImages(ctx context.Context, images iter.Seq[StreamImage], options Analy
 	return read
 }
 
-func errorFromEnd(err error) *Error {
+// errorFromEnd converts the error with which a stream ended.
+func (c *Client) errorFromEnd(err error) *Error {
 	switch {
 	case errors.Is(err, io.EOF):
-		return &Error{Message: "The stream ended before all results came.", Reason: ReasonUnreachable, Retryable: true}
+		err = status.Error(codes.Unavailable, "The stream ended before all results came.")
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{
-			Message: "No result came within the deadline.", Reason: ReasonDeadlinePassed, Retryable: true,
-			causes: []error{err},
-		}
-	default:
-		return errorFromStatus(err)
+		err = status.Error(codes.DeadlineExceeded, "No result came within the deadline.")
 	}
+	return c.errorFromStatus(err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"net"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -52,15 +51,8 @@ func (s *breakingService) AnalyzeImages(
 // openBreaking creates a client of a breaking service.
 func openBreaking(t *testing.T, service *breakingService) *Client {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer()
-	visagev1.RegisterFaceAnalysisServiceServer(server, service)
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Stop)
-	return connect(t, "http://"+listener.Addr().String(), Options{})
+	register := func(server *grpc.Server) { visagev1.RegisterFaceAnalysisServiceServer(server, service) }
+	return openServer(t, register, Options{})
 }
 
 func images(count int) iter.Seq[StreamImage] {

@@ -44,7 +44,7 @@ func createCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 func TestTrustsTheGivenCAAndPresentsACertificate(t *testing.T) {
 	serverCertificate, serverPool := createCertificate(t)
 	clientCertificate, clientPool := createCertificate(t)
-	address, _ := serve(t, &fakeService{}, "127.0.0.1:0", grpc.Creds(credentials.NewTLS(&tls.Config{
+	address, _ := serve(t, (&fakeService{}).register, "127.0.0.1:0", grpc.Creds(credentials.NewTLS(&tls.Config{
 		Certificates: []tls.Certificate{serverCertificate},
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 		ClientCAs:    clientPool,

@@ -5,6 +5,10 @@ import { PACKAGE_ROOT } from "../../src/package-root.ts";
 
 const read = (path: string) => readFileSync(join(PACKAGE_ROOT, path), "utf8");
 
+test.each(["LICENSE", "NOTICE"])("the module has the %s of the repository", (name) => {
+  expect(read(`sdks/go/${name}`)).toBe(read(name));
+});
+
 test("the go_package of our protos is the path of their folder in the Go module", () => {
   const module = /^module (\S+)$/m.exec(read("sdks/go/go.mod"))?.[1];
   for (const path of [

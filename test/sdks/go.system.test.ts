@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PACKAGE_ROOT } from "../../src/package-root.ts";
+import { codeBlocks, readMarkdown } from "../support/markdown.ts";
 import { PHOTOS, runProgram, SDK_TIMEOUT_MS, type SdkService, startSdkService } from "../support/sdk.ts";
 import { USER } from "../support/service.ts";
 import { findTools } from "../support/tools.ts";
@@ -11,6 +12,39 @@ import { findTools } from "../support/tools.ts";
 const SDK = join(PACKAGE_ROOT, "sdks/go");
 const MODULE = "github.com/visage-face/visage/sdks/go";
 const VERSION = "v0.1.0";
+const ADMIN_KEY = "admin-key-of-tests-0123456789abcdef";
+
+/** Adds to statements of the README what they take from their surroundings. */
+function completeProgram(statements: string): string {
+  return `package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+
+	visage "${MODULE}"
+	visagev1 "${MODULE}/visage/v1"
+)
+
+var (
+	ctx              context.Context
+	client, operator *visage.Client
+	paths            []string
+	content          []byte
+	upload           io.Reader
+	_                = log.Print
+	_                visagev1.Face
+)
+
+func main() { fmt.Println(run()) }
+
+func run() error {
+${statements}	return nil
+}
+`;
+}
 
 const { wanted, paths } = findTools("go", "git");
 
@@ -20,7 +54,7 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
   let folder: string;
   beforeAll(async () => {
     // The limit of the queue is the default, so that the service rejects most of the parallel calls at first.
-    service = await startSdkService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000" });
+    service = await startSdkService({ VISAGE_MAX_QUEUE_WAIT_MS: "1000", VISAGE_ADMIN_KEY: ADMIN_KEY });
     address = service.address;
     folder = mkdtempSync(join(tmpdir(), "visage-go-"));
   });
@@ -38,9 +72,28 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
 
   test("passes its tests against the service", async () => {
     // Go would reuse results of a run against another service.
-    const output = await runProgram(SDK, paths.go, ["test", "-count=1", "-v", "."], service.testEnv);
+    const env = { ...service.testEnv, VISAGE_ADMIN_KEY: ADMIN_KEY };
+    const output = await runProgram(SDK, paths.go, ["test", "-count=1", "-v", "."], env);
     expect(output).toContain("--- PASS: TestServiceAnswers300CallsAtOnce");
     expect(output).not.toContain("--- SKIP");
+  });
+
+  test("compiles the code of its README", async () => {
+    const blocks = codeBlocks(readMarkdown("sdks/go/README.md"), "go");
+    expect(blocks.length).toBeGreaterThan(3);
+    const replaced = blocks.map((code, i) => {
+      const file = join(folder, `readme-${i}.go`);
+      writeFileSync(file, code.startsWith("package ") ? code : completeProgram(code));
+      return [join(SDK, `readme/${i}/main.go`), file];
+    });
+    const overlay = join(folder, "readme.json");
+    writeFileSync(overlay, JSON.stringify({ Replace: Object.fromEntries(replaced) }));
+    await runProgram(SDK, paths.go, [
+      "build",
+      `-overlay=${overlay}`,
+      `-o=${join(folder, "readme")}/`,
+      ...blocks.map((_, i) => `./readme/${i}`),
+    ]);
   });
 
   test("analyses a folder by stream in its example", async () => {
@@ -83,7 +136,12 @@ describe.runIf(wanted)("the Go module", { timeout: SDK_TIMEOUT_MS }, () => {
 
     const photo = join(PHOTOS, "sample3.jpg");
     const example = (key: string) => runProgram(program, "./program", [address, key, photo, photo]);
-    expect(await example(USER)).toBe("match: 0.0000\n");
+    const [first, ...others] = (await example(USER)).trimEnd().split("\n");
+    expect(first).toBe("match: 0.0000");
+    expect(others).toEqual([
+      expect.stringMatching(/^not a match: 0\.\d{4}$/),
+      expect.stringMatching(/^not a match: 0\.\d{4}$/),
+    ]);
     await expect(example("nobody")).rejects.toThrow(/^visage: UNKNOWN_USER: The key/m);
   });
 

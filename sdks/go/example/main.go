@@ -1,4 +1,4 @@
-// Command example checks whether two photographs show the same person: go run ./example URL API_KEY ONE TWO
+// Command example checks whether a person is in a photograph: go run ./example URL API_KEY PERSON PHOTOGRAPH
 package main
 
 import (
@@ -13,20 +13,24 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 5 {
-		log.Fatal("usage: example URL API_KEY ONE TWO")
+		log.Fatal("usage: example URL API_KEY PERSON PHOTOGRAPH")
 	}
 	client, err := visage.NewClient(os.Args[1], visage.Options{APIKey: os.Args[2]})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	match, err := client.MatchFaces(context.Background(), visage.File(os.Args[3]), visage.File(os.Args[4]), nil)
+	person := visage.Face{Image: visage.File(os.Args[3])}
+	photograph := visage.Face{Image: visage.File(os.Args[4])}
+	comparison, err := client.CompareFaces(context.Background(), person, photograph, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	verdict := "not a match"
-	if match.IsMatch {
-		verdict = "match"
+	for _, face := range comparison.GetMatches() {
+		verdict := "not a match"
+		if face.GetMatched() {
+			verdict = "match"
+		}
+		fmt.Printf("%s: %.4f\n", verdict, face.GetDistance())
 	}
-	fmt.Printf("%s: %.4f\n", verdict, match.Distance)
 }

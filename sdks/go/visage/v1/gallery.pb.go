@@ -35,8 +35,8 @@ type Gallery struct {
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
 	// A display name, possibly empty.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	// Identity of the networks that made the templates. It never changes: after a change of the model, enrol the people
-	// of the gallery again in a new one.
+	// Identity of the networks that made the templates. After a change of the model, enrol the people of the gallery again
+	// in a successor, which then replaces it (ReplaceGallery).
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	// The threshold of the gallery, 0 to 0.9. Missing if the service chooses one that fits the number of faces.
 	MaxDistance *float32 `protobuf:"fixed32,4,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
@@ -47,7 +47,11 @@ type Gallery struct {
 	// Increases with every change of people and faces.
 	Revision int64 `protobuf:"varint,7,opt,name=revision,proto3" json:"revision,omitempty"`
 	// When the gallery was created.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// Another id under which the gallery is found, possibly empty.
+	Alias string `protobuf:"bytes,9,opt,name=alias,proto3" json:"alias,omitempty"`
+	// Whether the templates are of another model than that of the service, so that no faces can be enrolled.
+	ReadOnly      bool `protobuf:"varint,10,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -136,6 +140,20 @@ func (x *Gallery) GetCreateTime() *timestamppb.Timestamp {
 		return x.CreateTime
 	}
 	return nil
+}
+
+func (x *Gallery) GetAlias() string {
+	if x != nil {
+		return x.Alias
+	}
+	return ""
+}
+
+func (x *Gallery) GetReadOnly() bool {
+	if x != nil {
+		return x.ReadOnly
+	}
+	return false
 }
 
 // An enrolled person.
@@ -586,7 +604,10 @@ type UpdateGalleryRequest struct {
 	// The new name; at most 256 characters.
 	DisplayName *string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
 	// The new threshold, above 0 to 0.9. 0 lets the service choose again.
-	MaxDistance   *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	MaxDistance *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	// Another id under which the gallery is found; empty for none. It moves at once from the gallery that has it as its
+	// alias. Fails with ALREADY_EXISTS if it is the id of a gallery.
+	Alias         *string `protobuf:"bytes,4,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -640,6 +661,13 @@ func (x *UpdateGalleryRequest) GetMaxDistance() float32 {
 		return *x.MaxDistance
 	}
 	return 0
+}
+
+func (x *UpdateGalleryRequest) GetAlias() string {
+	if x != nil && x.Alias != nil {
+		return *x.Alias
+	}
+	return ""
 }
 
 // The changed gallery.
@@ -771,6 +799,117 @@ func (*DeleteGalleryResponse) Descriptor() ([]byte, []int) {
 	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{12}
 }
 
+// A request of ReplaceGallery.
+type ReplaceGalleryRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery to replace.
+	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	// The id of the gallery that takes its place.
+	SuccessorId string `protobuf:"bytes,2,opt,name=successor_id,json=successorId,proto3" json:"successor_id,omitempty"`
+	// The revision of the replaced gallery from which the successor was made. Fails with GALLERY_CHANGED if the gallery has
+	// another one now, as when a person was deleted.
+	Revision      *int64 `protobuf:"varint,3,opt,name=revision,proto3,oneof" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplaceGalleryRequest) Reset() {
+	*x = ReplaceGalleryRequest{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplaceGalleryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplaceGalleryRequest) ProtoMessage() {}
+
+func (x *ReplaceGalleryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplaceGalleryRequest.ProtoReflect.Descriptor instead.
+func (*ReplaceGalleryRequest) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ReplaceGalleryRequest) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+func (x *ReplaceGalleryRequest) GetSuccessorId() string {
+	if x != nil {
+		return x.SuccessorId
+	}
+	return ""
+}
+
+func (x *ReplaceGalleryRequest) GetRevision() int64 {
+	if x != nil && x.Revision != nil {
+		return *x.Revision
+	}
+	return 0
+}
+
+// The gallery has been replaced.
+type ReplaceGalleryResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The successor.
+	Gallery       *Gallery `protobuf:"bytes,1,opt,name=gallery,proto3" json:"gallery,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplaceGalleryResponse) Reset() {
+	*x = ReplaceGalleryResponse{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplaceGalleryResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplaceGalleryResponse) ProtoMessage() {}
+
+func (x *ReplaceGalleryResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplaceGalleryResponse.ProtoReflect.Descriptor instead.
+func (*ReplaceGalleryResponse) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReplaceGalleryResponse) GetGallery() *Gallery {
+	if x != nil {
+		return x.Gallery
+	}
+	return nil
+}
+
 // A request of EnrolFace.
 type EnrolFaceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -792,7 +931,7 @@ type EnrolFaceRequest struct {
 
 func (x *EnrolFaceRequest) Reset() {
 	*x = EnrolFaceRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[13]
+	mi := &file_visage_v1_gallery_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +943,7 @@ func (x *EnrolFaceRequest) String() string {
 func (*EnrolFaceRequest) ProtoMessage() {}
 
 func (x *EnrolFaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[13]
+	mi := &file_visage_v1_gallery_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +956,7 @@ func (x *EnrolFaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnrolFaceRequest.ProtoReflect.Descriptor instead.
 func (*EnrolFaceRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{13}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *EnrolFaceRequest) GetGalleryId() string {
@@ -877,7 +1016,7 @@ type EnrolFaceResponse struct {
 
 func (x *EnrolFaceResponse) Reset() {
 	*x = EnrolFaceResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[14]
+	mi := &file_visage_v1_gallery_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +1028,7 @@ func (x *EnrolFaceResponse) String() string {
 func (*EnrolFaceResponse) ProtoMessage() {}
 
 func (x *EnrolFaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[14]
+	mi := &file_visage_v1_gallery_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1041,7 @@ func (x *EnrolFaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnrolFaceResponse.ProtoReflect.Descriptor instead.
 func (*EnrolFaceResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{14}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EnrolFaceResponse) GetFaceId() string {
@@ -939,7 +1078,7 @@ type GetPersonRequest struct {
 
 func (x *GetPersonRequest) Reset() {
 	*x = GetPersonRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[15]
+	mi := &file_visage_v1_gallery_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1090,7 @@ func (x *GetPersonRequest) String() string {
 func (*GetPersonRequest) ProtoMessage() {}
 
 func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[15]
+	mi := &file_visage_v1_gallery_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1103,7 @@ func (x *GetPersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonRequest.ProtoReflect.Descriptor instead.
 func (*GetPersonRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{15}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetPersonRequest) GetGalleryId() string {
@@ -992,7 +1131,7 @@ type GetPersonResponse struct {
 
 func (x *GetPersonResponse) Reset() {
 	*x = GetPersonResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[16]
+	mi := &file_visage_v1_gallery_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1143,7 @@ func (x *GetPersonResponse) String() string {
 func (*GetPersonResponse) ProtoMessage() {}
 
 func (x *GetPersonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[16]
+	mi := &file_visage_v1_gallery_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1156,7 @@ func (x *GetPersonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPersonResponse.ProtoReflect.Descriptor instead.
 func (*GetPersonResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{16}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetPersonResponse) GetPerson() *Person {
@@ -1043,7 +1182,7 @@ type ListPeopleRequest struct {
 
 func (x *ListPeopleRequest) Reset() {
 	*x = ListPeopleRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[17]
+	mi := &file_visage_v1_gallery_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1194,7 @@ func (x *ListPeopleRequest) String() string {
 func (*ListPeopleRequest) ProtoMessage() {}
 
 func (x *ListPeopleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[17]
+	mi := &file_visage_v1_gallery_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1207,7 @@ func (x *ListPeopleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPeopleRequest.ProtoReflect.Descriptor instead.
 func (*ListPeopleRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{17}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListPeopleRequest) GetGalleryId() string {
@@ -1105,7 +1244,7 @@ type ListPeopleResponse struct {
 
 func (x *ListPeopleResponse) Reset() {
 	*x = ListPeopleResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[18]
+	mi := &file_visage_v1_gallery_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1117,7 +1256,7 @@ func (x *ListPeopleResponse) String() string {
 func (*ListPeopleResponse) ProtoMessage() {}
 
 func (x *ListPeopleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[18]
+	mi := &file_visage_v1_gallery_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1130,7 +1269,7 @@ func (x *ListPeopleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPeopleResponse.ProtoReflect.Descriptor instead.
 func (*ListPeopleResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{18}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListPeopleResponse) GetPeople() []*Person {
@@ -1162,7 +1301,7 @@ type UpdatePersonRequest struct {
 
 func (x *UpdatePersonRequest) Reset() {
 	*x = UpdatePersonRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[19]
+	mi := &file_visage_v1_gallery_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1313,7 @@ func (x *UpdatePersonRequest) String() string {
 func (*UpdatePersonRequest) ProtoMessage() {}
 
 func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[19]
+	mi := &file_visage_v1_gallery_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1326,7 @@ func (x *UpdatePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePersonRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePersonRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{19}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdatePersonRequest) GetGalleryId() string {
@@ -1222,7 +1361,7 @@ type UpdatePersonResponse struct {
 
 func (x *UpdatePersonResponse) Reset() {
 	*x = UpdatePersonResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[20]
+	mi := &file_visage_v1_gallery_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1234,7 +1373,7 @@ func (x *UpdatePersonResponse) String() string {
 func (*UpdatePersonResponse) ProtoMessage() {}
 
 func (x *UpdatePersonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[20]
+	mi := &file_visage_v1_gallery_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1247,7 +1386,7 @@ func (x *UpdatePersonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePersonResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePersonResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{20}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdatePersonResponse) GetPerson() *Person {
@@ -1270,7 +1409,7 @@ type DeletePersonRequest struct {
 
 func (x *DeletePersonRequest) Reset() {
 	*x = DeletePersonRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[21]
+	mi := &file_visage_v1_gallery_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1421,7 @@ func (x *DeletePersonRequest) String() string {
 func (*DeletePersonRequest) ProtoMessage() {}
 
 func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[21]
+	mi := &file_visage_v1_gallery_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1434,7 @@ func (x *DeletePersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePersonRequest.ProtoReflect.Descriptor instead.
 func (*DeletePersonRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{21}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeletePersonRequest) GetGalleryId() string {
@@ -1321,7 +1460,7 @@ type DeletePersonResponse struct {
 
 func (x *DeletePersonResponse) Reset() {
 	*x = DeletePersonResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[22]
+	mi := &file_visage_v1_gallery_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1472,7 @@ func (x *DeletePersonResponse) String() string {
 func (*DeletePersonResponse) ProtoMessage() {}
 
 func (x *DeletePersonResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[22]
+	mi := &file_visage_v1_gallery_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1485,7 @@ func (x *DeletePersonResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePersonResponse.ProtoReflect.Descriptor instead.
 func (*DeletePersonResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{22}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{24}
 }
 
 // A request of DeleteFace.
@@ -1364,7 +1503,7 @@ type DeleteFaceRequest struct {
 
 func (x *DeleteFaceRequest) Reset() {
 	*x = DeleteFaceRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[23]
+	mi := &file_visage_v1_gallery_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1515,7 @@ func (x *DeleteFaceRequest) String() string {
 func (*DeleteFaceRequest) ProtoMessage() {}
 
 func (x *DeleteFaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[23]
+	mi := &file_visage_v1_gallery_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1528,7 @@ func (x *DeleteFaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteFaceRequest.ProtoReflect.Descriptor instead.
 func (*DeleteFaceRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{23}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DeleteFaceRequest) GetGalleryId() string {
@@ -1422,7 +1561,7 @@ type DeleteFaceResponse struct {
 
 func (x *DeleteFaceResponse) Reset() {
 	*x = DeleteFaceResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[24]
+	mi := &file_visage_v1_gallery_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1573,7 @@ func (x *DeleteFaceResponse) String() string {
 func (*DeleteFaceResponse) ProtoMessage() {}
 
 func (x *DeleteFaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[24]
+	mi := &file_visage_v1_gallery_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1586,7 @@ func (x *DeleteFaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteFaceResponse.ProtoReflect.Descriptor instead.
 func (*DeleteFaceResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{24}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{26}
 }
 
 // A request of IdentifyFaces.
@@ -1469,7 +1608,7 @@ type IdentifyFacesRequest struct {
 
 func (x *IdentifyFacesRequest) Reset() {
 	*x = IdentifyFacesRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	mi := &file_visage_v1_gallery_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1620,7 @@ func (x *IdentifyFacesRequest) String() string {
 func (*IdentifyFacesRequest) ProtoMessage() {}
 
 func (x *IdentifyFacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	mi := &file_visage_v1_gallery_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1633,7 @@ func (x *IdentifyFacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyFacesRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyFacesRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{25}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *IdentifyFacesRequest) GetGalleryId() string {
@@ -1555,7 +1694,7 @@ type IdentifyFacesResponse struct {
 
 func (x *IdentifyFacesResponse) Reset() {
 	*x = IdentifyFacesResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1706,7 @@ func (x *IdentifyFacesResponse) String() string {
 func (*IdentifyFacesResponse) ProtoMessage() {}
 
 func (x *IdentifyFacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1719,7 @@ func (x *IdentifyFacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyFacesResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyFacesResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{26}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *IdentifyFacesResponse) GetFaces() []*IdentifiedFace {
@@ -1657,7 +1796,7 @@ type IdentifiedFace struct {
 
 func (x *IdentifiedFace) Reset() {
 	*x = IdentifiedFace{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1808,7 @@ func (x *IdentifiedFace) String() string {
 func (*IdentifiedFace) ProtoMessage() {}
 
 func (x *IdentifiedFace) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1821,7 @@ func (x *IdentifiedFace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifiedFace.ProtoReflect.Descriptor instead.
 func (*IdentifiedFace) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{27}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *IdentifiedFace) GetBox() *BoundingBox {
@@ -1745,7 +1884,7 @@ type ExportGalleryRequest struct {
 
 func (x *ExportGalleryRequest) Reset() {
 	*x = ExportGalleryRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1896,7 @@ func (x *ExportGalleryRequest) String() string {
 func (*ExportGalleryRequest) ProtoMessage() {}
 
 func (x *ExportGalleryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1909,7 @@ func (x *ExportGalleryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportGalleryRequest.ProtoReflect.Descriptor instead.
 func (*ExportGalleryRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ExportGalleryRequest) GetGalleryId() string {
@@ -1799,7 +1938,7 @@ type ExportGalleryResponse struct {
 
 func (x *ExportGalleryResponse) Reset() {
 	*x = ExportGalleryResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1811,7 +1950,7 @@ func (x *ExportGalleryResponse) String() string {
 func (*ExportGalleryResponse) ProtoMessage() {}
 
 func (x *ExportGalleryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1824,7 +1963,7 @@ func (x *ExportGalleryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportGalleryResponse.ProtoReflect.Descriptor instead.
 func (*ExportGalleryResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{29}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ExportGalleryResponse) GetPersonId() string {
@@ -1874,14 +2013,16 @@ type ImportFacesRequest struct {
 	// A name for the person; at most 256 characters. An earlier name stays if this is empty.
 	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// The template. Fails with MODEL_MISMATCH if it was made by another model.
-	Embedding     *Embedding `protobuf:"bytes,5,opt,name=embedding,proto3" json:"embedding,omitempty"`
+	Embedding *Embedding `protobuf:"bytes,5,opt,name=embedding,proto3" json:"embedding,omitempty"`
+	// Ignored. With it, a line of an export is a valid line of an import.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportFacesRequest) Reset() {
 	*x = ImportFacesRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2034,7 @@ func (x *ImportFacesRequest) String() string {
 func (*ImportFacesRequest) ProtoMessage() {}
 
 func (x *ImportFacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2047,7 @@ func (x *ImportFacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFacesRequest.ProtoReflect.Descriptor instead.
 func (*ImportFacesRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{30}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ImportFacesRequest) GetGalleryId() string {
@@ -1944,6 +2085,13 @@ func (x *ImportFacesRequest) GetEmbedding() *Embedding {
 	return nil
 }
 
+func (x *ImportFacesRequest) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
 // The result of an import.
 type ImportFacesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1957,7 +2105,7 @@ type ImportFacesResponse struct {
 
 func (x *ImportFacesResponse) Reset() {
 	*x = ImportFacesResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	mi := &file_visage_v1_gallery_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2117,7 @@ func (x *ImportFacesResponse) String() string {
 func (*ImportFacesResponse) ProtoMessage() {}
 
 func (x *ImportFacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	mi := &file_visage_v1_gallery_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2130,7 @@ func (x *ImportFacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFacesResponse.ProtoReflect.Descriptor instead.
 func (*ImportFacesResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{31}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ImportFacesResponse) GetFaceCount() int32 {
@@ -2016,7 +2164,7 @@ type PersonMatch struct {
 
 func (x *PersonMatch) Reset() {
 	*x = PersonMatch{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[32]
+	mi := &file_visage_v1_gallery_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2176,7 @@ func (x *PersonMatch) String() string {
 func (*PersonMatch) ProtoMessage() {}
 
 func (x *PersonMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[32]
+	mi := &file_visage_v1_gallery_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2189,7 @@ func (x *PersonMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonMatch.ProtoReflect.Descriptor instead.
 func (*PersonMatch) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{32}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PersonMatch) GetPersonId() string {
@@ -2076,7 +2224,7 @@ var File_visage_v1_gallery_proto protoreflect.FileDescriptor
 
 const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\n" +
-	"\x17visage/v1/gallery.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvisage/v1/face_analysis.proto\"\xb5\x02\n" +
+	"\x17visage/v1/gallery.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvisage/v1/face_analysis.proto\"\xe8\x02\n" +
 	"\aGallery\x12\x1d\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tR\tgalleryId\x12!\n" +
@@ -2088,7 +2236,10 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"face_count\x18\x06 \x01(\x05R\tfaceCount\x12\x1a\n" +
 	"\brevision\x18\a \x01(\x03R\brevision\x12;\n" +
 	"\vcreate_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTimeB\x0f\n" +
+	"createTime\x12\x14\n" +
+	"\x05alias\x18\t \x01(\tR\x05alias\x12\x1b\n" +
+	"\tread_only\x18\n" +
+	" \x01(\bR\breadOnlyB\x0f\n" +
 	"\r_max_distance\"\xb4\x01\n" +
 	"\x06Person\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12!\n" +
@@ -2119,20 +2270,30 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\tpageToken\"q\n" +
 	"\x15ListGalleriesResponse\x120\n" +
 	"\tgalleries\x18\x01 \x03(\v2\x12.visage.v1.GalleryR\tgalleries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb9\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe4\x01\n" +
 	"\x14UpdateGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12,\n" +
 	"\fdisplay_name\x18\x02 \x01(\tB\x04\xe2A\x01\x01H\x00R\vdisplayName\x88\x01\x01\x12,\n" +
-	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x01R\vmaxDistance\x88\x01\x01B\x0f\n" +
+	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x01R\vmaxDistance\x88\x01\x01\x12\x1f\n" +
+	"\x05alias\x18\x04 \x01(\tB\x04\xe2A\x01\x01H\x02R\x05alias\x88\x01\x01B\x0f\n" +
 	"\r_display_nameB\x0f\n" +
-	"\r_max_distance\"E\n" +
+	"\r_max_distanceB\b\n" +
+	"\x06_alias\"E\n" +
 	"\x15UpdateGalleryResponse\x12,\n" +
 	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\";\n" +
 	"\x14DeleteGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\x17\n" +
-	"\x15DeleteGalleryResponse\"\xa1\x02\n" +
+	"\x15DeleteGalleryResponse\"\x99\x01\n" +
+	"\x15ReplaceGalleryRequest\x12#\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12'\n" +
+	"\fsuccessor_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\vsuccessorId\x12%\n" +
+	"\brevision\x18\x03 \x01(\x03B\x04\xe2A\x01\x01H\x00R\brevision\x88\x01\x01B\v\n" +
+	"\t_revision\"F\n" +
+	"\x16ReplaceGalleryResponse\x12,\n" +
+	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"\xa1\x02\n" +
 	"\x10EnrolFaceRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
@@ -2218,14 +2379,16 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
 	"\tembedding\x18\x04 \x01(\v2\x14.visage.v1.EmbeddingR\tembedding\x12;\n" +
 	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xde\x01\n" +
+	"createTime\"\xa1\x02\n" +
 	"\x12ImportFacesRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12\x1d\n" +
 	"\aface_id\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\x06faceId\x12'\n" +
 	"\fdisplay_name\x18\x04 \x01(\tB\x04\xe2A\x01\x01R\vdisplayName\x128\n" +
-	"\tembedding\x18\x05 \x01(\v2\x14.visage.v1.EmbeddingB\x04\xe2A\x01\x02R\tembedding\"P\n" +
+	"\tembedding\x18\x05 \x01(\v2\x14.visage.v1.EmbeddingB\x04\xe2A\x01\x02R\tembedding\x12A\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01R\n" +
+	"createTime\"P\n" +
 	"\x13ImportFacesResponse\x12\x1d\n" +
 	"\n" +
 	"face_count\x18\x01 \x01(\x05R\tfaceCount\x12\x1a\n" +
@@ -2234,14 +2397,15 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x17\n" +
 	"\aface_id\x18\x03 \x01(\tR\x06faceId\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\x02R\bdistance2\x9e\x0e\n" +
+	"\bdistance\x18\x04 \x01(\x02R\bdistance2\xa5\x0f\n" +
 	"\x0eGalleryService\x12l\n" +
 	"\rCreateGallery\x12\x1f.visage.v1.CreateGalleryRequest\x1a .visage.v1.CreateGalleryResponse\"\x18\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/v1/galleries\x12p\n" +
 	"\n" +
 	"GetGallery\x12\x1c.visage.v1.GetGalleryRequest\x1a\x1d.visage.v1.GetGalleryResponse\"%\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/galleries/{gallery_id}\x90\x02\x02\x12l\n" +
 	"\rListGalleries\x12\x1f.visage.v1.ListGalleriesRequest\x1a .visage.v1.ListGalleriesResponse\"\x18\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/galleries\x90\x02\x02\x12|\n" +
 	"\rUpdateGallery\x12\x1f.visage.v1.UpdateGalleryRequest\x1a .visage.v1.UpdateGalleryResponse\"(\x82\xd3\xe4\x93\x02\x1f:\x01*2\x1a/v1/galleries/{gallery_id}\x90\x02\x02\x12y\n" +
-	"\rDeleteGallery\x12\x1f.visage.v1.DeleteGalleryRequest\x1a .visage.v1.DeleteGalleryResponse\"%\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/galleries/{gallery_id}\x90\x02\x02\x12\x89\x01\n" +
+	"\rDeleteGallery\x12\x1f.visage.v1.DeleteGalleryRequest\x1a .visage.v1.DeleteGalleryResponse\"%\x82\xd3\xe4\x93\x02\x1c*\x1a/v1/galleries/{gallery_id}\x90\x02\x02\x12\x84\x01\n" +
+	"\x0eReplaceGallery\x12 .visage.v1.ReplaceGalleryRequest\x1a!.visage.v1.ReplaceGalleryResponse\"-\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/galleries/{gallery_id}:replace\x12\x89\x01\n" +
 	"\tEnrolFace\x12\x1b.visage.v1.EnrolFaceRequest\x1a\x1c.visage.v1.EnrolFaceResponse\"A\x82\xd3\xe4\x93\x028:\x01*\"3/v1/galleries/{gallery_id}/people/{person_id}/faces\x90\x02\x02\x12\x80\x01\n" +
 	"\tGetPerson\x12\x1b.visage.v1.GetPersonRequest\x1a\x1c.visage.v1.GetPersonResponse\"8\x82\xd3\xe4\x93\x02/\x12-/v1/galleries/{gallery_id}/people/{person_id}\x90\x02\x02\x12w\n" +
 	"\n" +
@@ -2267,104 +2431,110 @@ func file_visage_v1_gallery_proto_rawDescGZIP() []byte {
 	return file_visage_v1_gallery_proto_rawDescData
 }
 
-var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_visage_v1_gallery_proto_goTypes = []any{
-	(*Gallery)(nil),               // 0: visage.v1.Gallery
-	(*Person)(nil),                // 1: visage.v1.Person
-	(*EnrolledFace)(nil),          // 2: visage.v1.EnrolledFace
-	(*CreateGalleryRequest)(nil),  // 3: visage.v1.CreateGalleryRequest
-	(*CreateGalleryResponse)(nil), // 4: visage.v1.CreateGalleryResponse
-	(*GetGalleryRequest)(nil),     // 5: visage.v1.GetGalleryRequest
-	(*GetGalleryResponse)(nil),    // 6: visage.v1.GetGalleryResponse
-	(*ListGalleriesRequest)(nil),  // 7: visage.v1.ListGalleriesRequest
-	(*ListGalleriesResponse)(nil), // 8: visage.v1.ListGalleriesResponse
-	(*UpdateGalleryRequest)(nil),  // 9: visage.v1.UpdateGalleryRequest
-	(*UpdateGalleryResponse)(nil), // 10: visage.v1.UpdateGalleryResponse
-	(*DeleteGalleryRequest)(nil),  // 11: visage.v1.DeleteGalleryRequest
-	(*DeleteGalleryResponse)(nil), // 12: visage.v1.DeleteGalleryResponse
-	(*EnrolFaceRequest)(nil),      // 13: visage.v1.EnrolFaceRequest
-	(*EnrolFaceResponse)(nil),     // 14: visage.v1.EnrolFaceResponse
-	(*GetPersonRequest)(nil),      // 15: visage.v1.GetPersonRequest
-	(*GetPersonResponse)(nil),     // 16: visage.v1.GetPersonResponse
-	(*ListPeopleRequest)(nil),     // 17: visage.v1.ListPeopleRequest
-	(*ListPeopleResponse)(nil),    // 18: visage.v1.ListPeopleResponse
-	(*UpdatePersonRequest)(nil),   // 19: visage.v1.UpdatePersonRequest
-	(*UpdatePersonResponse)(nil),  // 20: visage.v1.UpdatePersonResponse
-	(*DeletePersonRequest)(nil),   // 21: visage.v1.DeletePersonRequest
-	(*DeletePersonResponse)(nil),  // 22: visage.v1.DeletePersonResponse
-	(*DeleteFaceRequest)(nil),     // 23: visage.v1.DeleteFaceRequest
-	(*DeleteFaceResponse)(nil),    // 24: visage.v1.DeleteFaceResponse
-	(*IdentifyFacesRequest)(nil),  // 25: visage.v1.IdentifyFacesRequest
-	(*IdentifyFacesResponse)(nil), // 26: visage.v1.IdentifyFacesResponse
-	(*IdentifiedFace)(nil),        // 27: visage.v1.IdentifiedFace
-	(*ExportGalleryRequest)(nil),  // 28: visage.v1.ExportGalleryRequest
-	(*ExportGalleryResponse)(nil), // 29: visage.v1.ExportGalleryResponse
-	(*ImportFacesRequest)(nil),    // 30: visage.v1.ImportFacesRequest
-	(*ImportFacesResponse)(nil),   // 31: visage.v1.ImportFacesResponse
-	(*PersonMatch)(nil),           // 32: visage.v1.PersonMatch
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
-	(*FaceSource)(nil),            // 34: visage.v1.FaceSource
-	(*BoundingBox)(nil),           // 35: visage.v1.BoundingBox
-	(Population)(0),               // 36: visage.v1.Population
-	(CandidatesReason)(0),         // 37: visage.v1.CandidatesReason
-	(*Embedding)(nil),             // 38: visage.v1.Embedding
+	(*Gallery)(nil),                // 0: visage.v1.Gallery
+	(*Person)(nil),                 // 1: visage.v1.Person
+	(*EnrolledFace)(nil),           // 2: visage.v1.EnrolledFace
+	(*CreateGalleryRequest)(nil),   // 3: visage.v1.CreateGalleryRequest
+	(*CreateGalleryResponse)(nil),  // 4: visage.v1.CreateGalleryResponse
+	(*GetGalleryRequest)(nil),      // 5: visage.v1.GetGalleryRequest
+	(*GetGalleryResponse)(nil),     // 6: visage.v1.GetGalleryResponse
+	(*ListGalleriesRequest)(nil),   // 7: visage.v1.ListGalleriesRequest
+	(*ListGalleriesResponse)(nil),  // 8: visage.v1.ListGalleriesResponse
+	(*UpdateGalleryRequest)(nil),   // 9: visage.v1.UpdateGalleryRequest
+	(*UpdateGalleryResponse)(nil),  // 10: visage.v1.UpdateGalleryResponse
+	(*DeleteGalleryRequest)(nil),   // 11: visage.v1.DeleteGalleryRequest
+	(*DeleteGalleryResponse)(nil),  // 12: visage.v1.DeleteGalleryResponse
+	(*ReplaceGalleryRequest)(nil),  // 13: visage.v1.ReplaceGalleryRequest
+	(*ReplaceGalleryResponse)(nil), // 14: visage.v1.ReplaceGalleryResponse
+	(*EnrolFaceRequest)(nil),       // 15: visage.v1.EnrolFaceRequest
+	(*EnrolFaceResponse)(nil),      // 16: visage.v1.EnrolFaceResponse
+	(*GetPersonRequest)(nil),       // 17: visage.v1.GetPersonRequest
+	(*GetPersonResponse)(nil),      // 18: visage.v1.GetPersonResponse
+	(*ListPeopleRequest)(nil),      // 19: visage.v1.ListPeopleRequest
+	(*ListPeopleResponse)(nil),     // 20: visage.v1.ListPeopleResponse
+	(*UpdatePersonRequest)(nil),    // 21: visage.v1.UpdatePersonRequest
+	(*UpdatePersonResponse)(nil),   // 22: visage.v1.UpdatePersonResponse
+	(*DeletePersonRequest)(nil),    // 23: visage.v1.DeletePersonRequest
+	(*DeletePersonResponse)(nil),   // 24: visage.v1.DeletePersonResponse
+	(*DeleteFaceRequest)(nil),      // 25: visage.v1.DeleteFaceRequest
+	(*DeleteFaceResponse)(nil),     // 26: visage.v1.DeleteFaceResponse
+	(*IdentifyFacesRequest)(nil),   // 27: visage.v1.IdentifyFacesRequest
+	(*IdentifyFacesResponse)(nil),  // 28: visage.v1.IdentifyFacesResponse
+	(*IdentifiedFace)(nil),         // 29: visage.v1.IdentifiedFace
+	(*ExportGalleryRequest)(nil),   // 30: visage.v1.ExportGalleryRequest
+	(*ExportGalleryResponse)(nil),  // 31: visage.v1.ExportGalleryResponse
+	(*ImportFacesRequest)(nil),     // 32: visage.v1.ImportFacesRequest
+	(*ImportFacesResponse)(nil),    // 33: visage.v1.ImportFacesResponse
+	(*PersonMatch)(nil),            // 34: visage.v1.PersonMatch
+	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
+	(*FaceSource)(nil),             // 36: visage.v1.FaceSource
+	(*BoundingBox)(nil),            // 37: visage.v1.BoundingBox
+	(Population)(0),                // 38: visage.v1.Population
+	(CandidatesReason)(0),          // 39: visage.v1.CandidatesReason
+	(*Embedding)(nil),              // 40: visage.v1.Embedding
 }
 var file_visage_v1_gallery_proto_depIdxs = []int32{
-	33, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
+	35, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: visage.v1.Person.faces:type_name -> visage.v1.EnrolledFace
-	33, // 2: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
-	33, // 3: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
+	35, // 2: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
+	35, // 3: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 4: visage.v1.CreateGalleryResponse.gallery:type_name -> visage.v1.Gallery
 	0,  // 5: visage.v1.GetGalleryResponse.gallery:type_name -> visage.v1.Gallery
 	0,  // 6: visage.v1.ListGalleriesResponse.galleries:type_name -> visage.v1.Gallery
 	0,  // 7: visage.v1.UpdateGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	34, // 8: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
-	35, // 9: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
-	1,  // 10: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
-	1,  // 11: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
-	1,  // 12: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
-	34, // 13: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
-	27, // 14: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
-	35, // 15: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
-	32, // 16: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	36, // 17: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
-	37, // 18: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
-	38, // 19: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
-	33, // 20: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
-	38, // 21: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
-	3,  // 22: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 23: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 24: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 25: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 26: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 27: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	15, // 28: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	17, // 29: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	19, // 30: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	21, // 31: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	23, // 32: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	25, // 33: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	28, // 34: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
-	30, // 35: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
-	4,  // 36: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 37: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 38: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 39: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 40: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 41: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	16, // 42: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	18, // 43: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	20, // 44: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	22, // 45: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	24, // 46: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	26, // 47: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	29, // 48: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
-	31, // 49: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
-	36, // [36:50] is the sub-list for method output_type
-	22, // [22:36] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	0,  // 8: visage.v1.ReplaceGalleryResponse.gallery:type_name -> visage.v1.Gallery
+	36, // 9: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
+	37, // 10: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
+	1,  // 11: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
+	1,  // 12: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
+	1,  // 13: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
+	36, // 14: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
+	29, // 15: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
+	37, // 16: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
+	34, // 17: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
+	38, // 18: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
+	39, // 19: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
+	40, // 20: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	35, // 21: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	40, // 22: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	35, // 23: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
+	3,  // 24: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 25: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 26: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 27: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 28: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 29: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
+	15, // 30: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	17, // 31: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	19, // 32: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	21, // 33: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	23, // 34: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	25, // 35: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	27, // 36: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	30, // 37: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	32, // 38: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 39: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 40: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 41: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 42: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 43: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 44: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
+	16, // 45: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	18, // 46: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	20, // 47: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	22, // 48: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	24, // 49: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	26, // 50: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	28, // 51: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	31, // 52: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	33, // 53: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	39, // [39:54] is the sub-list for method output_type
+	24, // [24:39] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }
@@ -2377,16 +2547,17 @@ func file_visage_v1_gallery_proto_init() {
 	file_visage_v1_gallery_proto_msgTypes[3].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[9].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[13].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[25].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[26].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[15].OneofWrappers = []any{}
 	file_visage_v1_gallery_proto_msgTypes[27].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[28].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_gallery_proto_rawDesc), len(file_visage_v1_gallery_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,20 +24,21 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	GalleryService_CreateGallery_FullMethodName = "/visage.v1.GalleryService/CreateGallery"
-	GalleryService_GetGallery_FullMethodName    = "/visage.v1.GalleryService/GetGallery"
-	GalleryService_ListGalleries_FullMethodName = "/visage.v1.GalleryService/ListGalleries"
-	GalleryService_UpdateGallery_FullMethodName = "/visage.v1.GalleryService/UpdateGallery"
-	GalleryService_DeleteGallery_FullMethodName = "/visage.v1.GalleryService/DeleteGallery"
-	GalleryService_EnrolFace_FullMethodName     = "/visage.v1.GalleryService/EnrolFace"
-	GalleryService_GetPerson_FullMethodName     = "/visage.v1.GalleryService/GetPerson"
-	GalleryService_ListPeople_FullMethodName    = "/visage.v1.GalleryService/ListPeople"
-	GalleryService_UpdatePerson_FullMethodName  = "/visage.v1.GalleryService/UpdatePerson"
-	GalleryService_DeletePerson_FullMethodName  = "/visage.v1.GalleryService/DeletePerson"
-	GalleryService_DeleteFace_FullMethodName    = "/visage.v1.GalleryService/DeleteFace"
-	GalleryService_IdentifyFaces_FullMethodName = "/visage.v1.GalleryService/IdentifyFaces"
-	GalleryService_ExportGallery_FullMethodName = "/visage.v1.GalleryService/ExportGallery"
-	GalleryService_ImportFaces_FullMethodName   = "/visage.v1.GalleryService/ImportFaces"
+	GalleryService_CreateGallery_FullMethodName  = "/visage.v1.GalleryService/CreateGallery"
+	GalleryService_GetGallery_FullMethodName     = "/visage.v1.GalleryService/GetGallery"
+	GalleryService_ListGalleries_FullMethodName  = "/visage.v1.GalleryService/ListGalleries"
+	GalleryService_UpdateGallery_FullMethodName  = "/visage.v1.GalleryService/UpdateGallery"
+	GalleryService_DeleteGallery_FullMethodName  = "/visage.v1.GalleryService/DeleteGallery"
+	GalleryService_ReplaceGallery_FullMethodName = "/visage.v1.GalleryService/ReplaceGallery"
+	GalleryService_EnrolFace_FullMethodName      = "/visage.v1.GalleryService/EnrolFace"
+	GalleryService_GetPerson_FullMethodName      = "/visage.v1.GalleryService/GetPerson"
+	GalleryService_ListPeople_FullMethodName     = "/visage.v1.GalleryService/ListPeople"
+	GalleryService_UpdatePerson_FullMethodName   = "/visage.v1.GalleryService/UpdatePerson"
+	GalleryService_DeletePerson_FullMethodName   = "/visage.v1.GalleryService/DeletePerson"
+	GalleryService_DeleteFace_FullMethodName     = "/visage.v1.GalleryService/DeleteFace"
+	GalleryService_IdentifyFaces_FullMethodName  = "/visage.v1.GalleryService/IdentifyFaces"
+	GalleryService_ExportGallery_FullMethodName  = "/visage.v1.GalleryService/ExportGallery"
+	GalleryService_ImportFaces_FullMethodName    = "/visage.v1.GalleryService/ImportFaces"
 )
 
 // GalleryServiceClient is the client API for GalleryService service.
@@ -47,9 +48,11 @@ const (
 // Enrols people in galleries and identifies faces.
 //
 // Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-// id that does not exist, or belongs to another user, fails with NOT_FOUND.
+// id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+// a gallery.
 type GalleryServiceClient interface {
-	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+	// does not count galleries of an earlier model, so that each can have a successor.
 	CreateGallery(ctx context.Context, in *CreateGalleryRequest, opts ...grpc.CallOption) (*CreateGalleryResponse, error)
 	// Returns a gallery.
 	GetGallery(ctx context.Context, in *GetGalleryRequest, opts ...grpc.CallOption) (*GetGalleryResponse, error)
@@ -60,6 +63,10 @@ type GalleryServiceClient interface {
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(ctx context.Context, in *DeleteGalleryRequest, opts ...grpc.CallOption) (*DeleteGalleryResponse, error)
+	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// search is of one of the two.
+	ReplaceGallery(ctx context.Context, in *ReplaceGalleryRequest, opts ...grpc.CallOption) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
 	// unsuited for recognition.
@@ -139,6 +146,16 @@ func (c *galleryServiceClient) DeleteGallery(ctx context.Context, in *DeleteGall
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteGalleryResponse)
 	err := c.cc.Invoke(ctx, GalleryService_DeleteGallery_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *galleryServiceClient) ReplaceGallery(ctx context.Context, in *ReplaceGalleryRequest, opts ...grpc.CallOption) (*ReplaceGalleryResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReplaceGalleryResponse)
+	err := c.cc.Invoke(ctx, GalleryService_ReplaceGallery_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -254,9 +271,11 @@ type GalleryService_ImportFacesClient = grpc.ClientStreamingClient[ImportFacesRe
 // Enrols people in galleries and identifies faces.
 //
 // Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
-// id that does not exist, or belongs to another user, fails with NOT_FOUND.
+// id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+// a gallery.
 type GalleryServiceServer interface {
-	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+	// does not count galleries of an earlier model, so that each can have a successor.
 	CreateGallery(context.Context, *CreateGalleryRequest) (*CreateGalleryResponse, error)
 	// Returns a gallery.
 	GetGallery(context.Context, *GetGalleryRequest) (*GetGalleryResponse, error)
@@ -267,6 +286,10 @@ type GalleryServiceServer interface {
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *DeleteGalleryRequest) (*DeleteGalleryResponse, error)
+	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// search is of one of the two.
+	ReplaceGallery(context.Context, *ReplaceGalleryRequest) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
 	// unsuited for recognition.
@@ -316,6 +339,9 @@ func (UnimplementedGalleryServiceServer) UpdateGallery(context.Context, *UpdateG
 }
 func (UnimplementedGalleryServiceServer) DeleteGallery(context.Context, *DeleteGalleryRequest) (*DeleteGalleryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteGallery not implemented")
+}
+func (UnimplementedGalleryServiceServer) ReplaceGallery(context.Context, *ReplaceGalleryRequest) (*ReplaceGalleryResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReplaceGallery not implemented")
 }
 func (UnimplementedGalleryServiceServer) EnrolFace(context.Context, *EnrolFaceRequest) (*EnrolFaceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method EnrolFace not implemented")
@@ -451,6 +477,24 @@ func _GalleryService_DeleteGallery_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(GalleryServiceServer).DeleteGallery(ctx, req.(*DeleteGalleryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _GalleryService_ReplaceGallery_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReplaceGalleryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GalleryServiceServer).ReplaceGallery(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GalleryService_ReplaceGallery_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GalleryServiceServer).ReplaceGallery(ctx, req.(*ReplaceGalleryRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -625,6 +669,10 @@ var GalleryService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteGallery",
 			Handler:    _GalleryService_DeleteGallery_Handler,
+		},
+		{
+			MethodName: "ReplaceGallery",
+			Handler:    _GalleryService_ReplaceGallery_Handler,
 		},
 		{
 			MethodName: "EnrolFace",

@@ -53,6 +53,9 @@ const (
 	// GalleryServiceDeleteGalleryProcedure is the fully-qualified name of the GalleryService's
 	// DeleteGallery RPC.
 	GalleryServiceDeleteGalleryProcedure = "/visage.v1.GalleryService/DeleteGallery"
+	// GalleryServiceReplaceGalleryProcedure is the fully-qualified name of the GalleryService's
+	// ReplaceGallery RPC.
+	GalleryServiceReplaceGalleryProcedure = "/visage.v1.GalleryService/ReplaceGallery"
 	// GalleryServiceEnrolFaceProcedure is the fully-qualified name of the GalleryService's EnrolFace
 	// RPC.
 	GalleryServiceEnrolFaceProcedure = "/visage.v1.GalleryService/EnrolFace"
@@ -84,7 +87,8 @@ const (
 
 // GalleryServiceClient is a client for the visage.v1.GalleryService service.
 type GalleryServiceClient interface {
-	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+	// does not count galleries of an earlier model, so that each can have a successor.
 	CreateGallery(context.Context, *connect.Request[v1.CreateGalleryRequest]) (*connect.Response[v1.CreateGalleryResponse], error)
 	// Returns a gallery.
 	GetGallery(context.Context, *connect.Request[v1.GetGalleryRequest]) (*connect.Response[v1.GetGalleryResponse], error)
@@ -95,6 +99,10 @@ type GalleryServiceClient interface {
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
+	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// search is of one of the two.
+	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
 	// unsuited for recognition.
@@ -167,6 +175,12 @@ func NewGalleryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		replaceGallery: connect.NewClient[v1.ReplaceGalleryRequest, v1.ReplaceGalleryResponse](
+			httpClient,
+			baseURL+GalleryServiceReplaceGalleryProcedure,
+			connect.WithSchema(galleryServiceMethods.ByName("ReplaceGallery")),
+			connect.WithClientOptions(opts...),
+		),
 		enrolFace: connect.NewClient[v1.EnrolFaceRequest, v1.EnrolFaceResponse](
 			httpClient,
 			baseURL+GalleryServiceEnrolFaceProcedure,
@@ -235,20 +249,21 @@ func NewGalleryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // galleryServiceClient implements GalleryServiceClient.
 type galleryServiceClient struct {
-	createGallery *connect.Client[v1.CreateGalleryRequest, v1.CreateGalleryResponse]
-	getGallery    *connect.Client[v1.GetGalleryRequest, v1.GetGalleryResponse]
-	listGalleries *connect.Client[v1.ListGalleriesRequest, v1.ListGalleriesResponse]
-	updateGallery *connect.Client[v1.UpdateGalleryRequest, v1.UpdateGalleryResponse]
-	deleteGallery *connect.Client[v1.DeleteGalleryRequest, v1.DeleteGalleryResponse]
-	enrolFace     *connect.Client[v1.EnrolFaceRequest, v1.EnrolFaceResponse]
-	getPerson     *connect.Client[v1.GetPersonRequest, v1.GetPersonResponse]
-	listPeople    *connect.Client[v1.ListPeopleRequest, v1.ListPeopleResponse]
-	updatePerson  *connect.Client[v1.UpdatePersonRequest, v1.UpdatePersonResponse]
-	deletePerson  *connect.Client[v1.DeletePersonRequest, v1.DeletePersonResponse]
-	deleteFace    *connect.Client[v1.DeleteFaceRequest, v1.DeleteFaceResponse]
-	identifyFaces *connect.Client[v1.IdentifyFacesRequest, v1.IdentifyFacesResponse]
-	exportGallery *connect.Client[v1.ExportGalleryRequest, v1.ExportGalleryResponse]
-	importFaces   *connect.Client[v1.ImportFacesRequest, v1.ImportFacesResponse]
+	createGallery  *connect.Client[v1.CreateGalleryRequest, v1.CreateGalleryResponse]
+	getGallery     *connect.Client[v1.GetGalleryRequest, v1.GetGalleryResponse]
+	listGalleries  *connect.Client[v1.ListGalleriesRequest, v1.ListGalleriesResponse]
+	updateGallery  *connect.Client[v1.UpdateGalleryRequest, v1.UpdateGalleryResponse]
+	deleteGallery  *connect.Client[v1.DeleteGalleryRequest, v1.DeleteGalleryResponse]
+	replaceGallery *connect.Client[v1.ReplaceGalleryRequest, v1.ReplaceGalleryResponse]
+	enrolFace      *connect.Client[v1.EnrolFaceRequest, v1.EnrolFaceResponse]
+	getPerson      *connect.Client[v1.GetPersonRequest, v1.GetPersonResponse]
+	listPeople     *connect.Client[v1.ListPeopleRequest, v1.ListPeopleResponse]
+	updatePerson   *connect.Client[v1.UpdatePersonRequest, v1.UpdatePersonResponse]
+	deletePerson   *connect.Client[v1.DeletePersonRequest, v1.DeletePersonResponse]
+	deleteFace     *connect.Client[v1.DeleteFaceRequest, v1.DeleteFaceResponse]
+	identifyFaces  *connect.Client[v1.IdentifyFacesRequest, v1.IdentifyFacesResponse]
+	exportGallery  *connect.Client[v1.ExportGalleryRequest, v1.ExportGalleryResponse]
+	importFaces    *connect.Client[v1.ImportFacesRequest, v1.ImportFacesResponse]
 }
 
 // CreateGallery calls visage.v1.GalleryService.CreateGallery.
@@ -274,6 +289,11 @@ func (c *galleryServiceClient) UpdateGallery(ctx context.Context, req *connect.R
 // DeleteGallery calls visage.v1.GalleryService.DeleteGallery.
 func (c *galleryServiceClient) DeleteGallery(ctx context.Context, req *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error) {
 	return c.deleteGallery.CallUnary(ctx, req)
+}
+
+// ReplaceGallery calls visage.v1.GalleryService.ReplaceGallery.
+func (c *galleryServiceClient) ReplaceGallery(ctx context.Context, req *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error) {
+	return c.replaceGallery.CallUnary(ctx, req)
 }
 
 // EnrolFace calls visage.v1.GalleryService.EnrolFace.
@@ -323,7 +343,8 @@ func (c *galleryServiceClient) ImportFaces(ctx context.Context) *connect.ClientS
 
 // GalleryServiceHandler is an implementation of the visage.v1.GalleryService service.
 type GalleryServiceHandler interface {
-	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+	// does not count galleries of an earlier model, so that each can have a successor.
 	CreateGallery(context.Context, *connect.Request[v1.CreateGalleryRequest]) (*connect.Response[v1.CreateGalleryResponse], error)
 	// Returns a gallery.
 	GetGallery(context.Context, *connect.Request[v1.GetGalleryRequest]) (*connect.Response[v1.GetGalleryResponse], error)
@@ -334,6 +355,10 @@ type GalleryServiceHandler interface {
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
+	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// search is of one of the two.
+	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
 	// so the request can be repeated. Fails with FACE_TOO_SMALL, LOW_ILLUMINATION or INCORRECT_POSE if the face is
 	// unsuited for recognition.
@@ -400,6 +425,12 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 		svc.DeleteGallery,
 		connect.WithSchema(galleryServiceMethods.ByName("DeleteGallery")),
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	galleryServiceReplaceGalleryHandler := connect.NewUnaryHandler(
+		GalleryServiceReplaceGalleryProcedure,
+		svc.ReplaceGallery,
+		connect.WithSchema(galleryServiceMethods.ByName("ReplaceGallery")),
 		connect.WithHandlerOptions(opts...),
 	)
 	galleryServiceEnrolFaceHandler := connect.NewUnaryHandler(
@@ -477,6 +508,8 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 			galleryServiceUpdateGalleryHandler.ServeHTTP(w, r)
 		case GalleryServiceDeleteGalleryProcedure:
 			galleryServiceDeleteGalleryHandler.ServeHTTP(w, r)
+		case GalleryServiceReplaceGalleryProcedure:
+			galleryServiceReplaceGalleryHandler.ServeHTTP(w, r)
 		case GalleryServiceEnrolFaceProcedure:
 			galleryServiceEnrolFaceHandler.ServeHTTP(w, r)
 		case GalleryServiceGetPersonProcedure:
@@ -522,6 +555,10 @@ func (UnimplementedGalleryServiceHandler) UpdateGallery(context.Context, *connec
 
 func (UnimplementedGalleryServiceHandler) DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.DeleteGallery is not implemented"))
+}
+
+func (UnimplementedGalleryServiceHandler) ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.ReplaceGallery is not implemented"))
 }
 
 func (UnimplementedGalleryServiceHandler) EnrolFace(context.Context, *connect.Request[v1.EnrolFaceRequest]) (*connect.Response[v1.EnrolFaceResponse], error) {

@@ -23,7 +23,7 @@ public final class GalleryExample {
       }
       int saved = 0;
       try (var faces = galleries.export(gallery)) {
-        for (var face : faces) saved += face.template().vector().length > 0 ? 1 : 0;
+        for (var face : faces) saved += face.template().embedding().length > 0 ? 1 : 0;
       }
       System.out.println(saved + " faces saved");
       galleries.delete(gallery);

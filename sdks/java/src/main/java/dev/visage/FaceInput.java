@@ -34,7 +34,7 @@ public final class FaceInput {
 
   /** A template of {@link VisageClient#getFaceVec}. */
   public static FaceInput of(Template template) {
-    return of(template.toEmbedding());
+    return of(template.toMessage());
   }
 
   FaceSource toMessage() {

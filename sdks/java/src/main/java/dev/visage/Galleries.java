@@ -9,7 +9,6 @@ import dev.visage.v1.EnrolFaceResponse;
 import dev.visage.v1.ExportGalleryRequest;
 import dev.visage.v1.Gallery;
 import dev.visage.v1.GalleryServiceGrpc;
-import dev.visage.v1.GalleryServiceGrpc.GalleryServiceBlockingStub;
 import dev.visage.v1.GetGalleryRequest;
 import dev.visage.v1.GetPersonRequest;
 import dev.visage.v1.IdentifyFacesRequest;
@@ -18,12 +17,9 @@ import dev.visage.v1.ImportFacesResponse;
 import dev.visage.v1.ListGalleriesRequest;
 import dev.visage.v1.ListPeopleRequest;
 import dev.visage.v1.Person;
+import dev.visage.v1.ReplaceGalleryRequest;
 import dev.visage.v1.UpdateGalleryRequest;
 import dev.visage.v1.UpdatePersonRequest;
-import io.grpc.Deadline;
-import io.grpc.StatusRuntimeException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 /**
@@ -38,11 +34,9 @@ public final class Galleries {
   private static final int PAGE_SIZE = 1000;
 
   private final Calls calls;
-  private final GalleryServiceBlockingStub stub;
 
   Galleries(Calls calls) {
     this.calls = calls;
-    stub = GalleryServiceGrpc.newBlockingStub(calls.channel());
   }
 
   /** Creates a gallery whose threshold the service chooses. */
@@ -59,14 +53,15 @@ public final class Galleries {
    */
   public Gallery create(String galleryId, Consumer<CreateGalleryRequest.Builder> options) {
     var request = CreateGalleryRequest.newBuilder().setGalleryId(galleryId);
-    options.accept(request);
-    return calls.run(request::build, (deadline, it) -> stub(deadline).createGallery(it).getGallery(), false);
+    return calls
+        .run(GalleryServiceGrpc.getCreateGalleryMethod(), () -> Calls.with(request, options).build())
+        .getGallery();
   }
 
   /** Returns a gallery with the number of its people and faces. */
   public Gallery get(String galleryId) {
     var request = GetGalleryRequest.newBuilder().setGalleryId(galleryId).build();
-    return calls.run(request, (deadline, it) -> stub(deadline).getGallery(it).getGallery());
+    return calls.run(GalleryServiceGrpc.getGetGalleryMethod(), () -> request).getGallery();
   }
 
   /** All galleries of the user by id. A page is read when the last one has been taken. */
@@ -74,27 +69,42 @@ public final class Galleries {
     return new PagedList<>(
         token -> {
           var request = ListGalleriesRequest.newBuilder().setPageSize(PAGE_SIZE).setPageToken(token).build();
-          var page = calls.run(request, (deadline, it) -> stub(deadline).listGalleries(it));
+          var page = calls.run(GalleryServiceGrpc.getListGalleriesMethod(), () -> request);
           return new PagedList.Page<>(page.getGalleriesList(), page.getNextPageToken());
         });
   }
 
   /**
-   * Changes the name or the threshold of a gallery.
+   * Changes the name, the threshold or the alias of a gallery.
    *
    * @param changes sets what changes; the threshold 0 lets the service choose again
    */
   public Gallery update(String galleryId, Consumer<UpdateGalleryRequest.Builder> changes) {
-    return calls.run(
-        () -> UpdateGalleryRequest.newBuilder().setGalleryId(galleryId),
-        changes,
-        (deadline, it) -> stub(deadline).updateGallery(it.build()).getGallery());
+    var request = UpdateGalleryRequest.newBuilder().setGalleryId(galleryId);
+    return calls
+        .run(GalleryServiceGrpc.getUpdateGalleryMethod(), () -> Calls.with(request, changes).build())
+        .getGallery();
+  }
+
+  /**
+   * Lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery.
+   *
+   * @param options may set the revision of the gallery; if it has another one now, this fails with {@code
+   *     GALLERY_CHANGED}
+   */
+  public Gallery replace(
+      String galleryId, String successorId, Consumer<ReplaceGalleryRequest.Builder> options) {
+    var request =
+        ReplaceGalleryRequest.newBuilder().setGalleryId(galleryId).setSuccessorId(successorId);
+    return calls
+        .run(GalleryServiceGrpc.getReplaceGalleryMethod(), () -> Calls.with(request, options).build())
+        .getGallery();
   }
 
   /** Deletes a gallery with everybody in it. When it returns, the templates are erased. */
   public void delete(String galleryId) {
     var request = DeleteGalleryRequest.newBuilder().setGalleryId(galleryId).build();
-    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteGallery(it)));
+    calls.run(GalleryServiceGrpc.getDeleteGalleryMethod(), () -> request);
   }
 
   /** Adds a face to a person, and the person to the gallery if it is new. */
@@ -109,20 +119,16 @@ public final class Galleries {
    */
   public EnrolFaceResponse enrolFace(
       String galleryId, String personId, FaceInput face, Consumer<EnrolFaceRequest.Builder> options) {
+    var request = EnrolFaceRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId);
     return calls.run(
-        () ->
-            EnrolFaceRequest.newBuilder()
-                .setGalleryId(galleryId)
-                .setPersonId(personId)
-                .setSource(face.toMessage()),
-        options,
-        (deadline, it) -> stub(deadline).enrolFace(it.build()));
+        GalleryServiceGrpc.getEnrolFaceMethod(),
+        () -> Calls.with(request.setSource(face.toMessage()), options).build());
   }
 
   /** Returns a person with the ids of its faces. */
   public Person getPerson(String galleryId, String personId) {
     var request = GetPersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
-    return calls.run(request, (deadline, it) -> stub(deadline).getPerson(it).getPerson());
+    return calls.run(GalleryServiceGrpc.getGetPersonMethod(), () -> request).getPerson();
   }
 
   /** All people of a gallery by id. A page is read when the last one has been taken. */
@@ -135,7 +141,7 @@ public final class Galleries {
                   .setPageSize(PAGE_SIZE)
                   .setPageToken(token)
                   .build();
-          var page = calls.run(request, (deadline, it) -> stub(deadline).listPeople(it));
+          var page = calls.run(GalleryServiceGrpc.getListPeopleMethod(), () -> request);
           return new PagedList.Page<>(page.getPeopleList(), page.getNextPageToken());
         });
   }
@@ -148,20 +154,20 @@ public final class Galleries {
             .setPersonId(personId)
             .setDisplayName(displayName)
             .build();
-    return calls.run(request, (deadline, it) -> stub(deadline).updatePerson(it).getPerson());
+    return calls.run(GalleryServiceGrpc.getUpdatePersonMethod(), () -> request).getPerson();
   }
 
   /** Deletes a person with all faces. When it returns, the templates are erased. */
   public void deletePerson(String galleryId, String personId) {
     var request = DeletePersonRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).build();
-    calls.run(request, deletion((deadline, it) -> stub(deadline).deletePerson(it)));
+    calls.run(GalleryServiceGrpc.getDeletePersonMethod(), () -> request);
   }
 
   /** Deletes a face of a person. When it returns, its template is erased. */
   public void deleteFace(String galleryId, String personId, String faceId) {
     var request =
         DeleteFaceRequest.newBuilder().setGalleryId(galleryId).setPersonId(personId).setFaceId(faceId).build();
-    calls.run(request, deletion((deadline, it) -> stub(deadline).deleteFace(it)));
+    calls.run(GalleryServiceGrpc.getDeleteFaceMethod(), () -> request);
   }
 
   /** Finds the person to whom a face may belong: every face of an image, the one in a box, or an embedding. */
@@ -177,10 +183,10 @@ public final class Galleries {
    */
   public IdentifyFacesResponse identify(
       String galleryId, FaceInput face, Consumer<IdentifyFacesRequest.Builder> options) {
+    var request = IdentifyFacesRequest.newBuilder().setGalleryId(galleryId);
     return calls.run(
-        () -> IdentifyFacesRequest.newBuilder().setGalleryId(galleryId).setSource(face.toMessage()),
-        options,
-        (deadline, it) -> stub(deadline).identifyFaces(it.build()));
+        GalleryServiceGrpc.getIdentifyFacesMethod(),
+        () -> Calls.with(request.setSource(face.toMessage()), options).build());
   }
 
   /** Returns all faces of a gallery with their embeddings. Close it. */
@@ -201,24 +207,5 @@ public final class Galleries {
     if (total.getFaceCount() > 0) return total;
     // There was no call that would fail if the gallery does not exist.
     return total.toBuilder().setRevision(get(galleryId).getRevision()).build();
-  }
-
-  /** Lets a repeated deletion succeed: if the first response was lost, the second time there is nothing to delete. */
-  private static <Q, R> BiFunction<Deadline, Q, R> deletion(BiFunction<Deadline, Q, R> rpc) {
-    var mayBeDone = new AtomicBoolean();
-    return (deadline, request) -> {
-      try {
-        return rpc.apply(deadline, request);
-      } catch (StatusRuntimeException cause) {
-        VisageException error = VisageException.from(cause);
-        if (mayBeDone.get() && error.reason().endsWith("_NOT_FOUND")) return null;
-        if (!Retry.isRejection(error)) mayBeDone.set(true);
-        throw cause;
-      }
-    };
-  }
-
-  private GalleryServiceBlockingStub stub(Deadline deadline) {
-    return calls.reconnecting(stub).withDeadline(deadline);
   }
 }

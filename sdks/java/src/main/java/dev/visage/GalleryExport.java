@@ -87,7 +87,7 @@ public final class GalleryExport implements Iterable<GalleryFace>, AutoCloseable
           last = face;
           return face;
         }
-        if (face == null) throw VisageException.from(GALLERY_CHANGED.asRuntimeException());
+        if (face == null) throw calls.errorFrom(GALLERY_CHANGED.asRuntimeException());
         isSkipping = !isSame(face, last);
       } catch (StatusException error) {
         var cause = error.getStatus().asRuntimeException(error.getTrailers());
@@ -105,7 +105,7 @@ public final class GalleryExport implements Iterable<GalleryFace>, AutoCloseable
     } catch (TimeoutException overdue) {
       close();
       var passed = Status.DEADLINE_EXCEEDED.withDescription("No face came in time.");
-      throw VisageException.from(passed.withCause(overdue).asRuntimeException());
+      throw calls.errorFrom(passed.withCause(overdue).asRuntimeException());
     } catch (InterruptedException interrupt) {
       close();
       Thread.currentThread().interrupt();

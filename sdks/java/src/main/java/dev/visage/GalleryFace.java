@@ -40,7 +40,7 @@ public record GalleryFace(
         .setPersonId(personId)
         .setFaceId(faceId)
         .setDisplayName(displayName)
-        .setEmbedding(template.toEmbedding())
+        .setEmbedding(template.toMessage())
         .build();
   }
 }

@@ -37,7 +37,7 @@ final class GalleryImport {
   }
 
   private void sendBatch(List<ImportFacesRequest> batch) {
-    ImportFacesResponse response = calls.run(batch, this::call);
+    ImportFacesResponse response = calls.run(() -> batch, this::call, true);
     total.setFaceCount(total.getFaceCount() + response.getFaceCount()).setRevision(response.getRevision());
     batch.clear();
   }

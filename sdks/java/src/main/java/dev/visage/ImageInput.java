@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import dev.visage.face.v1.Image;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +29,10 @@ public final class ImageInput {
     return new ImageInput(() -> UnsafeByteOperations.unsafeWrap(content), null);
   }
 
-  /** A local file. Each call reads it when it starts; the call throws UncheckedIOException if that fails. */
+  /**
+   * A local file. Each call reads it when it starts; the call throws VisageException with the reason {@code
+   * UNREADABLE_IMAGE} if that fails.
+   */
   public static ImageInput ofFile(Path path) {
     Objects.requireNonNull(path);
     return new ImageInput(() -> contentOf(path), null);
@@ -57,7 +59,7 @@ public final class ImageInput {
     try {
       return UnsafeByteOperations.unsafeWrap(Files.readAllBytes(path));
     } catch (IOException cause) {
-      throw new UncheckedIOException("Cannot read the image " + path, cause);
+      throw VisageException.unreadable("Cannot read the image " + path + ": " + cause, cause);
     }
   }
 }

@@ -3,9 +3,10 @@ package dev.visage;
 import dev.visage.v1.AnalyzeImageRequest;
 import dev.visage.v1.AnalyzeImagesRequest;
 import dev.visage.v1.AnalyzeImagesResponse;
-import dev.visage.v1.FaceAnalysisServiceGrpc.FaceAnalysisServiceStub;
+import dev.visage.v1.FaceAnalysisServiceGrpc;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import java.time.Duration;
@@ -16,12 +17,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * The results of many images on one stream, as they are ready. Iterate over it once, in one thread, and close it.
@@ -37,22 +36,14 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
   /** How often a wait looks whether the client was closed. */
   private static final long POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What a stream needs of its client. */
-  record Options(
-      Supplier<FaceAnalysisServiceStub> stub,
-      Retry retry,
-      Duration timeout,
-      int maxInFlight,
-      CountDownLatch clientClosed,
-      Consumer<AnalyzeImageRequest.Builder> requestOptions) {}
-
   /** An image that has no result yet. */
   private record Sent<K>(K key, AnalyzeImagesRequest request) {}
 
   /** The end of a stream. The error is null if the service ended it. */
   private record End(StatusRuntimeException error, boolean wasIdle) {}
 
-  private final Options options;
+  private final Calls calls;
+  private final Consumer<AnalyzeImageRequest.Builder> options;
   private final Iterator<StreamImage<K>> source;
   private final Thread sender = new Thread(this::send, "visage-stream");
 
@@ -80,7 +71,9 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
 
   private long waitingSinceNanos;
 
-  ImageStream(Iterable<StreamImage<K>> images, Options options) {
+  ImageStream(
+      Iterable<StreamImage<K>> images, Calls calls, Consumer<AnalyzeImageRequest.Builder> options) {
+    this.calls = calls;
     this.options = options;
     source = images.iterator();
     sender.setDaemon(true);
@@ -158,11 +151,11 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
 
   /** Waits for a change. Cancels the stream if a result is overdue. */
   private void await() {
-    if (isClosed || options.clientClosed.getCount() == 0) {
+    if (isClosed || calls.isClosed()) {
       throw VisageException.cancelled("The client or the stream is closed.", null);
     }
     long waitedNanos = System.nanoTime() - waitingSinceNanos;
-    if (!unanswered.isEmpty() && waitedNanos > options.timeout.plus(MAX_WAIT).toNanos()) {
+    if (!unanswered.isEmpty() && waitedNanos > calls.timeout().plus(MAX_WAIT).toNanos()) {
       attempt.cancel("No result came within the deadline.");
       waitingSinceNanos = System.nanoTime();
     }
@@ -178,7 +171,7 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
   private void reopen() {
     // The service also ends a stream on which nothing was sent for a while.
     if (!end.wasIdle()) {
-      if (failing == null) failing = options.retry.new Attempts();
+      if (failing == null) failing = calls.retry().new Attempts();
       var endedEarly = Status.UNAVAILABLE.withDescription("The stream ended before all results came.");
       StatusRuntimeException error = end.error() == null ? endedEarly.asRuntimeException() : end.error();
       lock.unlock();
@@ -197,7 +190,7 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
   private void open() {
     end = null;
     attempt = new Attempt();
-    options.stub.get().analyzeImages(attempt);
+    calls.reconnecting(FaceAnalysisServiceGrpc.newStub(calls.channel())).analyzeImages(attempt);
     changed.signalAll();
   }
 
@@ -207,7 +200,7 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
     try {
       while (!isClosed) {
         if (attempt.isReady() && !unsent.isEmpty()) attempt.requests.onNext(unsent.poll());
-        else if (unsent.isEmpty() && !isSourceDone && unanswered.size() + results.size() < options.maxInFlight) {
+        else if (unsent.isEmpty() && !isSourceDone && unanswered.size() + results.size() < calls.maxInFlight()) {
           readImage();
         } else {
           if (isSourceDone && unsent.isEmpty()) attempt.complete();
@@ -243,8 +236,8 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
       var numbered = AnalyzeImagesRequest.newBuilder().setKey(key).setRequest(request).build();
       unanswered.put(key, new Sent<>(image.key(), numbered));
       unsent.add(numbered);
-    } else if (image != null) {
-      results.add(new StreamResult<>(image.key(), Optional.empty(), Optional.of(VisageException.unreadable(error))));
+    } else if (image != null && error instanceof VisageException unreadable) {
+      results.add(new StreamResult<>(image.key(), Optional.empty(), Optional.of(unreadable)));
     } else {
       isSourceDone = true;
       sourceError = error;
@@ -255,8 +248,7 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
   private AnalyzeImageRequest requestOf(StreamImage<K> image) {
     var request = AnalyzeImageRequest.newBuilder();
     request.setImage(image.image().toTypedMessage()).addAllBoxes(image.boxes());
-    options.requestOptions.accept(request);
-    return request.build();
+    return Calls.with(request, options).build();
   }
 
   /** One stream to the service. */
@@ -284,11 +276,12 @@ public final class ImageStream<K> implements Iterable<StreamResult<K>>, AutoClos
               return;
             }
             failing = null;
-            results.add(
-                response.hasError()
-                    ? new StreamResult<>(
-                        sent.key(), Optional.empty(), Optional.of(VisageException.from(response.getError())))
-                    : new StreamResult<>(sent.key(), Optional.of(response.getResponse()), Optional.empty()));
+            if (response.hasError()) {
+              var error = calls.errorFrom(StatusProto.toStatusRuntimeException(response.getError()));
+              results.add(new StreamResult<>(sent.key(), Optional.empty(), Optional.of(error)));
+            } else {
+              results.add(new StreamResult<>(sent.key(), Optional.of(response.getResponse()), Optional.empty()));
+            }
           });
     }
 

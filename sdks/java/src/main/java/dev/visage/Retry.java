@@ -31,16 +31,19 @@ final class Retry {
 
   private final long timeoutNanos;
   private final int retries;
+  private final String address;
   private final CountDownLatch closed;
 
   /**
    * @param timeout the deadline of all attempts together
    * @param retries the number of attempts after the first; rejections do not count, unless it is zero
+   * @param address the URL of the service
    * @param closed ends waiting and retrying when its count is zero
    */
-  Retry(Duration timeout, int retries, CountDownLatch closed) {
+  Retry(Duration timeout, int retries, String address, CountDownLatch closed) {
     this.timeoutNanos = timeout.toNanos();
     this.retries = retries;
+    this.address = address;
     this.closed = closed;
   }
 
@@ -86,7 +89,7 @@ final class Retry {
      */
     void awaitNext(StatusRuntimeException cause) {
       requireNotCancelled(cause);
-      VisageException error = VisageException.from(cause);
+      VisageException error = VisageException.from(cause, address);
       boolean isRejection = isRejection(error);
       boolean isInternal = error.reason().equals(INTERNAL);
       long delayNanos = delayNanosAfter(error, attempt++);

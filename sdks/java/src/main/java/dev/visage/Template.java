@@ -2,14 +2,15 @@ package dev.visage;
 
 import dev.visage.v1.Embedding;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The embedding of a face, which can be stored and compared.
  *
- * @param vector 128 numbers
+ * @param embedding 128 numbers
  * @param model the model that computed the embedding; embeddings of different models are not comparable
  */
-public record Template(float[] vector, String model) {
+public record Template(float[] embedding, String model) {
 
   /**
    * The Euclidean distance to another template; below 0.5 means the same person.
@@ -22,23 +23,27 @@ public record Template(float[] vector, String model) {
           "Templates of the models " + model + " and " + other.model + " are not comparable.");
     }
     double sum = 0;
-    for (int i = 0; i < vector.length; i++) {
-      double difference = vector[i] - other.vector[i];
+    for (int i = 0; i < embedding.length; i++) {
+      double difference = embedding[i] - other.embedding[i];
       sum += difference * difference;
     }
     return Math.sqrt(sum);
   }
 
   static Template from(Embedding embedding) {
-    float[] vector = new float[embedding.getValuesCount()];
-    for (int i = 0; i < vector.length; i++) vector[i] = embedding.getValues(i);
-    return new Template(vector, embedding.getModel());
+    return new Template(numbersOf(embedding.getValuesList()), embedding.getModel());
   }
 
-  Embedding toEmbedding() {
-    var embedding = Embedding.newBuilder().setModel(model);
-    for (float value : vector) embedding.addValues(value);
-    return embedding.build();
+  Embedding toMessage() {
+    var message = Embedding.newBuilder().setModel(model);
+    for (float value : embedding) message.addValues(value);
+    return message.build();
+  }
+
+  static float[] numbersOf(List<Float> values) {
+    float[] numbers = new float[values.size()];
+    for (int i = 0; i < numbers.length; i++) numbers[i] = values.get(i);
+    return numbers;
   }
 
   // A record compares arrays by identity.
@@ -46,11 +51,11 @@ public record Template(float[] vector, String model) {
   public boolean equals(Object other) {
     return other instanceof Template template
         && model.equals(template.model)
-        && Arrays.equals(vector, template.vector);
+        && Arrays.equals(embedding, template.embedding);
   }
 
   @Override
   public int hashCode() {
-    return 31 * model.hashCode() + Arrays.hashCode(vector);
+    return 31 * model.hashCode() + Arrays.hashCode(embedding);
   }
 }

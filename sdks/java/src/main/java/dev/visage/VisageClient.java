@@ -4,7 +4,6 @@ import dev.visage.face.v1.Attributes;
 import dev.visage.face.v1.BoundingBox;
 import dev.visage.face.v1.Face;
 import dev.visage.face.v1.FaceServiceGrpc;
-import dev.visage.face.v1.FaceServiceGrpc.FaceServiceBlockingStub;
 import dev.visage.face.v1.GetFaceVecRequest;
 import dev.visage.face.v1.GetImageAttrRequest;
 import dev.visage.face.v1.MatchFacesRequest;
@@ -13,43 +12,41 @@ import dev.visage.v1.AnalyzeImageResponse;
 import dev.visage.v1.CompareFacesRequest;
 import dev.visage.v1.CompareFacesResponse;
 import dev.visage.v1.FaceAnalysisServiceGrpc;
-import dev.visage.v1.FaceAnalysisServiceGrpc.FaceAnalysisServiceBlockingStub;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * Calls the service over gRPC. Calls block; they throw VisageException, or UncheckedIOException if a file cannot be
- * read. An interrupt ends a call with the reason {@code CANCELLED}.
+ * Calls the service over gRPC. Calls block, and throw VisageException. An interrupt ends a call with the reason
+ * {@code CANCELLED}.
  *
  * <p>A client is thread-safe and holds one connection: create one and share it. It connects on first use, and reconnects
  * when the connection is lost.
  *
  * <p>The last parameter of each operation sets the optional fields of the request, such as {@code request ->
- * request.setQuality(true).setBboxes(box)}.
+ * request.setMaxFaces(1)}.
  *
- * <p>{@code analyzeImage}, {@code analyzeImages}, {@code compareFaces} and {@code galleries} call the typed API and return
- * the messages of {@code dev.visage.v1}. The others call the original API.
+ * <p>{@code matchFaces}, {@code getImageAttr} and {@code getFaceVec} call the original API. The others call the typed API
+ * and return the messages of {@code dev.visage.v1}.
  */
 public final class VisageClient implements AutoCloseable {
   private static final Metadata.Key<String> MODEL =
       Metadata.Key.of("x-visage-model", Metadata.ASCII_STRING_MARSHALLER);
 
   private final Calls calls;
-  private final FaceServiceBlockingStub stub;
-  private final FaceAnalysisServiceBlockingStub analysisStub;
   private final Galleries galleries;
+  private final Account account;
+  private final Admin admin;
 
-  VisageClient(ManagedChannel channel, Duration timeout, int retries, int maxInFlight) {
-    calls = new Calls(channel, timeout, retries, maxInFlight);
-    stub = FaceServiceGrpc.newBlockingStub(channel);
-    analysisStub = FaceAnalysisServiceGrpc.newBlockingStub(channel);
+  VisageClient(Calls calls) {
+    this.calls = calls;
     galleries = new Galleries(calls);
+    account = new Account(calls);
+    admin = new Admin(calls);
   }
 
   /**
@@ -70,9 +67,8 @@ public final class VisageClient implements AutoCloseable {
   /** Measures every face of an image, or the faces in the boxes of the options. */
   public AnalyzeImageResponse analyzeImage(ImageInput image, Consumer<AnalyzeImageRequest.Builder> options) {
     return calls.run(
-        () -> AnalyzeImageRequest.newBuilder().setImage(image.toTypedMessage()),
-        options,
-        (deadline, request) -> calls.reconnecting(analysisStub).withDeadline(deadline).analyzeImage(request.build()));
+        FaceAnalysisServiceGrpc.getAnalyzeImageMethod(),
+        () -> Calls.with(AnalyzeImageRequest.newBuilder().setImage(image.toTypedMessage()), options).build());
   }
 
   /** Measures the faces of many images on one stream. */
@@ -89,15 +85,7 @@ public final class VisageClient implements AutoCloseable {
    */
   public <K> ImageStream<K> analyzeImages(
       Iterable<StreamImage<K>> images, Consumer<AnalyzeImageRequest.Builder> options) {
-    var streamOptions =
-        new ImageStream.Options(
-            () -> calls.reconnecting(FaceAnalysisServiceGrpc.newStub(calls.channel())),
-            calls.retry(),
-            calls.timeout(),
-            calls.maxInFlight(),
-            calls.closed(),
-            options);
-    return new ImageStream<>(images, streamOptions);
+    return new ImageStream<>(images, calls, options);
   }
 
   /** Compares a face with every face of an image, or with an embedding. */
@@ -109,9 +97,11 @@ public final class VisageClient implements AutoCloseable {
   public CompareFacesResponse compareFaces(
       FaceInput source, FaceInput target, Consumer<CompareFacesRequest.Builder> options) {
     return calls.run(
-        () -> CompareFacesRequest.newBuilder().setSource(source.toMessage()).setTarget(target.toMessage()),
-        options,
-        (deadline, request) -> calls.reconnecting(analysisStub).withDeadline(deadline).compareFaces(request.build()));
+        FaceAnalysisServiceGrpc.getCompareFacesMethod(),
+        () -> {
+          var request = CompareFacesRequest.newBuilder().setSource(source.toMessage()).setTarget(target.toMessage());
+          return Calls.with(request, options).build();
+        });
   }
 
   /** Compares the most prominent faces of two images. */
@@ -123,9 +113,11 @@ public final class VisageClient implements AutoCloseable {
   public Match matchFaces(ImageInput one, ImageInput other, Consumer<MatchFacesRequest.Builder> options) {
     var response =
         calls.run(
-            () -> MatchFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage()),
-            options,
-            (deadline, request) -> calls.reconnecting(stub).withDeadline(deadline).matchFaces(request.build()));
+            FaceServiceGrpc.getMatchFacesMethod(),
+            () -> {
+              var request = MatchFacesRequest.newBuilder().setImg1(one.toMessage()).setImg2(other.toMessage());
+              return Calls.with(request, options).build();
+            });
     var data = response.getData();
     return new Match(Double.parseDouble(data.getScore()), data.getStatus().equals("match"));
   }
@@ -139,9 +131,8 @@ public final class VisageClient implements AutoCloseable {
   public ImageAttributes getImageAttr(ImageInput image, Consumer<GetImageAttrRequest.Builder> options) {
     var response =
         calls.run(
-            () -> GetImageAttrRequest.newBuilder().setImageAttr(image.toMessage()),
-            options,
-            (deadline, request) -> calls.reconnecting(stub).withDeadline(deadline).getImageAttr(request.build()));
+            FaceServiceGrpc.getGetImageAttrMethod(),
+            () -> Calls.with(GetImageAttrRequest.newBuilder().setImageAttr(image.toMessage()), options).build());
     return imageAttributesFrom(response.getData().getAttributes());
   }
 
@@ -156,20 +147,26 @@ public final class VisageClient implements AutoCloseable {
     var capture = MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers);
     var response =
         calls.run(
-            () -> GetFaceVecRequest.newBuilder().setImg(image.toMessage()),
-            options,
-            (deadline, request) ->
-                calls.reconnecting(stub).withDeadline(deadline).withInterceptors(capture).getFaceVec(request.build()));
-    List<Float> vector = response.getData().getVectorList();
-    float[] numbers = new float[vector.size()];
-    for (int i = 0; i < numbers.length; i++) numbers[i] = vector.get(i);
+            FaceServiceGrpc.getGetFaceVecMethod(),
+            () -> Calls.with(GetFaceVecRequest.newBuilder().setImg(image.toMessage()), options).build(),
+            capture);
     String model = trailers.get().get(MODEL);
-    return new Template(numbers, model == null ? "" : model);
+    return new Template(Template.numbersOf(response.getData().getVectorList()), model == null ? "" : model);
   }
 
   /** Galleries: enrols people and identifies faces. */
   public Galleries galleries() {
     return galleries;
+  }
+
+  /** The account of the user: its plan, usage and keys. */
+  public Account account() {
+    return account;
+  }
+
+  /** The users and plans of the service, for its operator. The API key of the client is the admin key. */
+  public Admin admin() {
+    return admin;
   }
 
   /** The channel, which sends the API key, for generated stubs: {@code FaceServiceGrpc.newFutureStub(...)}. */

@@ -27,7 +27,7 @@ public final class VisageClientBuilder {
   private final Metadata headers = new Metadata();
   private boolean hasTlsOptions;
   private Duration timeout = Duration.ofSeconds(30);
-  private int retries = 2;
+  private int retries = 3;
   private int maxInFlight = 32;
 
   VisageClientBuilder(String address) {
@@ -65,7 +65,7 @@ public final class VisageClientBuilder {
 
   /**
    * How often a call with a retryable error is retried. {@code INTERNAL} is retried once at most. A call that the service
-   * rejects because of load or a rate limit is retried until its deadline, unless this is zero. Default: 2.
+   * rejects because of load or a rate limit is retried until its deadline, unless this is zero. Default: 3.
    */
   public VisageClientBuilder retries(int retries) {
     require(retries >= 0, "The number of retries must not be negative.");
@@ -126,7 +126,7 @@ public final class VisageClientBuilder {
             // Retries are made by the client, which knows the error details.
             .disableRetry()
             .build();
-    return new VisageClient(channel, timeout, retries, maxInFlight);
+    return new VisageClient(new Calls(channel, address.toString(), timeout, retries, maxInFlight));
   }
 
   private ManagedChannelBuilder<?> newChannelBuilder(boolean isTls) {

@@ -9,6 +9,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,8 @@ import java.util.Set;
 /** A failed call: an error of the service, or of the connection to it. */
 public final class VisageException extends RuntimeException {
   private static final long serialVersionUID = 1;
+
+  private static final String UNREACHABLE = "UNREACHABLE";
 
   /** The delay before a retry that a server sends in trailers (gRFC A6); negative means not to retry. */
   private static final Metadata.Key<String> PUSHBACK =
@@ -47,10 +50,13 @@ public final class VisageException extends RuntimeException {
     this.retryAfter = retryAfter;
   }
 
-  /** Converts what a call has thrown, unless the caller cancelled it. The gRPC exception is kept as the cause. */
-  static VisageException from(StatusRuntimeException cause) {
+  /**
+   * Converts what a call has thrown, unless the caller cancelled it. The gRPC exception is kept as the cause.
+   *
+   * @param address the URL of the service, which the message of an UNREACHABLE names
+   */
+  static VisageException from(StatusRuntimeException cause, String address) {
     Status status = cause.getStatus();
-    boolean isDeadline = status.getCode() == Status.Code.DEADLINE_EXCEEDED;
     List<Any> details = detailsOf(cause);
     Optional<ErrorInfo> info = find(details, ErrorInfo.class);
     Optional<Duration> retryDelay =
@@ -61,23 +67,20 @@ public final class VisageException extends RuntimeException {
     boolean isRetryable =
         info.map(it -> it.getMetadataOrDefault("retryable", "").equals("true"))
             .orElse(RETRYABLE_CODES.contains(status.getCode()));
+    String withoutInfo = status.getCode() == Status.Code.DEADLINE_EXCEEDED ? "DEADLINE_PASSED" : UNREACHABLE;
+    String reason = info.map(ErrorInfo::getReason).orElse(withoutInfo);
+    String message = Optional.ofNullable(status.getDescription()).orElse(status.getCode().name());
     return new VisageException(
-        Optional.ofNullable(status.getDescription()).orElse(status.getCode().name()),
+        reason.equals(UNREACHABLE) ? "Cannot reach " + address + ": " + message : message,
         cause,
-        info.map(ErrorInfo::getReason).orElse(isDeadline ? "DEADLINE_PASSED" : "UNREACHABLE"),
+        reason,
         info.map(ErrorInfo::getMetadataMap).orElse(Map.of()),
         isRetryable && !pushback.map(Duration::isNegative).orElse(false),
         retryDelay.or(() -> pushback.filter(delay -> !delay.isNegative())).orElse(Duration.ZERO));
   }
 
-  /** Converts the error of one image of a stream. */
-  static VisageException from(com.google.rpc.Status status) {
-    return from(StatusProto.toStatusRuntimeException(status));
-  }
-
-  /** The error of an image of a stream that could not be read. */
-  static VisageException unreadable(RuntimeException cause) {
-    String message = Optional.ofNullable(cause.getMessage()).orElse(cause.toString());
+  /** The error of an image that the client could not read. */
+  static VisageException unreadable(String message, IOException cause) {
     return new VisageException(message, cause, "UNREADABLE_IMAGE", Map.of(), false, Duration.ZERO);
   }
 
@@ -88,8 +91,8 @@ public final class VisageException extends RuntimeException {
 
   /**
    * The reason from the table of errors in docs/errors.md, such as {@code NO_FACE}. Without a response of the service it
-   * is {@code UNREACHABLE}, {@code DEADLINE_PASSED} or {@code CANCELLED}, and {@code UNREADABLE_IMAGE} for an image of a
-   * stream that could not be read.
+   * is {@code UNREACHABLE}, {@code DEADLINE_PASSED} or {@code CANCELLED}, and {@code UNREADABLE_IMAGE} for an image that
+   * the client could not read.
    */
   public String reason() {
     return reason;
@@ -100,9 +103,9 @@ public final class VisageException extends RuntimeException {
     return Optional.ofNullable(metadata.get("code"));
   }
 
-  /** The field of the image that caused the error, such as {@code img_1}. */
-  public Optional<String> image() {
-    return Optional.ofNullable(metadata.get("image"));
+  /** The field of the request that caused the error, such as {@code img_1} or {@code gallery_id}. */
+  public Optional<String> field() {
+    return Optional.ofNullable(metadata.get("field"));
   }
 
   /** The stage that failed: {@code request}, {@code fetch}, {@code decode}, {@code find} or {@code quality}. */

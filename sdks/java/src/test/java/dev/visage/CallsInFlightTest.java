@@ -1,14 +1,15 @@
 package dev.visage;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -139,7 +140,11 @@ class CallsInFlightTest {
   void releasesTheSlotOfAFileThatCannotBeRead() {
     var missing = ImageInput.ofFile(Path.of("missing.jpg"));
     for (int i = 0; i < 3; i++) {
-      assertThrows(UncheckedIOException.class, () -> client.getFaceVec(missing));
+      var error = assertThrows(VisageException.class, () -> client.getFaceVec(missing));
+      assertEquals("UNREADABLE_IMAGE", error.reason());
+      assertTrue(error.getMessage().contains("missing.jpg"), error.getMessage());
+      assertFalse(error.retryable());
+      assertInstanceOf(NoSuchFileException.class, error.getCause());
     }
     client.getFaceVec(IMAGE);
   }

@@ -127,7 +127,7 @@ final class FakeService extends FaceServiceGrpc.FaceServiceImplBase implements A
             .setReason(reason)
             .setDomain("visage")
             .putMetadata("code", "9999")
-            .putMetadata("image", "img")
+            .putMetadata("field", "img")
             .putMetadata("stage", "find")
             .putMetadata("retryable", String.valueOf(retryable));
     var status =

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.visage.v1.Gallery;
 import dev.visage.v1.Person;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -64,11 +63,11 @@ class GalleriesServiceTest {
             number -> {
               double[] values = random.doubles(128, -1, 1).toArray();
               double norm = Math.sqrt(IntStream.range(0, 128).mapToDouble(i -> values[i] * values[i]).sum());
-              float[] vector = new float[128];
-              for (int i = 0; i < 128; i++) vector[i] = (float) (values[i] * 0.45 / norm);
+              float[] embedding = new float[128];
+              for (int i = 0; i < 128; i++) embedding[i] = (float) (values[i] * 0.45 / norm);
               String person = String.format("person-%05d", number / 2);
               String face = String.format("face-%05d", number);
-              return new GalleryFace(person, face, "Somebody", new Template(vector, model), Optional.empty());
+              return new GalleryFace(person, face, "Somebody", new Template(embedding, model), Optional.empty());
             });
   }
 
@@ -85,6 +84,19 @@ class GalleriesServiceTest {
     try (var client = connect("VISAGE_API_KEY")) {
       client.galleries().delete(id);
     }
+  }
+
+  @Test
+  void replacesAGallery() {
+    String successor = id + "-next";
+    String alias = id + "-alias";
+    galleries.create(successor);
+    assertEquals(alias, galleries.update(id, request -> request.setAlias(alias)).getAlias());
+    assertReason(
+        "GALLERY_CHANGED", () -> galleries.replace(id, successor, request -> request.setRevision(1000)));
+    assertEquals(id, galleries.replace(id, successor, request -> {}).getGalleryId());
+    assertEquals(id, galleries.get(alias).getGalleryId());
+    assertReason("GALLERY_NOT_FOUND", () -> galleries.get(successor));
   }
 
   @Test
@@ -115,10 +127,10 @@ class GalleriesServiceTest {
     assertEquals(
         List.of(1, 0, 0), result.getFacesList().stream().map(found -> found.getMatchesCount()).toList());
     assertEquals("Ann", result.getFaces(0).getMatches(0).getDisplayName());
-    var vector = FaceInput.of(visage.getFaceVec(group()));
-    assertEquals("ann", galleries.identify(id, vector).getFaces(0).getMatches(0).getPersonId());
+    var embedding = FaceInput.of(visage.getFaceVec(group()));
+    assertEquals("ann", galleries.identify(id, embedding).getFaces(0).getMatches(0).getPersonId());
 
-    galleries.enrolFace(id, "ben", vector);
+    galleries.enrolFace(id, "ben", embedding);
     galleries.updatePerson(id, "ben", "Ben");
     galleries.deleteFace(id, "ann", "first");
     assertReason("FACE_NOT_FOUND", () -> galleries.deleteFace(id, "ann", "first"));
@@ -135,7 +147,7 @@ class GalleriesServiceTest {
     var url = FaceInput.of(ImageInput.ofUrl(URI.create("http://127.0.0.1/photo.jpg")));
     assertReason("URL_UNREACHABLE", () -> galleries.identify(id, url));
     var missing = FaceInput.of(ImageInput.ofFile(Path.of("no-such-file.jpg")));
-    assertThrows(UncheckedIOException.class, () -> galleries.enrolFace(id, "ann", missing));
+    assertReason("UNREADABLE_IMAGE", () -> galleries.enrolFace(id, "ann", missing));
     assertReason("PERSON_NOT_FOUND", () -> galleries.getPerson(id, "nobody"));
     assertReason("PERSON_NOT_FOUND", () -> galleries.deletePerson(id, "nobody"));
     var foreign = randomFaces("another", 1).toList();

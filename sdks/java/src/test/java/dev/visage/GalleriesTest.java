@@ -208,7 +208,7 @@ class GalleriesTest {
   @Test
   void failsIfAnExportMakesNoProgress() {
     service.facesBeforeError = 2;
-    service.errors.addAll(List.of(DRAINING, DRAINING, DRAINING));
+    service.errors.addAll(List.of(DRAINING, DRAINING, DRAINING, DRAINING));
     List<GalleryFace> taken = new ArrayList<>();
     try (var export = visage.galleries().export("staff")) {
       var error = assertThrows(VisageException.class, () -> export.forEach(taken::add));
@@ -216,7 +216,7 @@ class GalleriesTest {
       assertTrue(error.retryable());
     }
     assertEquals(2, taken.size());
-    assertEquals(3, service.calls.get());
+    assertEquals(4, service.calls.get());
   }
 
   @Test

@@ -151,6 +151,15 @@ class ImageStreamTest {
   }
 
   @Test
+  void throwsTheExceptionOfTheOptions() throws IOException {
+    try (var service = new BreakingService(100, 100);
+        var visage = service.client().build();
+        var results = visage.analyzeImages(images(1), request -> request.setMaxFaces(Integer.parseInt("many")))) {
+      assertThrows(NumberFormatException.class, () -> results.iterator().hasNext());
+    }
+  }
+
+  @Test
   void throwsTheExceptionOfTheImagesAfterTheirResults() throws IOException {
     try (var service = new BreakingService(100, 100);
         var visage = service.client().build()) {

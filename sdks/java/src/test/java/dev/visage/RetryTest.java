@@ -55,7 +55,7 @@ class RetryTest {
   void waitsAsLongAsTheServiceAsks() {
     service.errors.add(FakeService.error(Status.Code.UNAVAILABLE, "OVERLOADED", true, 400));
     long before = System.nanoTime();
-    assertEquals(2, client.getFaceVec(IMAGE).vector().length);
+    assertEquals(2, client.getFaceVec(IMAGE).embedding().length);
     assertTrue(System.nanoTime() - before >= 400_000_000L);
     assertEquals(2, service.requests.size());
   }
@@ -66,7 +66,7 @@ class RetryTest {
     VisageException error = failure();
     assertEquals("NO_FACE", error.reason());
     assertEquals(Optional.of("9999"), error.code());
-    assertEquals(Optional.of("img"), error.image());
+    assertEquals(Optional.of("img"), error.field());
     assertEquals(Optional.of("find"), error.stage());
     assertFalse(error.retryable());
     assertEquals(Duration.ZERO, error.retryAfter());
@@ -108,6 +108,16 @@ class RetryTest {
     }
     assertEquals("DRAINING", failure().reason());
     assertEquals(2, service.requests.size());
+  }
+
+  @Test
+  void retriesThreeTimesByDefault() {
+    configure(builder -> builder);
+    for (int i = 0; i < 4; i++) {
+      service.errors.add(FakeService.error(Status.Code.UNAVAILABLE, "DRAINING", true, 0));
+    }
+    assertEquals("DRAINING", failure().reason());
+    assertEquals(4, service.requests.size());
   }
 
   @Test
@@ -168,6 +178,7 @@ class RetryTest {
     service.stop();
     VisageException error = failure();
     assertEquals("UNREACHABLE", error.reason());
+    assertTrue(error.getMessage().startsWith("Cannot reach " + service.address() + ": "), error.getMessage());
     assertEquals(Optional.empty(), error.code());
     assertTrue(error.retryable());
   }

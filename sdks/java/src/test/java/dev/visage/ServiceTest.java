@@ -52,12 +52,12 @@ class ServiceTest {
   @Test
   void matchesTwoPhotographs() {
     Match match = visage.matchFaces(photo(3), photo(3));
-    assertTrue(match.isMatch());
+    assertTrue(match.matched());
     assertTrue(match.distance() < 0.1);
   }
 
   @Test
-  void comparesImagesAndVectors() {
+  void comparesImagesAndEmbeddings() {
     var group = FaceInput.of(photo(3));
     var matches = visage.compareFaces(group, group).getMatchesList();
     assertEquals(List.of(true, false, false), matches.stream().map(FaceMatch::getMatched).toList());
@@ -68,7 +68,7 @@ class ServiceTest {
     assertEquals(1, one.getMatchesCount());
     assertTrue(one.getMatches(0).getMatched());
 
-    var foreign = FaceInput.of(new Template(template.vector(), "another"));
+    var foreign = FaceInput.of(new Template(template.embedding(), "another"));
     var error = assertThrows(VisageException.class, () -> visage.compareFaces(foreign, group));
     assertEquals("MODEL_MISMATCH", error.reason());
   }
@@ -158,18 +158,18 @@ class ServiceTest {
   @Test
   void turnsAFaceIntoATemplate() {
     Template template = visage.getFaceVec(photo(3), request -> request.setQuality(true));
-    assertEquals(128, template.vector().length);
+    assertEquals(128, template.embedding().length);
     assertFalse(template.model().isEmpty());
     assertEquals(template, visage.getFaceVec(photo(3)));
     assertTrue(template.distanceTo(visage.getFaceVec(photo(1))) > 0.5);
   }
 
   @Test
-  void reportsTheReasonAndTheImage() {
+  void reportsTheReasonAndTheField() {
     var error = assertThrows(VisageException.class, () -> visage.matchFaces(photo(3), NO_IMAGE));
     assertEquals("UNSUPPORTED_FORMAT", error.reason());
     assertEquals(Optional.of("2004"), error.code());
-    assertEquals(Optional.of("img_2"), error.image());
+    assertEquals(Optional.of("img_2"), error.field());
     assertFalse(error.retryable());
   }
 

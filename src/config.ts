@@ -48,6 +48,8 @@ const SETTINGS = {
   databaseUrl: secret("VISAGE_DATABASE_URL", parsePostgresUrl),
   /** Folder of the networks, as an absolute path. */
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
+  /** Folder of the networks of the previous version, with which its galleries are searched. */
+  previousModelsDir: setting<string | undefined>("VISAGE_PREVIOUS_MODELS_DIR", undefined, parsePath),
   /** Key of the trial user; undefined to generate one on a loopback address if there are no users. */
   trialUser: secret("VISAGE_TRIAL_USER", parseKey),
   /** Key of the operator for AdminService; undefined to switch the service off. */
@@ -130,6 +132,8 @@ const SETTINGS = {
   tlsKey: setting<string | undefined>("VISAGE_TLS_KEY", undefined, parsePath),
   /** PEM file of the authorities of client certificates; undefined if clients are not asked for one. */
   tlsClientCa: setting<string | undefined>("VISAGE_TLS_CLIENT_CA", undefined, parsePath),
+  /** URL of the service that the command line calls. */
+  url: setting<string | undefined>("VISAGE_URL", undefined, parseHttpUrl),
   /** Key that the command line sends to a running service. */
   key: secret("VISAGE_KEY", parseKey),
 };

@@ -3,19 +3,22 @@ import { createAuthenticator } from "./accounts/authenticator.ts";
 import { createSqlStore } from "./accounts/sql-store.ts";
 import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
-import {
-  createSyntheticFace,
-  type FalseMatchRates,
-  readCalibration,
-  readDigests,
-  readFalseMatchRates,
-} from "./core/index.ts";
+import { createSyntheticFace, readCalibration } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
+import type { GalleryStore } from "./galleries/gallery-store.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
 import { readTlsCredentials } from "./http/tls-credentials.ts";
+import {
+  MAX_OUTPUT_CHARACTERS,
+  openPreviousPool,
+  openServicePool,
+  readPreviousCalibration,
+  readRatesOf,
+  type StuckOptions,
+} from "./model-pools.ts";
 import {
   openLog,
   openMetrics,
@@ -29,7 +32,7 @@ import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 import { createRequestLog } from "./telemetry/request-log.ts";
 import { countCpus } from "./workers/cpu-count.ts";
-import { openPool, type Pool, type PoolOptions } from "./workers/pool.ts";
+import type { Pool } from "./workers/pool.ts";
 
 /** A running service with all its resources. */
 export interface RunningService extends RunningServer {
@@ -43,14 +46,11 @@ export interface RunningService extends RunningServer {
   reload(): Promise<void>;
 }
 
-/** Limit of worker output in one log line. */
-const MAX_WORKER_OUTPUT_CHARACTERS = 4096;
-
 /** Starts the service. It is ready when the promise resolves. On an error, everything opened so far is closed. */
 export async function startService(
   config: Config,
   log: Log = openLog(config),
-  { stuckAfterMs }: Pick<PoolOptions, "stuckAfterMs"> = {},
+  { stuckAfterMs }: StuckOptions = {},
 ): Promise<RunningService> {
   const resources = new ResourceStack();
   try {
@@ -58,24 +58,8 @@ export async function startService(
     const cpus = countCpus();
     if (config.workers > cpus) log.warn({ event: "more workers than cores", workers: config.workers, cpus });
     // Do not await the workers yet: they take the longest to start.
-    const openingPool = resources.addPending(
-      openPool({
-        modelsDir: config.modelsDir,
-        digests: readDigests(),
-        limits: {
-          maxBytes: config.maxImageBytes,
-          maxPixels: config.maxImagePixels,
-          formats: config.imageFormats,
-        },
-        workers: config.workers,
-        maxQueueWaitMs: config.maxQueueWaitMs,
-        stuckAfterMs,
-        onWorkerLoss: ({ cause, restarts }) => log.error({ event: "worker lost", cause, restarts }),
-        onWorkerReplacement: () => log.info({ event: "worker replaced" }),
-        onWorkerOutput: (text) =>
-          log.warn({ event: "worker output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
-      }),
-    );
+    const openingPool = resources.addPending(openServicePool(config, log, { stuckAfterMs }));
+    const openingPreviousPool = resources.addPending(openPreviousPool(config, log, { stuckAfterMs }));
     const { createImageFetcher, createMetrics, createServices, openMetricsServer, startServer } =
       await loadServerModules();
     // Metrics are served during the start; parts that have not started have no samples.
@@ -119,12 +103,15 @@ export async function startService(
     );
     const pool = await openingPool;
     started.pool = pool;
+    const previousAnalyzer = await openingPreviousPool;
+    await warnOfOtherModels(galleries, [pool, previousAnalyzer], log);
     const traces = resources.addIfDefined(await openTracesIfConfigured(config, log));
     const server = resources.add(
       await startServer({
         config,
         services: createServices({
           analyzer: pool,
+          previousAnalyzer,
           fetcher,
           rates: readRatesOf(pool),
           galleries,
@@ -175,6 +162,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
   return new SearchProcess({
     location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     calibration: readCalibration(),
+    previousCalibration: readPreviousCalibration(config),
     maxBytes: config.galleryMemoryBytes,
     graceMs: config.accountsGraceMs,
     maxWaitMs: config.maxQueueWaitMs,
@@ -182,7 +170,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     onLoss: (cause) => log.error({ event: "search process lost", cause }),
     onReplacement: () => log.info({ event: "search process replaced" }),
     onOutput: (text) =>
-      log.warn({ event: "search process output", text: text.slice(0, MAX_WORKER_OUTPUT_CHARACTERS) }),
+      log.warn({ event: "search process output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
     onSearch: metrics.observeSearch,
     onLoad: metrics.observeLoad,
     // The cause `replaced` means that the database was restored, or taken over by a standby that lagged.
@@ -204,14 +192,15 @@ async function preloadGalleries(
     .catch((error: unknown) => log.warn({ event: "galleries not read", cause: String(error) }));
 }
 
-/** Reads the rates of false matches. Throws if they were measured with another model. */
-function readRatesOf({ identity }: Pool): FalseMatchRates {
-  const rates = readFalseMatchRates();
-  if (rates.model !== identity)
-    throw new Error(
-      `models/calibration.json was measured with ${rates.model}, but the networks are ${identity}.`,
-    );
-  return rates;
+/** Logs which galleries cannot be searched, because the service does not have their model. */
+async function warnOfOtherModels(
+  galleries: GalleryStore,
+  pools: readonly (Pool | undefined)[],
+  log: Log,
+): Promise<void> {
+  for (const [model, count] of await galleries.countModels())
+    if (!pools.some((pool) => pool?.identity === model))
+      log.warn({ event: "galleries of another model", model, galleries: count });
 }
 
 /** Loads the large modules of the server while the workers start. */

@@ -12,7 +12,7 @@ export class ResourceStack {
   }
 
   /** Adds a resource that is still being opened. `close` waits for it. */
-  addPending<T extends Closable>(opening: Promise<T>): Promise<T> {
+  addPending<T extends Closable | undefined>(opening: Promise<T>): Promise<T> {
     const opened = opening.catch(() => undefined);
     this.#resources.push({ close: async () => (await opened)?.close() });
     return opening;

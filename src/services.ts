@@ -40,6 +40,7 @@ import type { Log } from "./telemetry/log.ts";
 
 /** Options of the services. */
 export interface ServicesOptions extends Pick<FaceServiceOptions, "analyzer" | "fetcher"> {
+  readonly previousAnalyzer?: GalleryServiceOptions["previousAnalyzer"];
   /** The rate of false matches of the analyzer's model. */
   readonly rates: FaceAnalysisOptions["rates"];
   readonly galleries: GalleryServiceOptions["galleries"];
@@ -129,6 +130,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
     analyzer,
     fetcher,
     timeoutMs,
+    previousAnalyzer: options.previousAnalyzer,
     galleries: options.galleries,
     searcher: options.searcher,
     audit: (entry) => log.info({ event: "gallery changed", ...entry }),

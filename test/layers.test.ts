@@ -56,6 +56,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/telemetry",
     "src/workers",
   ],
+  "src/model-pools.ts": ["src/config.ts", "src/core", "src/telemetry", "src/workers"],
   "src/main.ts": [
     "src/accounts",
     "src/config.ts",
@@ -64,6 +65,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/fetch",
     "src/galleries",
     "src/http",
+    "src/model-pools.ts",
     "src/monitoring.ts",
     "src/resource-stack.ts",
     "src/services.ts",

@@ -26,19 +26,19 @@ const MANIFEST = "manifest.json";
 /** The folder of the networks that come with the package. */
 export const DEFAULT_MODELS_DIR = findModels(import.meta.dirname);
 
-/** Reads the manifest of the package's networks. */
-export function readManifest(): Manifest {
-  return readJson<Manifest>(MANIFEST);
+/** Reads the manifest of the package's networks, or of another folder's. */
+export function readManifest(folder = DEFAULT_MODELS_DIR): Manifest {
+  return readJson<Manifest>(folder, MANIFEST);
 }
 
-/** Returns the SHA-256 digests of the package's networks by name. */
-export function readDigests(): Record<string, string> {
-  return Object.fromEntries(Object.entries(readManifest()).map(([name, { sha256 }]) => [name, sha256]));
+/** Returns the SHA-256 digests of the package's networks by name, or of another folder's. */
+export function readDigests(folder?: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(readManifest(folder)).map(([name, { sha256 }]) => [name, sha256]));
 }
 
-/** Reads the rates of false matches that were measured for the package's networks. */
-export function readCalibration(): Calibration {
-  return readJson<Calibration>("calibration.json");
+/** Reads the rates of false matches that were measured for the package's networks, or for another folder's. */
+export function readCalibration(folder = DEFAULT_MODELS_DIR): Calibration {
+  return readJson<Calibration>(folder, "calibration.json");
 }
 
 /** Returns the rates of false matches by distance and population. */
@@ -46,8 +46,8 @@ export function readFalseMatchRates(): FalseMatchRates {
   return new FalseMatchRates(readCalibration());
 }
 
-function readJson<T>(name: string): T {
-  return JSON.parse(readFileSync(join(DEFAULT_MODELS_DIR, name), "utf8")) as T;
+function readJson<T>(folder: string, name: string): T {
+  return JSON.parse(readFileSync(join(folder, name), "utf8")) as T;
 }
 
 /** Finds the folder beside the sources, the compiled code or the package. */

@@ -24,7 +24,7 @@ const BATCHES = [
 
 /** Hides all galleries of a user, so that nobody is found or enrolled any more. */
 export function hideGalleries(database: Database, userId: string): Promise<void> {
-  const sql = `update galleries set id = null where key in
+  const sql = `update galleries set id = null, alias = null where key in
     (select key from galleries where user_id = $1 and id is not null limit ${DELETION_BATCH}) returning 1 as one`;
   return deleteInBatches(database, sql, [userId]);
 }

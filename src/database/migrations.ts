@@ -53,6 +53,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       key text not null primary key,
       user_id text not null references users (id) on delete cascade,
       id text,
+      alias text,
       display_name text not null,
       model text not null,
       max_distance double precision,
@@ -62,7 +63,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       token text not null,
       created_at timestamptz not null,
       last_searched_at timestamptz,
-      unique (user_id, id)
+      unique (user_id, id),
+      unique (user_id, alias)
     )`,
     // Every change of a gallery draws a random token, so that a revision that is used again after a restore is noticed.
     `create table gallery_revisions (

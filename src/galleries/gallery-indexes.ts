@@ -63,7 +63,7 @@ interface Load {
 }
 
 /**
- * The indexes of galleries in memory, by name. An index is read on first use and then follows the changes. The least
+ * The indexes of galleries in memory, by the name that ends with the id of the gallery. An index is read on first use and then follows the changes. The least
  * recently used ones are dropped when the memory is full; a gallery waits for room until others have been read.
  */
 export class GalleryIndexes {
@@ -88,9 +88,11 @@ export class GalleryIndexes {
     };
   }
 
-  /** Returns a gallery as it was last read; undefined if it is not in memory. */
+  /** Returns a gallery as it was last read; undefined if it is not in memory. The name may have the alias as its id. */
   find(name: string): OpenGallery | undefined {
-    const entry = this.#entries.get(name);
+    const hasAlias = ([own, { gallery }]: [string, Entry]) =>
+      gallery.alias !== undefined && own.slice(0, -gallery.id.length) + gallery.alias === name;
+    const entry = this.#entries.get(name) ?? [...this.#entries].findLast(hasAlias)?.[1];
     return entry?.index && (entry as OpenGallery);
   }
 

@@ -69,6 +69,8 @@ export interface NamedMatch extends PersonMatch {
 export interface GallerySearchOptions extends GalleryIndexesOptions {
   readonly store: GalleryStore;
   readonly rates: FalseMatchRates;
+  /** Of the previous model. */
+  readonly previousRates?: FalseMatchRates | undefined;
   /** How long a gallery is searched without the database, since it was last read. */
   readonly graceMs: number;
   /** How long a search may wait for others. */
@@ -85,6 +87,9 @@ const MAX_RESPONSE_MS = 500;
 const MARK_INTERVAL_MS = 3_600_000;
 /** How often a search that waits for a gallery estimates whether it will be read in time. */
 const ESTIMATE_INTERVAL_MS = 250;
+
+/** The name of an index. */
+const nameOf = (userId: string, galleryId: string) => `${userId} ${galleryId}`;
 
 /** Searches galleries in memory. Before every search it reads the revision of the gallery and what has changed. */
 export class GallerySearch {
@@ -139,7 +144,7 @@ export class GallerySearch {
   async preload(count: number): Promise<void> {
     for (const { userId, gallery } of await this.#options.store.listSearched(count)) {
       if (!this.#indexes.hasRoomFor(gallery)) return;
-      await this.#indexes.update(`${userId} ${gallery.id}`, gallery);
+      await this.#indexes.update(nameOf(userId, gallery.id), gallery);
     }
   }
 
@@ -185,7 +190,8 @@ export class GallerySearch {
     populations: readonly Population[],
     maxDistance = gallery.maxDistance,
   ): GalleryThreshold {
-    const { rates } = this.#options;
+    const { previousRates } = this.#options;
+    const rates = previousRates?.model === gallery.model ? previousRates : this.#options.rates;
     return maxDistance === undefined
       ? thresholdForSize(faces, rates, populations)
       : describeDistance(maxDistance, faces, rates, populations);
@@ -196,19 +202,21 @@ export class GallerySearch {
     request: SearchRequest,
   ): Promise<{ readonly open: OpenGallery; readonly isStale: boolean }> {
     const { userId, galleryId, timeoutMs } = request;
-    const name = `${userId} ${galleryId}`;
+    let found: Gallery | undefined;
     try {
-      const gallery = await this.#options.store.getGallery(userId, galleryId);
-      return {
-        open: await this.#waitFor(name, this.#indexes.update(name, gallery), timeoutMs),
-        isStale: false,
-      };
+      found = await this.#options.store.getGallery(userId, galleryId);
+      const name = nameOf(userId, found.id);
+      const open = await this.#waitFor(name, this.#indexes.update(name, found), timeoutMs);
+      return { open, isStale: false };
     } catch (error) {
       if (error instanceof GalleryError) {
-        if (error.kind === "galleryNotFound") this.#indexes.drop(name);
+        if (error.kind !== "galleryNotFound") throw error;
+        this.#indexes.drop(nameOf(userId, galleryId));
+        // It was deleted after it was found. Another one may have replaced it.
+        if (found) return this.#openGallery(request);
         throw error;
       }
-      const open = this.#indexes.find(name);
+      const open = this.#indexes.find(nameOf(userId, galleryId));
       if (!open || performance.now() - open.readAtMs > this.#options.graceMs) throw error;
       return { open, isStale: true };
     }
@@ -246,6 +254,6 @@ function requireModel({ id, model }: Gallery, expected: string): void {
   if (model !== expected)
     throw new GalleryError(
       "modelMismatch",
-      `The gallery ${id} has templates of ${model} and the face was analysed by ${expected}.`,
+      `The gallery ${id} has templates of ${model} and the face was analysed by ${expected}. Migrate it or start the service with the networks of both.`,
     );
 }

@@ -15,6 +15,8 @@ export interface Gallery extends GalleryVersion {
   readonly key: string;
   /** Chosen by the user; unique among its galleries. */
   readonly id: string;
+  /** Another id under which it is found; unique among the ids and aliases of its user. */
+  readonly alias: string | undefined;
   readonly displayName: string;
   /** The model of all its templates. */
   readonly model: string;
@@ -31,7 +33,14 @@ export interface Gallery extends GalleryVersion {
 export type NewGallery = Pick<Gallery, "id" | "displayName" | "model" | "maxDistance">;
 
 /** The parts of a gallery that can be changed. A field that is not given keeps its value. */
-export type GalleryUpdate = Partial<Pick<Gallery, "displayName" | "maxDistance">>;
+export type GalleryUpdate = Partial<Pick<Gallery, "displayName" | "maxDistance" | "alias">>;
+
+/** A gallery that has replaced another one. */
+export interface Replacement {
+  readonly gallery: Gallery;
+  /** Number of faces of the replaced gallery. */
+  readonly removedFaces: number;
+}
 
 /** An enrolled person. */
 export interface Person {
@@ -126,6 +135,7 @@ export type GalleryErrorKind =
   | "personNotFound"
   | "faceNotFound"
   | "galleryExists"
+  | "galleryChanged"
   | "tooManyGalleries"
   | "tooManyFaces"
   | "tooManyFacesOfPerson"
@@ -148,6 +158,12 @@ export class GalleryError extends Error {
   }
 }
 
+/** Makes the error of a face of this model for a gallery with templates of another one. */
+export function readOnlyError({ id, model }: Gallery, faceModel: string): GalleryError {
+  const text = `The gallery ${id} has templates of ${model} and takes none of ${faceModel}. Migrate it to enrol faces.`;
+  return new GalleryError("modelMismatch", text);
+}
+
 /** A page of a list. */
 export interface Page {
   /** The id after which the page starts; undefined for the first page. */
@@ -163,17 +179,28 @@ export interface PeoplePage {
 }
 
 /**
- * Stores galleries, people and templates. Every method takes the id of the user and reaches only what belongs to it. All
- * methods may throw GalleryError. Replicas may share one store.
+ * Stores galleries, people and templates. Every method takes the id of the user and reaches only what belongs to it. The
+ * id of a gallery may be its alias. All methods may throw GalleryError. Replicas may share one store.
  */
 export interface GalleryStore {
   createGallery(userId: string, gallery: NewGallery, limits: GalleryLimits): Promise<Gallery>;
   getGallery(userId: string, galleryId: string): Promise<Gallery>;
   /** Lists galleries by id. */
   listGalleries(userId: string, page: Page): Promise<Gallery[]>;
+  /** Changes a gallery. An alias moves from the gallery that has it. */
   updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
   /** Deletes a gallery with all its templates, which are then erased. Returns their number. */
   deleteGallery(userId: string, galleryId: string): Promise<number>;
+  /**
+   * Deletes a gallery and gives its id, alias, name and threshold to another one, at once. If a revision is given, the
+   * deleted gallery must have it.
+   */
+  replaceGallery(
+    userId: string,
+    galleryId: string,
+    successorId: string,
+    revision: number | undefined,
+  ): Promise<Replacement>;
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
@@ -216,6 +243,8 @@ export interface GalleryStore {
   /** Lists the galleries of all users that were marked as searched, the last one first. */
   listSearched(count: number): Promise<{ readonly userId: string; readonly gallery: Gallery }[]>;
 
+  /** Counts the galleries of all users by model. */
+  countModels(): Promise<ReadonlyMap<string, number>>;
   /** Starts to finish deletions that were interrupted. */
   finishDeletions(): void;
   /**

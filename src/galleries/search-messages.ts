@@ -9,6 +9,8 @@ import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery
 export interface SearchSettings {
   readonly location: DatabaseLocation;
   readonly calibration: Calibration;
+  /** Of the previous model, if its galleries are searched. */
+  readonly previousCalibration?: Calibration | undefined;
   readonly maxBytes: number;
   readonly graceMs: number;
   readonly maxWaitMs: number;

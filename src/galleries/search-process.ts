@@ -155,7 +155,8 @@ export class SearchProcess implements GallerySearcher {
   }
 
   #start(): Program {
-    const { onOutput, location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched } = this.#options;
+    const { onOutput, location, calibration, previousCalibration } = this.#options;
+    const { maxBytes, graceMs, maxWaitMs, marksSearched } = this.#options;
     let missedPings = 0;
     const child: Program = new ProgramProcess({
       program: compiledProgram("search-program", import.meta.url),
@@ -175,7 +176,8 @@ export class SearchProcess implements GallerySearcher {
       else if (++missedPings > MAX_MISSED_PINGS) child.kill("it does not respond");
       else child.send({ type: "ping" });
     }, this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
-    const settings = { location, calibration, maxBytes, graceMs, maxWaitMs, marksSearched };
+    const limits = { maxBytes, graceMs, maxWaitMs, marksSearched };
+    const settings = { location, calibration, previousCalibration, ...limits };
     child.send({ type: "open", settings });
     return child;
   }

@@ -61,11 +61,13 @@ function run(
     );
 }
 
-async function open({ location, calibration, ...limits }: SearchSettings): Promise<GallerySearch> {
+async function open(settings: SearchSettings): Promise<GallerySearch> {
+  const { location, calibration, previousCalibration, ...limits } = settings;
   const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
   const galleries = new GallerySearch({
     store,
     rates: new FalseMatchRates(calibration),
+    previousRates: previousCalibration && new FalseMatchRates(previousCalibration),
     ...limits,
     onLoad: (outcome, durationMs) => {
       loads = [...loads, { outcome, durationMs }];

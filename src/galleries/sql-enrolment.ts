@@ -7,6 +7,7 @@ import {
   type GalleryLimits,
   MAX_FACES_PER_PERSON,
   type NewFace,
+  readOnlyError,
 } from "./gallery-store.ts";
 import { endChange, galleryNotFound, startChange } from "./sql-gallery-changes.ts";
 
@@ -32,11 +33,7 @@ export function* insertFaces(
   const { maxGalleryFaces = Number.POSITIVE_INFINITY } = limits;
   const gallery = yield* startChange(userId, galleryId);
   if (galleryKey !== undefined && gallery.key !== galleryKey) throw galleryNotFound(galleryId);
-  if (gallery.model !== model)
-    throw new GalleryError(
-      "modelMismatch",
-      `The gallery ${galleryId} has templates of ${gallery.model} and this one was made by ${model}.`,
-    );
+  if (gallery.model !== model) throw readOnlyError(gallery, model);
   const addedPeople = yield* upsertPeople(gallery, faces);
   const distinct = [...new Map(faces.map((face) => [`${face.personId}/${face.faceId}`, face])).values()];
   const addedFaces = distinct.length - (yield* countExisting(gallery, distinct));

@@ -1,74 +1,22 @@
-// The transactions that change galleries.
+// The transactions that change the people and faces of galleries.
 import { randomUUID } from "node:crypto";
 import type { TransactionScript } from "../database/sql-database.ts";
-import {
-  type Gallery,
-  GalleryError,
-  type GalleryLimits,
-  type GalleryUpdate,
-  type NewGallery,
-} from "./gallery-store.ts";
+import { type Gallery, GalleryError } from "./gallery-store.ts";
 import { galleryFromRow } from "./sql-gallery-rows.ts";
+
+/** The condition for the gallery of the user $1 whose id or alias is $2. */
+export const IS_NAMED = "user_id = $1 and (id = $2 or alias = $2)";
 
 /** Changes are recorded for this many revisions. An index that is older is read anew. */
 export const KEPT_REVISIONS = 100_000;
 /** Old revisions are removed this many at a time. */
 const PRUNED_REVISIONS = 100;
 
-/** Adds a gallery. Throws GalleryError if its id is taken or the plan allows no more. */
-export function* insertGallery(
-  userId: string,
-  { id, displayName, model, maxDistance }: NewGallery,
-  { maxGalleries = Number.POSITIVE_INFINITY }: GalleryLimits,
-  exclusiveRowLockClause: string,
-): TransactionScript<Gallery> {
-  // The lock keeps the user from creating several at the same time and so exceeding the limit.
-  yield { sql: `select 1 as one from users where id = $1 ${exclusiveRowLockClause}`, values: [userId] };
-  const [count] = yield {
-    sql: "select count(*) as count from galleries where user_id = $1 and id is not null",
-    values: [userId],
-  };
-  const [row] = yield {
-    sql: `insert into galleries
-      (key, user_id, id, display_name, model, max_distance, people, faces, revision, token, created_at)
-      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $1, $7) on conflict (user_id, id) do nothing returning *`,
-    values: [randomUUID(), userId, id, displayName, model, maxDistance ?? null, new Date().toISOString()],
-  };
-  if (!row) throw new GalleryError("galleryExists", `The gallery ${id} exists already.`);
-  if (Number(count!.count) >= maxGalleries)
-    throw new GalleryError("tooManyGalleries", `The plan allows ${maxGalleries} galleries.`);
-  const gallery = galleryFromRow(row);
-  yield* recordVersion(gallery);
-  return gallery;
-}
-
-/** Changes the name or the threshold of a gallery. */
-export function* updateGallery(
-  userId: string,
-  galleryId: string,
-  changes: GalleryUpdate,
-): TransactionScript<Gallery> {
-  const [row] = yield {
-    sql: `update galleries set display_name = coalesce($3, display_name),
-        max_distance = case when $4 = 1 then $5 else max_distance end
-      where user_id = $1 and id = $2 returning *`,
-    values: [
-      userId,
-      galleryId,
-      changes.displayName ?? null,
-      Number("maxDistance" in changes),
-      changes.maxDistance ?? null,
-    ],
-  };
-  if (!row) throw galleryNotFound(galleryId);
-  return galleryFromRow(row);
-}
-
 /** Starts a change of people or faces: locks the gallery and gives it another version. */
 export function* startChange(userId: string, galleryId: string): TransactionScript<Gallery> {
   const [row] = yield {
     sql: `update galleries set revision = revision + 1, token = $3
-      where user_id = $1 and id = $2 returning *`,
+      where ${IS_NAMED} returning *`,
     values: [userId, galleryId, randomUUID()],
   };
   if (!row) throw galleryNotFound(galleryId);
@@ -82,7 +30,7 @@ export function* startChange(userId: string, galleryId: string): TransactionScri
  * gallery went through: a token is drawn once, so the record of a revision has the token of the replica only if both
  * come from the same change, and then everything before it is the same too.
  */
-function* recordVersion({ key, revision, token }: Gallery): TransactionScript<void> {
+export function* recordVersion({ key, revision, token }: Gallery): TransactionScript<void> {
   yield {
     sql: "insert into gallery_revisions (gallery_key, revision, token) values ($1, $2, $3)",
     values: [key, revision, token],

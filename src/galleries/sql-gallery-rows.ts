@@ -7,6 +7,7 @@ export function galleryFromRow(row: Row): Gallery {
   return {
     key: String(row.key),
     id: String(row.id),
+    alias: (row.alias as string | null) ?? undefined,
     displayName: String(row.display_name),
     model: String(row.model),
     maxDistance: row.max_distance === null ? undefined : Number(row.max_distance),

@@ -4,13 +4,13 @@ import { type Gallery, type GalleryStore, MAX_FACES_PER_PERSON, type Person } fr
 import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
 import {
   galleryNotFound,
-  insertGallery,
+  IS_NAMED,
   personNotFound,
   removeFace,
   removePerson,
-  updateGallery,
   updatePerson,
 } from "./sql-gallery-changes.ts";
+import { insertGallery, replaceGallery, updateGallery } from "./sql-gallery-names.ts";
 import {
   exportedFaceFromRow,
   galleryFromRow,
@@ -29,7 +29,7 @@ const MAX_PEOPLE_ROWS = 1_000 + MAX_FACES_PER_PERSON;
 export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
   async function findGallery(userId: string, galleryId: string): Promise<Gallery> {
     const [row] = await database.query({
-      sql: "select * from galleries where user_id = $1 and id = $2",
+      sql: `select * from galleries where ${IS_NAMED}`,
       values: [userId, galleryId],
     });
     if (!row) throw galleryNotFound(galleryId);
@@ -75,11 +75,11 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
     },
 
     updateGallery: (userId, galleryId, changes) =>
-      database.runTransaction(updateGallery(userId, galleryId, changes)),
+      database.runTransaction(updateGallery(userId, galleryId, changes, database.exclusiveRowLockClause)),
 
     async deleteGallery(userId, galleryId) {
       const [row] = await database.runTransaction(
-        runOne("update galleries set id = null where user_id = $1 and id = $2 returning key, faces", [
+        runOne(`update galleries set id = null, alias = null where ${IS_NAMED} returning faces`, [
           userId,
           galleryId,
         ]),
@@ -87,6 +87,15 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       if (!row) throw galleryNotFound(galleryId);
       database.startErasure("galleries");
       return Number(row.faces);
+    },
+
+    async replaceGallery(userId, galleryId, successorId, revision) {
+      const { exclusiveRowLockClause } = database;
+      const replacement = await database.runTransaction(
+        replaceGallery(userId, galleryId, successorId, revision, exclusiveRowLockClause),
+      );
+      database.startErasure("galleries");
+      return replacement;
     },
 
     async enrolFaces(userId, galleryId, model, faces, limits, galleryKey) {
@@ -166,6 +175,11 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
         values: [count],
       });
       return rows.map((row) => ({ userId: String(row.user_id), gallery: galleryFromRow(row) }));
+    },
+
+    async countModels() {
+      const sql = "select model, count(*) as count from galleries where id is not null group by model";
+      return new Map((await database.query({ sql })).map((row) => [String(row.model), Number(row.count)]));
     },
 
     finishDeletions: () => database.startErasure("galleries"),

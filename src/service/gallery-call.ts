@@ -13,6 +13,8 @@ import { ServiceError } from "./service-error.ts";
 
 /** What the operations on galleries need. */
 export interface GalleryServiceOptions extends FaceCallOptions {
+  /** The analyzer of the previous model, if its galleries are searched. */
+  readonly previousAnalyzer?: FaceCallOptions["analyzer"] | undefined;
   readonly galleries: GalleryStore;
   readonly searcher: GallerySearcher;
   readonly audit: (entry: AuditEntry) => void;

@@ -57,11 +57,15 @@ function tokenFrom(id: string): string {
   return Buffer.from(id).toString("base64url");
 }
 
-/** Converts a gallery. */
-export function messageFromGallery(gallery: Gallery): MessageInitShape<typeof GallerySchema> {
-  const { id, displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
+/** Converts a gallery. Faces can be enrolled in it only by the service's model. */
+export function messageFromGallery(
+  gallery: Gallery,
+  serviceModel: string,
+): MessageInitShape<typeof GallerySchema> {
+  const { id, alias = "", displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
   return {
     galleryId: id,
+    alias,
     displayName,
     model,
     ...(maxDistance !== undefined && { maxDistance: Math.fround(maxDistance) }),
@@ -69,6 +73,7 @@ export function messageFromGallery(gallery: Gallery): MessageInitShape<typeof Ga
     faceCount: faces,
     revision: BigInt(revision),
     createTime: timestampFromDate(createdAt),
+    readOnly: model !== serviceModel,
   };
 }
 

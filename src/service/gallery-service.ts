@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { EnrolFaceRequest, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
+import { readOnlyError } from "../galleries/gallery-store.ts";
 import { exportGallery } from "./export-gallery.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import {
@@ -43,14 +44,14 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
         galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller.plan),
       );
       auditChange(options, context, `galleries/${id}`);
-      return { gallery: messageFromGallery(created) };
+      return { gallery: messageFromGallery(created, model) };
     },
 
     async getGallery({ galleryId }, context) {
       requireId("gallery_id", galleryId);
       const { userId } = callerFrom(context.values);
       const gallery = await orUnavailable(() => galleries.getGallery(userId, galleryId));
-      return { gallery: messageFromGallery(gallery) };
+      return { gallery: messageFromGallery(gallery, model) };
     },
 
     async listGalleries({ pageSize, pageToken }, context) {
@@ -58,21 +59,26 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       const page = pageFrom(pageSize, pageToken);
       const found = await orUnavailable(() => galleries.listGalleries(userId, page));
       const isLast = found.length < page.size;
-      return { galleries: found.map(messageFromGallery), nextPageToken: isLast ? "" : tokenAfter(found) };
+      return {
+        galleries: found.map((gallery) => messageFromGallery(gallery, model)),
+        nextPageToken: isLast ? "" : tokenAfter(found),
+      };
     },
 
-    async updateGallery({ galleryId, displayName, maxDistance }, context) {
+    async updateGallery({ galleryId, displayName, maxDistance, alias }, context) {
       requireId("gallery_id", galleryId);
       requireName(displayName ?? "");
       if (maxDistance !== 0) requireDistance(maxDistance);
+      if (alias) requireId("alias", alias);
       const { userId } = callerFrom(context.values);
       const changes = {
         ...(displayName !== undefined && { displayName }),
         ...(maxDistance !== undefined && { maxDistance: maxDistance || undefined }),
+        ...(alias !== undefined && { alias: alias || undefined }),
       };
       const gallery = await orUnavailable(() => galleries.updateGallery(userId, galleryId, changes));
       auditChange(options, context, `galleries/${galleryId}`);
-      return { gallery: messageFromGallery(gallery) };
+      return { gallery: messageFromGallery(gallery, model) };
     },
 
     async deleteGallery({ galleryId }, context) {
@@ -84,6 +90,19 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       return {};
     },
 
+    async replaceGallery({ galleryId, successorId, revision }, context) {
+      requireId("gallery_id", galleryId);
+      requireId("successor_id", successorId);
+      const { userId } = callerFrom(context.values);
+      const expected = revision === undefined ? undefined : Number(revision);
+      const { gallery, removedFaces } = await orUnavailable(() =>
+        galleries.replaceGallery(userId, galleryId, successorId, expected),
+      );
+      auditChange(options, context, `galleries/${galleryId}`, -removedFaces);
+      await galleries.waitForErasure();
+      return { gallery: messageFromGallery(gallery, model) };
+    },
+
     async enrolFace(request, context) {
       const { galleryId, personId, displayName } = request;
       requireId("gallery_id", galleryId);
@@ -92,7 +111,8 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireName(displayName ?? "");
       const caller = callerFrom(context.values);
       // Fails early, before the image is analysed.
-      await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
+      const gallery = await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
+      if (gallery.model !== model) throw readOnlyError(gallery, model);
       const { embedding, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
       const faceId = request.faceId || faceIdFrom(embedding);
       const face = { personId, faceId, embedding, displayName };

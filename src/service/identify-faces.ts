@@ -4,12 +4,15 @@ import { CandidatesReason, type FaceSource } from "../../gen/ts/visage/v1/face_a
 import type { IdentifyFacesRequest, IdentifyFacesResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import type { Population } from "../core/index.ts";
 import type { SearchResult } from "../galleries/gallery-search.ts";
+import { GalleryError } from "../galleries/gallery-store.ts";
 import type { CandidatesReason as GalleryCandidatesReason } from "../galleries/gallery-threshold.ts";
+import type { QueuedAnalyzer } from "../workers/pool.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import { type GalleryServiceOptions, orUnavailable, requireSource, type SourceFace } from "./gallery-call.ts";
 import { requireDistance, requireId } from "./gallery-messages.ts";
 import { embeddingFrom, requireValid } from "./request-checks.ts";
 import { callerFrom } from "./request-record.ts";
+import { serviceErrorFrom } from "./service-error.ts";
 import { messageFromBox, POPULATIONS } from "./typed-messages.ts";
 
 const MAX_RESULTS = 100;
@@ -35,23 +38,48 @@ export async function identifyFaces(
   requireDistance(maxDistance);
   const { userId } = callerFrom(context.values);
   const deadlineMs = performance.now() + Math.min(options.timeoutMs, scopeFrom(context).timeoutMs);
-  const model = options.analyzer.identity;
-  const faces = await facesToIdentify(source, new FaceCall(options, scopeFrom(context)), model, assumeAdults);
-  const result = await orUnavailable(() =>
-    options.searcher.search(
-      {
-        userId,
-        galleryId,
-        probes: faces.map(({ embedding, populations }) => ({ embedding, populations })),
-        model,
-        maxResults: maxResults || 1,
-        maxDistance,
-        timeoutMs: deadlineMs - performance.now(),
-      },
-      context.signal,
-    ),
-  );
-  return responseFromResult(result, faces);
+  const identifyBy = async (analyzer: QueuedAnalyzer) => {
+    const model = analyzer.identity;
+    const call = new FaceCall({ ...options, analyzer }, scopeFrom(context));
+    const faces = await facesToIdentify(source, call, model, assumeAdults);
+    const result = await orUnavailable(() =>
+      options.searcher.search(
+        {
+          userId,
+          galleryId,
+          probes: faces.map(({ embedding, populations }) => ({ embedding, populations })),
+          model,
+          maxResults: maxResults || 1,
+          maxDistance,
+          timeoutMs: deadlineMs - performance.now(),
+        },
+        context.signal,
+      ),
+    );
+    return responseFromResult(result, faces);
+  };
+  const [analyzer, other] = await analyzersFor(userId, galleryId, options);
+  return identifyBy(analyzer).catch((error: unknown) => {
+    // The gallery may have been replaced by one of the other model meanwhile.
+    if (other && serviceErrorFrom(error).kind === "modelMismatch") return identifyBy(other);
+    throw error;
+  });
+}
+
+/** The analyzer of a gallery's model, as far as it is known, and the other one if there is another. */
+async function analyzersFor(
+  userId: string,
+  galleryId: string,
+  { analyzer, previousAnalyzer, galleries }: GalleryServiceOptions,
+): Promise<readonly [QueuedAnalyzer, QueuedAnalyzer?]> {
+  if (!previousAnalyzer) return [analyzer];
+  // Without the database, galleries are searched that are in memory.
+  const gallery = await galleries.getGallery(userId, galleryId).catch((error: unknown) => {
+    if (error instanceof GalleryError) throw error;
+  });
+  return gallery?.model === previousAnalyzer.identity
+    ? [previousAnalyzer, analyzer]
+    : [analyzer, previousAnalyzer];
 }
 
 async function facesToIdentify(

@@ -189,11 +189,15 @@ describe("an index", () => {
     const search = createSearch({ store: unreliable, graceMs: 200 });
     const request = requestFor("g", face.embedding);
     expect(await search.search(request)).toMatchObject({ isStale: false });
+    await store.updateGallery(ANN.id, "g", { alias: "staff" });
+    expect(await search.search({ ...request, galleryId: "staff" })).toMatchObject({ isStale: false });
+    expect(search.size).toMatchObject({ galleries: 1 });
     isAway = true;
     expect(await search.search(request)).toMatchObject({
       isStale: true,
       faces: [{ matches: [{ personId: "p", displayName: "" }] }],
     });
+    expect(await search.search({ ...request, galleryId: "staff" })).toMatchObject({ isStale: true });
     await vi.waitFor(() => expect(search.search(request)).rejects.toThrow("away"), WAIT);
     await expect(search.search(requestFor("other", face.embedding))).rejects.toThrow("away");
     isAway = false;
@@ -246,6 +250,20 @@ describe("while a gallery is read", () => {
     await releaseAll();
     expect((await patient).faces).toMatchObject([{ matches: [{ personId: "z", distance: 0 }] }]);
     expect(outcomes).toEqual(["ok"]);
+  });
+
+  test("another one that takes its place is searched instead", async () => {
+    for (const id of ["g", "next"]) await create(id);
+    await enrol("g", [newFace("a"), newFace("b")]);
+    await enrol("next", [last]);
+    let revision: number | undefined;
+    const readChanges: GalleryStore["readChanges"] = async (...since) => {
+      revision ??= (await store.replaceGallery(ANN.id, "g", "next", undefined)).gallery.revision;
+      return store.readChanges(...since);
+    };
+    const search = createSearch({ store: { ...store, readChanges } });
+    const result = await search.search(requestFor("g", last.embedding));
+    expect(result).toMatchObject({ gallery: { faces: 1, revision }, isStale: false });
   });
 
   test("faces that are enrolled and deleted meanwhile are not missed", async () => {

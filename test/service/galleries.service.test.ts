@@ -283,7 +283,7 @@ describe("errors", () => {
     );
     expect(error.findDetails(ErrorInfoSchema)[0]).toMatchObject({
       reason: "LOW_QUALITY",
-      metadata: { reasons: expect.stringMatching(/^LOW_QUALITY/), stage: "quality", image: "source" },
+      metadata: { reasons: expect.stringMatching(/^LOW_QUALITY/), stage: "quality", field: "source" },
     });
     expect(error.findDetails(ErrorInfoSchema)[0]!.metadata.components).toMatch(/^SHARPNESS=\d+(,|$)/);
     await galleries.enrolFace({ ...request, skipQualityCheck: true });

@@ -139,6 +139,120 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
       });
     });
 
+    describe("an alias", () => {
+      const setAlias = (id: string, alias: string | undefined) => store.updateGallery(ANN.id, id, { alias });
+
+      test("names a gallery in every operation, and moves to another one", async () => {
+        await createGallery("one");
+        await createGallery("two");
+        expect(await setAlias("one", "staff")).toMatchObject({ id: "one", alias: "staff" });
+        await enrol([newFace("a", "1"), newFace("a", "2")], "staff");
+        expect(await store.getGallery(ANN.id, "staff")).toMatchObject({ id: "one", faces: 2 });
+        expect(await store.getPerson(ANN.id, "staff", "a")).toMatchObject({ faces: [{}, {}] });
+        await store.renamePerson(ANN.id, "staff", "a", "Ann");
+        await store.deleteFace(ANN.id, "staff", "a", "1");
+        await store.updateGallery(ANN.id, "staff", { displayName: "One" });
+        expect(await store.getGallery(ANN.id, "one")).toMatchObject({ faces: 1, displayName: "One" });
+        expect(await setAlias("two", "staff")).toMatchObject({ id: "two", alias: "staff" });
+        expect(await store.getGallery(ANN.id, "staff")).toMatchObject({ id: "two" });
+        expect(await store.getGallery(ANN.id, "one")).toMatchObject({ alias: undefined });
+        expect(await setAlias("staff", "staff")).toMatchObject({ id: "two", alias: "staff" });
+        await expectError(store.getGallery(BOB.id, "staff"), "galleryNotFound");
+      });
+
+      test("is not the id of a gallery, and ends with its gallery", async () => {
+        await createGallery("one");
+        await createGallery("two");
+        await expectError(setAlias("one", "two"), "galleryExists");
+        await setAlias("one", "staff");
+        await expectError(createGallery("staff"), "galleryExists");
+        await setAlias("one", undefined);
+        await createGallery("staff");
+        await store.deleteGallery(ANN.id, "staff");
+        await setAlias("two", "staff");
+        await store.deleteGallery(ANN.id, "staff");
+        await createGallery("staff");
+        await createGallery("staff", BOB.id);
+      });
+
+      test("and an id that are taken at the same time are not the same", async () => {
+        const others = await Promise.all(Array.from({ length: 2 }, openStore));
+        await createGallery("g");
+        for (let i = 0; i < 10; i++) {
+          const gallery = { id: `name${i}`, displayName: "", model: MODEL, maxDistance: undefined };
+          const results = await Promise.allSettled([
+            others[0]!.createGallery(ANN.id, gallery, NO_LIMITS),
+            others[1]!.updateGallery(ANN.id, "g", { alias: gallery.id }),
+          ]);
+          expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+        }
+      });
+    });
+
+    describe("a successor", () => {
+      const NEXT_MODEL = "sface-111111111111";
+      const createSuccessor = (limits = NO_LIMITS) =>
+        store.createGallery(
+          ANN.id,
+          { id: "next", displayName: "", model: NEXT_MODEL, maxDistance: undefined },
+          limits,
+        );
+      const enrolNext = (faces: readonly NewFace[]) =>
+        store.enrolFaces(ANN.id, "next", NEXT_MODEL, faces, NO_LIMITS);
+
+      test("takes the place of a gallery, whose faces are deleted", async () => {
+        await createGallery("g");
+        const changes = { displayName: "Staff", maxDistance: 0.4, alias: "staff" };
+        await store.updateGallery(ANN.id, "g", changes);
+        for (const id of ["a", "b", "c"]) await enrol([newFace(id)]);
+        await createSuccessor();
+        const face = newFace("a");
+        const { key } = await enrolNext([face]);
+        const { gallery, removedFaces } = await store.replaceGallery(ANN.id, "staff", "next", 3);
+        expect(gallery).toMatchObject({ ...changes, id: "g", key, model: NEXT_MODEL, faces: 1, revision: 4 });
+        expect(removedFaces).toBe(3);
+        for (const id of ["g", "staff"]) expect(await store.getGallery(ANN.id, id)).toEqual(gallery);
+        await expectError(store.getGallery(ANN.id, "next"), "galleryNotFound");
+        expect(await store.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
+        expect(await executeAt(location, "select person_id from gallery_faces")).toEqual([
+          { person_id: "a" },
+        ]);
+        // A replica that had read the successor follows.
+        const { token } = gallery;
+        const since = { until: -1, version: undefined };
+        expect(await store.readChanges(key, since)).toMatchObject({
+          until: 4,
+          version: { revision: 4, token },
+        });
+        const enrolled = await store.enrolFaces(ANN.id, "g", NEXT_MODEL, [newFace("b")], NO_LIMITS);
+        expect(enrolled).toMatchObject({ key, revision: 5 });
+      });
+
+      test("does not take the place of a gallery that has changed, of itself, or of another user's", async () => {
+        await createGallery("g");
+        await enrol([newFace("a")]);
+        await createSuccessor();
+        await store.deletePerson(ANN.id, "g", "a");
+        const replace = (id: string, successorId: string, revision?: number) =>
+          store.replaceGallery(ANN.id, id, successorId, revision);
+        await expectError(replace("g", "next", 1), "galleryChanged");
+        await expectError(replace("g", "g"), "galleryNotFound");
+        await expectError(replace("none", "next"), "galleryNotFound");
+        await expectError(replace("g", "none"), "galleryNotFound");
+        await expectError(store.replaceGallery(BOB.id, "g", "next", undefined), "galleryNotFound");
+        expect(await store.getGallery(ANN.id, "g")).toMatchObject({ model: MODEL, revision: 2 });
+        expect(await replace("g", "next")).toMatchObject({ gallery: { model: NEXT_MODEL, revision: 3 } });
+      });
+
+      test("can be created beyond the limit of the plan", async () => {
+        await createGallery("g");
+        const limits = { maxGalleries: 1 };
+        await createSuccessor(limits);
+        const another = { id: "h", displayName: "", model: NEXT_MODEL, maxDistance: undefined };
+        await expectError(store.createGallery(ANN.id, another, limits), "tooManyGalleries");
+      });
+    });
+
     test("no method reaches the gallery of another user", async () => {
       await createGallery("g");
       await enrol([newFace("p")]);

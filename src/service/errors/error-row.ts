@@ -73,6 +73,7 @@ export const GALLERY_OPERATIONS = [
   "getGallery",
   "updateGallery",
   "deleteGallery",
+  "replaceGallery",
   "enrolFace",
   "getPerson",
   "listPeople",

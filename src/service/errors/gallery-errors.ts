@@ -26,16 +26,16 @@ export const GALLERY_ERRORS = {
   }),
   galleryExists: row("6004", Code.AlreadyExists, 409, {
     text: "The gallery exists already.",
-    operations: ["createGallery"],
-    cause: "The user has a gallery with this id already.",
-    remedy: "Use it, or choose another id.",
+    operations: ["createGallery", "updateGallery"],
+    cause: "The user has a gallery with this id or alias already.",
+    remedy: "Use it, or choose another id or alias.",
     galleries: { text: "Choose another id." },
   }),
   tooManyGalleries: row("6005", Code.ResourceExhausted, 422, {
     text: "The plan allows no more galleries.",
     quota: "galleries",
     operations: ["createGallery"],
-    cause: "The user has as many galleries as the plan allows.",
+    cause: "The user has as many galleries as the plan allows. Those of an earlier model do not count.",
     remedy: "Delete a gallery, or ask the operator for a larger plan.",
     galleries: { text: "Delete a gallery, or ask the operator for a larger plan." },
   }),
@@ -70,5 +70,12 @@ export const GALLERY_ERRORS = {
       "The service has not read all faces of the gallery yet, as after a restart, and would not have in time for this request.",
     remedy: "Repeat the request after the time in `Retry-After`, which is estimated from the progress.",
     galleries: { text: "Wait a moment, then try again." },
+  }),
+  galleryChanged: row("6010", Code.Aborted, 409, {
+    text: "The gallery has changed.",
+    operations: ["replaceGallery"],
+    cause: "The gallery to replace has another revision than the request.",
+    remedy: "Read its people again, delete from the successor those who are gone, and repeat the request.",
+    galleries: { text: "Reload the page." },
   }),
 };

@@ -147,9 +147,10 @@ export const REQUEST_ERRORS = {
     text: "The embedding was made by another model.",
     operations: [...IMAGE_OPERATIONS, "importFaces"],
     cause: "A stored embedding or a gallery was made by a model other than the service's.",
-    remedy: "Compute the embeddings again from the images. Enrol the people of the gallery in a new one.",
+    remedy:
+      "Compute the embeddings again from the images. Migrate the gallery (`visage galleries migrate`); the operator can let it be searched until then.",
     galleries: {
-      text: "Create a new gallery and enrol the photos again: templates of different models cannot be compared.",
+      text: "The gallery is read-only until it is migrated: templates of different models cannot be compared.",
     },
   }),
 };

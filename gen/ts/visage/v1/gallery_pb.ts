@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/gallery.proto.
  */
 export const file_visage_v1_gallery: GenFile = /*@__PURE__*/
-  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxItsBCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIPCg1fbWF4X2Rpc3RhbmNlIooBCgZQZXJzb24SEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRImCgVmYWNlcxgDIAMoCzIXLnZpc2FnZS52MS5FbnJvbGxlZEZhY2USLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKDEVucm9sbGVkRmFjZRIPCgdmYWNlX2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ+ChRDcmVhdGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhoKDGRpc3BsYXlfbmFtZRgCIAEoCUIE4kEBARIfCgxtYXhfZGlzdGFuY2UYAyABKAJCBOJBAQFIAIgBAUIPCg1fbWF4X2Rpc3RhbmNlIjwKFUNyZWF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiLQoRR2V0R2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiI5ChJHZXRHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IkkKFExpc3RHYWxsZXJpZXNSZXF1ZXN0EhcKCXBhZ2Vfc2l6ZRgBIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAIgASgJQgTiQQEBIlcKFUxpc3RHYWxsZXJpZXNSZXNwb25zZRIlCglnYWxsZXJpZXMYASADKAsyEi52aXNhZ2UudjEuR2FsbGVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkilAEKFFVwZGF0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISHwoMZGlzcGxheV9uYW1lGAIgASgJQgTiQQEBSACIAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSAGIAQFCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fbWF4X2Rpc3RhbmNlIjwKFVVwZGF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiMAoURGVsZXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiIXChVEZWxldGVHYWxsZXJ5UmVzcG9uc2Ui3QEKEEVucm9sRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISKwoGc291cmNlGAMgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISFQoHZmFjZV9pZBgEIAEoCUIE4kEBARIfCgxkaXNwbGF5X25hbWUYBSABKAlCBOJBAQFIAIgBARIgChJza2lwX3F1YWxpdHlfY2hlY2sYBiABKAhCBOJBAQFCDwoNX2Rpc3BsYXlfbmFtZSJbChFFbnJvbEZhY2VSZXNwb25zZRIPCgdmYWNlX2lkGAEgASgJEiMKA2JveBgCIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBIQCghyZXZpc2lvbhgDIAEoAyJFChBHZXRQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIjYKEUdldFBlcnNvblJlc3BvbnNlEiEKBnBlcnNvbhgBIAEoCzIRLnZpc2FnZS52MS5QZXJzb24iYAoRTGlzdFBlb3BsZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwYWdlX3NpemUYAiABKAVCBOJBAQESGAoKcGFnZV90b2tlbhgDIAEoCUIE4kEBASJQChJMaXN0UGVvcGxlUmVzcG9uc2USIQoGcGVvcGxlGAEgAygLMhEudmlzYWdlLnYxLlBlcnNvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiZAoTVXBkYXRlUGVyc29uUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAyABKAlCBOJBAQIiOQoUVXBkYXRlUGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJIChNEZWxldGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIhYKFERlbGV0ZVBlcnNvblJlc3BvbnNlIl0KEURlbGV0ZUZhY2VSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECEhUKB2ZhY2VfaWQYAyABKAlCBOJBAQIiFAoSRGVsZXRlRmFjZVJlc3BvbnNlIscBChRJZGVudGlmeUZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEisKBnNvdXJjZRgCIAEoCzIVLnZpc2FnZS52MS5GYWNlU291cmNlQgTiQQECEhkKC21heF9yZXN1bHRzGAMgASgFQgTiQQEBEh8KDG1heF9kaXN0YW5jZRgEIAEoAkIE4kEBAUgAiAEBEhsKDWFzc3VtZV9hZHVsdHMYBSABKAhCBOJBAQFCDwoNX21heF9kaXN0YW5jZSLXAQoVSWRlbnRpZnlGYWNlc1Jlc3BvbnNlEigKBWZhY2VzGAEgAygLMhkudmlzYWdlLnYxLklkZW50aWZpZWRGYWNlEhEKCXRocmVzaG9sZBgCIAEoAhIgChNmYWxzZV9wb3NpdGl2ZV9yYXRlGAMgASgCSACIAQESFwoPY2FuZGlkYXRlc19vbmx5GAQgASgIEg0KBW1vZGVsGAUgASgJEhAKCHJldmlzaW9uGAYgASgDEg0KBXN0YWxlGAcgASgIQhYKFF9mYWxzZV9wb3NpdGl2ZV9yYXRlIsICCg5JZGVudGlmaWVkRmFjZRIjCgNib3gYASABKAsyFi52aXNhZ2UudjEuQm91bmRpbmdCb3gSJwoHbWF0Y2hlcxgCIAMoCzIWLnZpc2FnZS52MS5QZXJzb25NYXRjaBIRCgl0aHJlc2hvbGQYAyABKAISIAoTZmFsc2VfcG9zaXRpdmVfcmF0ZRgEIAEoAkgAiAEBEikKCnBvcHVsYXRpb24YBSABKA4yFS52aXNhZ2UudjEuUG9wdWxhdGlvbhIXCg9jYW5kaWRhdGVzX29ubHkYBiABKAgSOwoRY2FuZGlkYXRlc19yZWFzb24YByABKA4yGy52aXNhZ2UudjEuQ2FuZGlkYXRlc1JlYXNvbkgBiAEBQhYKFF9mYWxzZV9wb3NpdGl2ZV9yYXRlQhQKEl9jYW5kaWRhdGVzX3JlYXNvbiIwChRFeHBvcnRHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECIqsBChVFeHBvcnRHYWxsZXJ5UmVzcG9uc2USEQoJcGVyc29uX2lkGAEgASgJEg8KB2ZhY2VfaWQYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEicKCWVtYmVkZGluZxgEIAEoCzIULnZpc2FnZS52MS5FbWJlZGRpbmcSLwoLY3JlYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqkBChJJbXBvcnRGYWNlc1JlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISFQoHZmFjZV9pZBgDIAEoCUIE4kEBARIaCgxkaXNwbGF5X25hbWUYBCABKAlCBOJBAQESLQoJZW1iZWRkaW5nGAUgASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZ0IE4kEBAiI7ChNJbXBvcnRGYWNlc1Jlc3BvbnNlEhIKCmZhY2VfY291bnQYASABKAUSEAoIcmV2aXNpb24YAiABKAMiWQoLUGVyc29uTWF0Y2gSEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIPCgdmYWNlX2lkGAMgASgJEhAKCGRpc3RhbmNlGAQgASgCMp4OCg5HYWxsZXJ5U2VydmljZRJsCg1DcmVhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvZ2FsbGVyaWVzEnAKCkdldEdhbGxlcnkSHC52aXNhZ2UudjEuR2V0R2FsbGVyeVJlcXVlc3QaHS52aXNhZ2UudjEuR2V0R2FsbGVyeVJlc3BvbnNlIiWQAgKC0+STAhwSGi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9EmwKDUxpc3RHYWxsZXJpZXMSHy52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1JlcXVlc3QaIC52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1Jlc3BvbnNlIhiQAgKC0+STAg8SDS92MS9nYWxsZXJpZXMSfAoNVXBkYXRlR2FsbGVyeRIfLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVzcG9uc2UiKJACAoLT5JMCHzoBKjIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SeQoNRGVsZXRlR2FsbGVyeRIfLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHCoaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SiQEKCUVucm9sRmFjZRIbLnZpc2FnZS52MS5FbnJvbEZhY2VSZXF1ZXN0GhwudmlzYWdlLnYxLkVucm9sRmFjZVJlc3BvbnNlIkGQAgKC0+STAjg6ASoiMy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcxKAAQoJR2V0UGVyc29uEhsudmlzYWdlLnYxLkdldFBlcnNvblJlcXVlc3QaHC52aXNhZ2UudjEuR2V0UGVyc29uUmVzcG9uc2UiOJACAoLT5JMCLxItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EncKCkxpc3RQZW9wbGUSHC52aXNhZ2UudjEuTGlzdFBlb3BsZVJlcXVlc3QaHS52aXNhZ2UudjEuTGlzdFBlb3BsZVJlc3BvbnNlIiyQAgKC0+STAiMSIS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZRKMAQoMVXBkYXRlUGVyc29uEh4udmlzYWdlLnYxLlVwZGF0ZVBlcnNvblJlcXVlc3QaHy52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVzcG9uc2UiO5ACAoLT5JMCMjoBKjItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EokBCgxEZWxldGVQZXJzb24SHi52aXNhZ2UudjEuRGVsZXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvKi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SkwEKCkRlbGV0ZUZhY2USHC52aXNhZ2UudjEuRGVsZXRlRmFjZVJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlRmFjZVJlc3BvbnNlIkiQAgKC0+STAj8qPS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcy97ZmFjZV9pZH0ShQEKDUlkZW50aWZ5RmFjZXMSHy52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1JlcXVlc3QaIC52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1Jlc3BvbnNlIjGQAgKC0+STAig6ASoiIy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OmlkZW50aWZ5EoIBCg1FeHBvcnRHYWxsZXJ5Eh8udmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXNwb25zZSIskAICgtPkkwIjEiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTpleHBvcnQwARJ/CgtJbXBvcnRGYWNlcxIdLnZpc2FnZS52MS5JbXBvcnRGYWNlc1JlcXVlc3QaHi52aXNhZ2UudjEuSW1wb3J0RmFjZXNSZXNwb25zZSIvkAICgtPkkwImOgEqIiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTppbXBvcnQoAUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
+  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxIv0BCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhbGlhcxgJIAEoCRIRCglyZWFkX29ubHkYCiABKAhCDwoNX21heF9kaXN0YW5jZSKKAQoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJgoFZmFjZXMYAyADKAsyFy52aXNhZ2UudjEuRW5yb2xsZWRGYWNlEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJQCgxFbnJvbGxlZEZhY2USDwoHZmFjZV9pZBgBIAEoCRIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoUQ3JlYXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAiABKAlCBOJBAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSACIAQFCDwoNX21heF9kaXN0YW5jZSI8ChVDcmVhdGVHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5Ii0KEUdldEdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiOQoSR2V0R2FsbGVyeVJlc3BvbnNlEiMKB2dhbGxlcnkYASABKAsyEi52aXNhZ2UudjEuR2FsbGVyeSJJChRMaXN0R2FsbGVyaWVzUmVxdWVzdBIXCglwYWdlX3NpemUYASABKAVCBOJBAQESGAoKcGFnZV90b2tlbhgCIAEoCUIE4kEBASJXChVMaXN0R2FsbGVyaWVzUmVzcG9uc2USJQoJZ2FsbGVyaWVzGAEgAygLMhIudmlzYWdlLnYxLkdhbGxlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrgBChRVcGRhdGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEh8KDGRpc3BsYXlfbmFtZRgCIAEoCUIE4kEBAUgAiAEBEh8KDG1heF9kaXN0YW5jZRgDIAEoAkIE4kEBAUgBiAEBEhgKBWFsaWFzGAQgASgJQgTiQQEBSAKIAQFCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fbWF4X2Rpc3RhbmNlQggKBl9hbGlhcyI8ChVVcGRhdGVHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IjAKFERlbGV0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiFwoVRGVsZXRlR2FsbGVyeVJlc3BvbnNlIncKFVJlcGxhY2VHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhoKDHN1Y2Nlc3Nvcl9pZBgCIAEoCUIE4kEBAhIbCghyZXZpc2lvbhgDIAEoA0IE4kEBAUgAiAEBQgsKCV9yZXZpc2lvbiI9ChZSZXBsYWNlR2FsbGVyeVJlc3BvbnNlEiMKB2dhbGxlcnkYASABKAsyEi52aXNhZ2UudjEuR2FsbGVyeSLdAQoQRW5yb2xGYWNlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIrCgZzb3VyY2UYAyABKAsyFS52aXNhZ2UudjEuRmFjZVNvdXJjZUIE4kEBAhIVCgdmYWNlX2lkGAQgASgJQgTiQQEBEh8KDGRpc3BsYXlfbmFtZRgFIAEoCUIE4kEBAUgAiAEBEiAKEnNraXBfcXVhbGl0eV9jaGVjaxgGIAEoCEIE4kEBAUIPCg1fZGlzcGxheV9uYW1lIlsKEUVucm9sRmFjZVJlc3BvbnNlEg8KB2ZhY2VfaWQYASABKAkSIwoDYm94GAIgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCHJldmlzaW9uGAMgASgDIkUKEEdldFBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIiNgoRR2V0UGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJgChFMaXN0UGVvcGxlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBIlAKEkxpc3RQZW9wbGVSZXNwb25zZRIhCgZwZW9wbGUYASADKAsyES52aXNhZ2UudjEuUGVyc29uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJkChNVcGRhdGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECEhoKDGRpc3BsYXlfbmFtZRgDIAEoCUIE4kEBAiI5ChRVcGRhdGVQZXJzb25SZXNwb25zZRIhCgZwZXJzb24YASABKAsyES52aXNhZ2UudjEuUGVyc29uIkgKE0RlbGV0ZVBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIiFgoURGVsZXRlUGVyc29uUmVzcG9uc2UiXQoRRGVsZXRlRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISFQoHZmFjZV9pZBgDIAEoCUIE4kEBAiIUChJEZWxldGVGYWNlUmVzcG9uc2UixwEKFElkZW50aWZ5RmFjZXNSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISKwoGc291cmNlGAIgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISGQoLbWF4X3Jlc3VsdHMYAyABKAVCBOJBAQESHwoMbWF4X2Rpc3RhbmNlGAQgASgCQgTiQQEBSACIAQESGwoNYXNzdW1lX2FkdWx0cxgFIAEoCEIE4kEBAUIPCg1fbWF4X2Rpc3RhbmNlItcBChVJZGVudGlmeUZhY2VzUmVzcG9uc2USKAoFZmFjZXMYASADKAsyGS52aXNhZ2UudjEuSWRlbnRpZmllZEZhY2USEQoJdGhyZXNob2xkGAIgASgCEiAKE2ZhbHNlX3Bvc2l0aXZlX3JhdGUYAyABKAJIAIgBARIXCg9jYW5kaWRhdGVzX29ubHkYBCABKAgSDQoFbW9kZWwYBSABKAkSEAoIcmV2aXNpb24YBiABKAMSDQoFc3RhbGUYByABKAhCFgoUX2ZhbHNlX3Bvc2l0aXZlX3JhdGUiwgIKDklkZW50aWZpZWRGYWNlEiMKA2JveBgBIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBInCgdtYXRjaGVzGAIgAygLMhYudmlzYWdlLnYxLlBlcnNvbk1hdGNoEhEKCXRocmVzaG9sZBgDIAEoAhIgChNmYWxzZV9wb3NpdGl2ZV9yYXRlGAQgASgCSACIAQESKQoKcG9wdWxhdGlvbhgFIAEoDjIVLnZpc2FnZS52MS5Qb3B1bGF0aW9uEhcKD2NhbmRpZGF0ZXNfb25seRgGIAEoCBI7ChFjYW5kaWRhdGVzX3JlYXNvbhgHIAEoDjIbLnZpc2FnZS52MS5DYW5kaWRhdGVzUmVhc29uSAGIAQFCFgoUX2ZhbHNlX3Bvc2l0aXZlX3JhdGVCFAoSX2NhbmRpZGF0ZXNfcmVhc29uIjAKFEV4cG9ydEdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiqwEKFUV4cG9ydEdhbGxlcnlSZXNwb25zZRIRCglwZXJzb25faWQYASABKAkSDwoHZmFjZV9pZBgCIAEoCRIUCgxkaXNwbGF5X25hbWUYAyABKAkSJwoJZW1iZWRkaW5nGAQgASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi4AEKEkltcG9ydEZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIVCgdmYWNlX2lkGAMgASgJQgTiQQEBEhoKDGRpc3BsYXlfbmFtZRgEIAEoCUIE4kEBARItCgllbWJlZGRpbmcYBSABKAsyFC52aXNhZ2UudjEuRW1iZWRkaW5nQgTiQQECEjUKC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBASI7ChNJbXBvcnRGYWNlc1Jlc3BvbnNlEhIKCmZhY2VfY291bnQYASABKAUSEAoIcmV2aXNpb24YAiABKAMiWQoLUGVyc29uTWF0Y2gSEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIPCgdmYWNlX2lkGAMgASgJEhAKCGRpc3RhbmNlGAQgASgCMqUPCg5HYWxsZXJ5U2VydmljZRJsCg1DcmVhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvZ2FsbGVyaWVzEnAKCkdldEdhbGxlcnkSHC52aXNhZ2UudjEuR2V0R2FsbGVyeVJlcXVlc3QaHS52aXNhZ2UudjEuR2V0R2FsbGVyeVJlc3BvbnNlIiWQAgKC0+STAhwSGi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9EmwKDUxpc3RHYWxsZXJpZXMSHy52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1JlcXVlc3QaIC52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1Jlc3BvbnNlIhiQAgKC0+STAg8SDS92MS9nYWxsZXJpZXMSfAoNVXBkYXRlR2FsbGVyeRIfLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVzcG9uc2UiKJACAoLT5JMCHzoBKjIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SeQoNRGVsZXRlR2FsbGVyeRIfLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHCoaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0ShAEKDlJlcGxhY2VHYWxsZXJ5EiAudmlzYWdlLnYxLlJlcGxhY2VHYWxsZXJ5UmVxdWVzdBohLnZpc2FnZS52MS5SZXBsYWNlR2FsbGVyeVJlc3BvbnNlIi2C0+STAic6ASoiIi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OnJlcGxhY2USiQEKCUVucm9sRmFjZRIbLnZpc2FnZS52MS5FbnJvbEZhY2VSZXF1ZXN0GhwudmlzYWdlLnYxLkVucm9sRmFjZVJlc3BvbnNlIkGQAgKC0+STAjg6ASoiMy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcxKAAQoJR2V0UGVyc29uEhsudmlzYWdlLnYxLkdldFBlcnNvblJlcXVlc3QaHC52aXNhZ2UudjEuR2V0UGVyc29uUmVzcG9uc2UiOJACAoLT5JMCLxItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EncKCkxpc3RQZW9wbGUSHC52aXNhZ2UudjEuTGlzdFBlb3BsZVJlcXVlc3QaHS52aXNhZ2UudjEuTGlzdFBlb3BsZVJlc3BvbnNlIiyQAgKC0+STAiMSIS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZRKMAQoMVXBkYXRlUGVyc29uEh4udmlzYWdlLnYxLlVwZGF0ZVBlcnNvblJlcXVlc3QaHy52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVzcG9uc2UiO5ACAoLT5JMCMjoBKjItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EokBCgxEZWxldGVQZXJzb24SHi52aXNhZ2UudjEuRGVsZXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvKi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SkwEKCkRlbGV0ZUZhY2USHC52aXNhZ2UudjEuRGVsZXRlRmFjZVJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlRmFjZVJlc3BvbnNlIkiQAgKC0+STAj8qPS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcy97ZmFjZV9pZH0ShQEKDUlkZW50aWZ5RmFjZXMSHy52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1JlcXVlc3QaIC52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1Jlc3BvbnNlIjGQAgKC0+STAig6ASoiIy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OmlkZW50aWZ5EoIBCg1FeHBvcnRHYWxsZXJ5Eh8udmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXNwb25zZSIskAICgtPkkwIjEiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTpleHBvcnQwARJ/CgtJbXBvcnRGYWNlcxIdLnZpc2FnZS52MS5JbXBvcnRGYWNlc1JlcXVlc3QaHi52aXNhZ2UudjEuSW1wb3J0RmFjZXNSZXNwb25zZSIvkAICgtPkkwImOgEqIiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTppbXBvcnQoAUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
 
 /**
  * A collection of people who can be identified.
@@ -44,8 +44,8 @@ export type Gallery = Message<"visage.v1.Gallery"> & {
   displayName: string;
 
   /**
-   * Identity of the networks that made the templates. It never changes: after a change of the model, enrol the people
-   * of the gallery again in a new one.
+   * Identity of the networks that made the templates. After a change of the model, enrol the people of the gallery again
+   * in a successor, which then replaces it (ReplaceGallery).
    *
    * @generated from field: string model = 3;
    */
@@ -85,6 +85,20 @@ export type Gallery = Message<"visage.v1.Gallery"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 8;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * Another id under which the gallery is found, possibly empty.
+   *
+   * @generated from field: string alias = 9;
+   */
+  alias: string;
+
+  /**
+   * Whether the templates are of another model than that of the service, so that no faces can be enrolled.
+   *
+   * @generated from field: bool read_only = 10;
+   */
+  readOnly: boolean;
 };
 
 /**
@@ -344,6 +358,14 @@ export type UpdateGalleryRequest = Message<"visage.v1.UpdateGalleryRequest"> & {
    * @generated from field: optional float max_distance = 3;
    */
   maxDistance?: number | undefined;
+
+  /**
+   * Another id under which the gallery is found; empty for none. It moves at once from the gallery that has it as its
+   * alias. Fails with ALREADY_EXISTS if it is the id of a gallery.
+   *
+   * @generated from field: optional string alias = 4;
+   */
+  alias?: string | undefined;
 };
 
 /**
@@ -411,6 +433,63 @@ export const DeleteGalleryResponseSchema: GenMessage<DeleteGalleryResponse> = /*
   messageDesc(file_visage_v1_gallery, 12);
 
 /**
+ * A request of ReplaceGallery.
+ *
+ * @generated from message visage.v1.ReplaceGalleryRequest
+ */
+export type ReplaceGalleryRequest = Message<"visage.v1.ReplaceGalleryRequest"> & {
+  /**
+   * The id of the gallery to replace.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+
+  /**
+   * The id of the gallery that takes its place.
+   *
+   * @generated from field: string successor_id = 2;
+   */
+  successorId: string;
+
+  /**
+   * The revision of the replaced gallery from which the successor was made. Fails with GALLERY_CHANGED if the gallery has
+   * another one now, as when a person was deleted.
+   *
+   * @generated from field: optional int64 revision = 3;
+   */
+  revision?: bigint | undefined;
+};
+
+/**
+ * Describes the message visage.v1.ReplaceGalleryRequest.
+ * Use `create(ReplaceGalleryRequestSchema)` to create a new message.
+ */
+export const ReplaceGalleryRequestSchema: GenMessage<ReplaceGalleryRequest> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 13);
+
+/**
+ * The gallery has been replaced.
+ *
+ * @generated from message visage.v1.ReplaceGalleryResponse
+ */
+export type ReplaceGalleryResponse = Message<"visage.v1.ReplaceGalleryResponse"> & {
+  /**
+   * The successor.
+   *
+   * @generated from field: visage.v1.Gallery gallery = 1;
+   */
+  gallery?: Gallery | undefined;
+};
+
+/**
+ * Describes the message visage.v1.ReplaceGalleryResponse.
+ * Use `create(ReplaceGalleryResponseSchema)` to create a new message.
+ */
+export const ReplaceGalleryResponseSchema: GenMessage<ReplaceGalleryResponse> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 14);
+
+/**
  * A request of EnrolFace.
  *
  * @generated from message visage.v1.EnrolFaceRequest
@@ -464,7 +543,7 @@ export type EnrolFaceRequest = Message<"visage.v1.EnrolFaceRequest"> & {
  * Use `create(EnrolFaceRequestSchema)` to create a new message.
  */
 export const EnrolFaceRequestSchema: GenMessage<EnrolFaceRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 13);
+  messageDesc(file_visage_v1_gallery, 15);
 
 /**
  * The enrolled face.
@@ -499,7 +578,7 @@ export type EnrolFaceResponse = Message<"visage.v1.EnrolFaceResponse"> & {
  * Use `create(EnrolFaceResponseSchema)` to create a new message.
  */
 export const EnrolFaceResponseSchema: GenMessage<EnrolFaceResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 14);
+  messageDesc(file_visage_v1_gallery, 16);
 
 /**
  * A request of GetPerson.
@@ -527,7 +606,7 @@ export type GetPersonRequest = Message<"visage.v1.GetPersonRequest"> & {
  * Use `create(GetPersonRequestSchema)` to create a new message.
  */
 export const GetPersonRequestSchema: GenMessage<GetPersonRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 15);
+  messageDesc(file_visage_v1_gallery, 17);
 
 /**
  * The person.
@@ -548,7 +627,7 @@ export type GetPersonResponse = Message<"visage.v1.GetPersonResponse"> & {
  * Use `create(GetPersonResponseSchema)` to create a new message.
  */
 export const GetPersonResponseSchema: GenMessage<GetPersonResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 16);
+  messageDesc(file_visage_v1_gallery, 18);
 
 /**
  * A request of ListPeople.
@@ -584,7 +663,7 @@ export type ListPeopleRequest = Message<"visage.v1.ListPeopleRequest"> & {
  * Use `create(ListPeopleRequestSchema)` to create a new message.
  */
 export const ListPeopleRequestSchema: GenMessage<ListPeopleRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 17);
+  messageDesc(file_visage_v1_gallery, 19);
 
 /**
  * A page of people.
@@ -612,7 +691,7 @@ export type ListPeopleResponse = Message<"visage.v1.ListPeopleResponse"> & {
  * Use `create(ListPeopleResponseSchema)` to create a new message.
  */
 export const ListPeopleResponseSchema: GenMessage<ListPeopleResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 18);
+  messageDesc(file_visage_v1_gallery, 20);
 
 /**
  * A request of UpdatePerson.
@@ -647,7 +726,7 @@ export type UpdatePersonRequest = Message<"visage.v1.UpdatePersonRequest"> & {
  * Use `create(UpdatePersonRequestSchema)` to create a new message.
  */
 export const UpdatePersonRequestSchema: GenMessage<UpdatePersonRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 19);
+  messageDesc(file_visage_v1_gallery, 21);
 
 /**
  * The changed person.
@@ -668,7 +747,7 @@ export type UpdatePersonResponse = Message<"visage.v1.UpdatePersonResponse"> & {
  * Use `create(UpdatePersonResponseSchema)` to create a new message.
  */
 export const UpdatePersonResponseSchema: GenMessage<UpdatePersonResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 20);
+  messageDesc(file_visage_v1_gallery, 22);
 
 /**
  * A request of DeletePerson.
@@ -696,7 +775,7 @@ export type DeletePersonRequest = Message<"visage.v1.DeletePersonRequest"> & {
  * Use `create(DeletePersonRequestSchema)` to create a new message.
  */
 export const DeletePersonRequestSchema: GenMessage<DeletePersonRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 21);
+  messageDesc(file_visage_v1_gallery, 23);
 
 /**
  * The person has been deleted.
@@ -711,7 +790,7 @@ export type DeletePersonResponse = Message<"visage.v1.DeletePersonResponse"> & {
  * Use `create(DeletePersonResponseSchema)` to create a new message.
  */
 export const DeletePersonResponseSchema: GenMessage<DeletePersonResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 22);
+  messageDesc(file_visage_v1_gallery, 24);
 
 /**
  * A request of DeleteFace.
@@ -746,7 +825,7 @@ export type DeleteFaceRequest = Message<"visage.v1.DeleteFaceRequest"> & {
  * Use `create(DeleteFaceRequestSchema)` to create a new message.
  */
 export const DeleteFaceRequestSchema: GenMessage<DeleteFaceRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 23);
+  messageDesc(file_visage_v1_gallery, 25);
 
 /**
  * The face has been deleted.
@@ -761,7 +840,7 @@ export type DeleteFaceResponse = Message<"visage.v1.DeleteFaceResponse"> & {
  * Use `create(DeleteFaceResponseSchema)` to create a new message.
  */
 export const DeleteFaceResponseSchema: GenMessage<DeleteFaceResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 24);
+  messageDesc(file_visage_v1_gallery, 26);
 
 /**
  * A request of IdentifyFaces.
@@ -810,7 +889,7 @@ export type IdentifyFacesRequest = Message<"visage.v1.IdentifyFacesRequest"> & {
  * Use `create(IdentifyFacesRequestSchema)` to create a new message.
  */
 export const IdentifyFacesRequestSchema: GenMessage<IdentifyFacesRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 25);
+  messageDesc(file_visage_v1_gallery, 27);
 
 /**
  * The result of IdentifyFaces.
@@ -873,7 +952,7 @@ export type IdentifyFacesResponse = Message<"visage.v1.IdentifyFacesResponse"> &
  * Use `create(IdentifyFacesResponseSchema)` to create a new message.
  */
 export const IdentifyFacesResponseSchema: GenMessage<IdentifyFacesResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 26);
+  messageDesc(file_visage_v1_gallery, 28);
 
 /**
  * A face and the people whom it matches.
@@ -938,7 +1017,7 @@ export type IdentifiedFace = Message<"visage.v1.IdentifiedFace"> & {
  * Use `create(IdentifiedFaceSchema)` to create a new message.
  */
 export const IdentifiedFaceSchema: GenMessage<IdentifiedFace> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 27);
+  messageDesc(file_visage_v1_gallery, 29);
 
 /**
  * A request of ExportGallery.
@@ -959,7 +1038,7 @@ export type ExportGalleryRequest = Message<"visage.v1.ExportGalleryRequest"> & {
  * Use `create(ExportGalleryRequestSchema)` to create a new message.
  */
 export const ExportGalleryRequestSchema: GenMessage<ExportGalleryRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 28);
+  messageDesc(file_visage_v1_gallery, 30);
 
 /**
  * A face of the gallery. People come in the order of their ids, and so do the faces of each.
@@ -1008,7 +1087,7 @@ export type ExportGalleryResponse = Message<"visage.v1.ExportGalleryResponse"> &
  * Use `create(ExportGalleryResponseSchema)` to create a new message.
  */
 export const ExportGalleryResponseSchema: GenMessage<ExportGalleryResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 29);
+  messageDesc(file_visage_v1_gallery, 31);
 
 /**
  * A face to import.
@@ -1050,6 +1129,13 @@ export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
    * @generated from field: visage.v1.Embedding embedding = 5;
    */
   embedding?: Embedding | undefined;
+
+  /**
+   * Ignored. With it, a line of an export is a valid line of an import.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 6;
+   */
+  createTime?: Timestamp | undefined;
 };
 
 /**
@@ -1057,7 +1143,7 @@ export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
  * Use `create(ImportFacesRequestSchema)` to create a new message.
  */
 export const ImportFacesRequestSchema: GenMessage<ImportFacesRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 30);
+  messageDesc(file_visage_v1_gallery, 32);
 
 /**
  * The result of an import.
@@ -1085,7 +1171,7 @@ export type ImportFacesResponse = Message<"visage.v1.ImportFacesResponse"> & {
  * Use `create(ImportFacesResponseSchema)` to create a new message.
  */
 export const ImportFacesResponseSchema: GenMessage<ImportFacesResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 31);
+  messageDesc(file_visage_v1_gallery, 33);
 
 /**
  * A person whom a face resembles.
@@ -1127,19 +1213,21 @@ export type PersonMatch = Message<"visage.v1.PersonMatch"> & {
  * Use `create(PersonMatchSchema)` to create a new message.
  */
 export const PersonMatchSchema: GenMessage<PersonMatch> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 32);
+  messageDesc(file_visage_v1_gallery, 34);
 
 /**
  * Enrols people in galleries and identifies faces.
  *
  * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
- * id that does not exist, or belongs to another user, fails with NOT_FOUND.
+ * id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
+ * a gallery.
  *
  * @generated from service visage.v1.GalleryService
  */
 export const GalleryService: GenService<{
   /**
-   * Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken.
+   * Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
+   * does not count galleries of an earlier model, so that each can have a successor.
    *
    * @generated from rpc visage.v1.GalleryService.CreateGallery
    */
@@ -1188,6 +1276,18 @@ export const GalleryService: GenService<{
     methodKind: "unary";
     input: typeof DeleteGalleryRequestSchema;
     output: typeof DeleteGalleryResponseSchema;
+  },
+  /**
+   * Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
+   * id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+   * search is of one of the two.
+   *
+   * @generated from rpc visage.v1.GalleryService.ReplaceGallery
+   */
+  replaceGallery: {
+    methodKind: "unary";
+    input: typeof ReplaceGalleryRequestSchema;
+    output: typeof ReplaceGalleryResponseSchema;
   },
   /**
    * Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,

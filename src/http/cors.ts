@@ -38,6 +38,9 @@ const EXPOSED_HEADERS = [
   "ratelimit-limit",
   "ratelimit-remaining",
   "ratelimit-reset",
+  "deprecation",
+  "sunset",
+  "link",
 ].join(", ");
 
 /** Makes the CORS headers of a response; with the methods of the path, those of a preflight response. */

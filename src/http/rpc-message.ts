@@ -2,8 +2,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { compressedFlag, encodeEnvelope } from "@connectrpc/connect/protocol";
-import { binaryFromJson } from "../rest/json-message.ts";
-import { scanJson } from "../rest/json-scan.ts";
+import { binaryFromJson, checkJson } from "../rest/json-message.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Body } from "./body.ts";
 import type { BodyLease } from "./byte-budget.ts";
@@ -119,7 +118,7 @@ async function prepareEnvelope(
 }
 
 async function checkContent(content: Buffer, schema: DescMessage, isJson: boolean): Promise<void> {
-  if (isJson) await scanJson(content);
+  if (isJson) await checkJson(content, schema);
   else checkProtobuf(content, schema);
 }
 

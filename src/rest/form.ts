@@ -35,7 +35,7 @@ function parsePair(pair: Buffer): Entry {
   };
 }
 
-/** A long name matches no field, so it is not decoded. */
+/** No field has a long name, so its beginning suffices. */
 function decodeName(bytes: Buffer): string {
-  return bytes.length > LONG_TEXT_BYTES ? "" : unescapeForm(bytes);
+  return unescapeForm(bytes.subarray(0, LONG_TEXT_BYTES));
 }

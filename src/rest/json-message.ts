@@ -10,7 +10,8 @@ import {
 } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { decodeBase64 } from "../bytes/base64.ts";
-import { PLACEHOLDER_BYTES, scanJson } from "./json-scan.ts";
+import { PLACEHOLDER_BYTES, type ScannedJson, scanJson } from "./json-scan.ts";
+import { checkMembers } from "./names.ts";
 import { MAX_TEXT_BYTES } from "./parse-limits.ts";
 import { invalidJsonError, RestError } from "./rest-error.ts";
 import type { TextBytes } from "./text-bytes.ts";
@@ -71,15 +72,24 @@ export async function messageFromJson(
   return message;
 }
 
+/** Checks the JSON form of a message before it is parsed: its limits and the names of its members. Throws RestError. */
+export async function checkJson(bytes: Buffer, schema: DescMessage): Promise<ScannedJson> {
+  const scanned = await scanJson(bytes);
+  checkMembers(schema, parseJson(scanned.text.replace(BYTE_ORDER_MARK, "")));
+  return scanned;
+}
+
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
 /**
- * Converts the JSON form of a message to its binary form, without blocking the event loop for large images. Ignores
- * unknown members and rejects duplicate ones, like Connect. Overwrites the given bytes. Throws RestError `badRequest`.
+ * Converts the JSON form of a message to its binary form, without blocking the event loop for large images. Rejects
+ * duplicate members, like Connect. Overwrites the given bytes. Throws RestError `badRequest`.
  */
 export async function binaryFromJson(bytes: Buffer, schema: DescMessage): Promise<Uint8Array> {
-  const { text, longStrings } = await scanJson(bytes);
+  const { text, longStrings } = await checkJson(bytes, schema);
   let message: Message;
   try {
-    message = fromJsonString(schema, text.replace(/^\uFEFF/, ""), { ignoreUnknownFields: true });
+    message = fromJsonString(schema, text.replace(BYTE_ORDER_MARK, ""), { ignoreUnknownFields: true });
   } catch (cause) {
     throw new RestError("badRequest", "The body is not the JSON form of the request.", { cause });
   }

@@ -17,6 +17,7 @@ import {
   withFieldName,
 } from "./field-value.ts";
 import { membersOf, PartialJson } from "./json-message.ts";
+import { checkValues, findField, rejectUnknownName } from "./names.ts";
 import { MAX_LIST_VALUES, MAX_TEXT_BYTES } from "./parse-limits.ts";
 import { TextBytes } from "./text-bytes.ts";
 import { type FieldParser, isFileParser, parserFor, type TextParsers } from "./text-parser.ts";
@@ -25,18 +26,15 @@ import { type FieldParser, isFileParser, parserFor, type TextParsers } from "./t
 export type MessageReader = (query: Iterable<Entry>, body: Iterable<Entry>) => Promise<Message>;
 
 /**
- * Creates the reader of a message type. A field in the query replaces the same field in the body. Names that are not a
- * field of the message are ignored.
+ * Creates the reader of a message type. A field in the query replaces the same field in the body. A name that is no
+ * field of the message, or of a message in it, is an error, except in face.v1.
  */
 export function createMessageReader(schema: DescMessage, parsers: TextParsers): MessageReader {
-  const fields = new Map(
-    schema.fields.flatMap((field) => [[field.name, field] as const, [field.jsonName, field]]),
-  );
   return async (query, body) => {
     const message = create(schema);
     const values = new Map([
-      ...(await collectValues(fields, parsers, body)),
-      ...(await collectValues(fields, parsers, query)),
+      ...(await collectValues(schema, parsers, body)),
+      ...(await collectValues(schema, parsers, query)),
     ]);
     for (const [field, list] of values) await setField(schema, message, field, list, parsers);
     return message;
@@ -45,19 +43,24 @@ export function createMessageReader(schema: DescMessage, parsers: TextParsers): 
 
 /** Collects the values of each field. Values that count as absent are left out. */
 async function collectValues(
-  fields: ReadonlyMap<string, DescField>,
+  schema: DescMessage,
   parsers: TextParsers,
   entries: Iterable<Entry>,
 ): Promise<Map<DescField, EntryValue[]>> {
   const collected = new Map<DescField, EntryValue[]>();
   let current: DescField | undefined;
   for (const { name, value } of entries) {
-    const field = fields.get(name);
+    const field = findField(schema, name);
     // `bboxes=1,2,3,4&5,6,7,8` is parsed as a field and a name without a value: the name is one more value.
     const isContinued =
       !field && value === undefined && current && canParse(parserFor(current, parsers), name);
     if (!isContinued) current = field;
-    if (!current) continue;
+    if (!current) {
+      rejectUnknownName(schema, name);
+      continue;
+    }
+    if (value instanceof PartialJson) checkValues(current, value.json);
+    else if (Array.isArray(value)) checkValues(current, value);
     const parser = parserFor(current, parsers);
     const short = await shortenValue(current, isContinued ? name : (value ?? null), parser);
     const values = splitValue(current, short, parser);
@@ -85,12 +88,13 @@ async function shortenValue(field: DescField, value: EntryValue, parser: FieldPa
   return (value instanceof TextBytes ? await value.decode() : Buffer.from(value)).toString();
 }
 
-/** Splits the value of a repeated field: a JSON list, or texts with `&` between them. */
+/** Splits the value of a repeated field: a JSON list, texts with `&` between them, or names of an enum with commas. */
 function splitValue(field: DescField, value: EntryValue, parser: FieldParser): EntryValue[] {
   let values: EntryValue[] = [value];
   if (field.fieldKind === "list") {
     if (Array.isArray(value) && !(parser && isNumberList(value))) values = value;
-    else if (parser && typeof value === "string") values = value.split("&", MAX_LIST_VALUES + 1);
+    else if (typeof value === "string" && (parser || field.enum))
+      values = value.split(parser ? "&" : ",", MAX_LIST_VALUES + 1);
   }
   return checkCount(field, values).filter((one) => !isAbsent(field, one));
 }

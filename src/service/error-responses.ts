@@ -57,8 +57,8 @@ export function connectErrorFrom(error: ServiceError): ConnectError {
       code,
       retryable: String(retryable),
       stage,
-      ...(field && { image: field }),
-      ...(boxField && { field: boxField }),
+      ...(field && { field }),
+      ...(boxField && { box_field: boxField }),
       ...error.metadata,
     },
   };

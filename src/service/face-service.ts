@@ -15,8 +15,12 @@ export interface FaceServiceOptions extends FaceCallOptions {
 
 const SUCCESS = { status: "ok", code: "1000", success: true } as const;
 
-/** When compare_faces was deprecated (RFC 9745). */
-const COMPARE_DEPRECATED = "@1767225600";
+/** The headers of compare_faces: since when it is deprecated, until when it is served at least, and what replaces it. */
+export const COMPARE_DEPRECATION = {
+  deprecation: `@${Date.UTC(2026, 11, 1) / 1000}`,
+  sunset: new Date(Date.UTC(2028, 11, 31)).toUTCString(),
+  link: '</match_faces>; rel="successor-version", </docs#compareFaces>; rel="deprecation"',
+};
 
 /** Creates the four operations. */
 export function createFaceService(options: FaceServiceOptions): ServiceImpl<typeof FaceService> {
@@ -41,8 +45,8 @@ export function createFaceService(options: FaceServiceOptions): ServiceImpl<type
     },
 
     async compareFaces(request, context) {
-      context.responseHeader.set("deprecation", COMPARE_DEPRECATED);
-      context.responseHeader.set("link", '</match_faces>; rel="successor-version"');
+      for (const [name, value] of Object.entries(COMPARE_DEPRECATION))
+        context.responseHeader.set(name, value);
       const call = openCall(context);
       const score = await call.scorePair(request);
       return {

@@ -133,7 +133,7 @@ function serviceErrorFromConnect(error: ConnectError): ServiceError {
   const reported = info && kindFromReason(info.reason);
   if (reported) {
     // The kind implies those that are left out.
-    const { code, retryable, image: field, field: boxField, ...metadata } = info.metadata;
+    const { code, retryable, field, box_field: boxField, ...metadata } = info.metadata;
     const details = { field, boxField, metadata, retryAfterMs: retryDelayMs(error) };
     return new ServiceError(reported, error.rawMessage, details);
   }

@@ -63,8 +63,12 @@ describe("the envelope of a success", () => {
     expect(text).toMatch(
       /^\{"status":"ok","code":"1000","success":true,"message":"Fetched confidence value\.","data":\{"confidence":"0\.9\d{3}"\}\}$/,
     );
-    expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
-    expect(response.headers.get("link")).toBe('</match_faces>; rel="successor-version"');
+    const header = (name: string) => response.headers.get(name);
+    expect(new Date(1000 * Number(header("deprecation")!.slice(1))).toISOString()).toMatch(/^2026-12-01T00/);
+    expect(header("sunset")).toBe("Sun, 31 Dec 2028 00:00:00 GMT");
+    expect(header("link")).toBe(
+      '</match_faces>; rel="successor-version", </docs#compareFaces>; rel="deprecation"',
+    );
   });
 
   test("get_image_attr: only faces and image_size; each face has its keys in order", async () => {

@@ -97,7 +97,7 @@ describe("the error table", () => {
 });
 
 describe("an error over gRPC", () => {
-  test("states the image, the stage and whether a retry helps", () => {
+  test("states the field, the stage and whether a retry helps", () => {
     const box = { x1: 1, y1: 2, x2: 3, y2: 4 };
     const error = connectErrorFrom(
       serviceErrorFrom(new FaceError("noFaceInBox", "No face.", { box }), "img_2"),
@@ -109,8 +109,8 @@ describe("an error over gRPC", () => {
         domain: "visage.dev",
         metadata: {
           code: "3002",
-          image: "img_2",
-          field: "bboxes_2",
+          field: "img_2",
+          box_field: "bboxes_2",
           stage: "find",
           retryable: "false",
           box: "1,2,3,4",
@@ -142,16 +142,16 @@ describe("an error over gRPC", () => {
     ["img", 0, "bboxes"],
     ["image_attr", 3, "bboxes[3]"],
     ["image_attr", undefined, "bboxes"],
-  ])("names the box in %s that is malformed: %s", (image, boxIndex, field) => {
+  ])("names the box in %s that is malformed: %s", (field, boxIndex, boxField) => {
     const fault = new FaceError("badBox", "The box is empty.", { boxIndex });
-    const error = connectErrorFrom(serviceErrorFrom(fault, image));
-    const description = `The box is empty (${field}).`;
+    const error = connectErrorFrom(serviceErrorFrom(fault, field));
+    const description = `The box is empty (${boxField}).`;
     expect(error.findDetails(BadRequestSchema)).toMatchObject([
-      { fieldViolations: [{ field, description }] },
+      { fieldViolations: [{ field: boxField, description }] },
     ]);
-    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ metadata: { image, field } }]);
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ metadata: { field, box_field: boxField } }]);
     expect(httpErrorFrom(error)).toMatchObject({
-      headers: { "x-visage-image": image },
+      headers: { "x-visage-image": field },
       body: { message: description },
     });
   });

@@ -159,7 +159,7 @@ describe("an import over RPC names the message", () => {
   });
 
   test.each([
-    ["that cannot be parsed", '{"personId":', "The request is malformed."],
+    ["that cannot be parsed", '{"personId":', "The body is not valid JSON."],
     ["of another shape", '{"personId":[1]}', "The request is malformed."],
     [
       "that is too large",

@@ -120,7 +120,8 @@ describe("compare_faces and match_faces", () => {
       "x-request-id": expect.stringMatching(/\S{8,}/),
       "x-visage-model": expect.stringMatching(/^sface-/),
       deprecation: expect.stringMatching(/^@\d+$/),
-      link: '</match_faces>; rel="successor-version"',
+      sunset: expect.stringMatching(/ GMT$/),
+      link: expect.stringContaining('</match_faces>; rel="successor-version"'),
     });
     expect((await postImages("/match_faces", [KEY], pair())).body).toBe(body);
   });

@@ -1,6 +1,7 @@
 // Generates clients from the OpenAPI document with the common code generators, compiles them, and calls every operation
 // with files and with Base64, except for the stream, which generated clients cannot use. Each program in
-// openapi-clients prints the same summary of what it received.
+// openapi-clients prints the same summary of what it received. Some clients are only compiled, and the one for C# is
+// only generated.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -22,14 +23,18 @@ const GENERATOR = {
   file: "openapi-generator-cli-7.25.0.jar",
   sha256: "41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae",
 };
-/** Generators of openapi-generator, with the folder of each client. */
+const OAPI_CODEGEN = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
+/** The folder of each client of openapi-generator, with its generator. */
 const CLIENTS = {
-  java: "java",
-  go: "go",
-  python: "python",
-  rust: "rust/client",
-  "typescript-fetch": "typescript/fetch-client",
-  "typescript-axios": "typescript/axios-client",
+  java: { generatorName: "java" },
+  "java-native": { generatorName: "java", library: "native" },
+  kotlin: { generatorName: "kotlin" },
+  csharp: { generatorName: "csharp" },
+  go: { generatorName: "go" },
+  python: { generatorName: "python" },
+  "rust/client": { generatorName: "rust" },
+  "typescript/fetch-client": { generatorName: "typescript-fetch" },
+  "typescript/axios-client": { generatorName: "typescript-axios" },
 };
 const PROGRAMS = join(import.meta.dirname, "openapi-clients");
 const DOCUMENT = join(PACKAGE_ROOT, "gen/openapi.json");
@@ -61,6 +66,19 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
     await expectCalls("java", java.paths.mvn, "-q", "-B", "compile", exec, "-Dexec.mainClass=Calls");
   });
 
+  test.each(["java-native", "kotlin"])("by openapi-generator for %s compiles", async (client) => {
+    await run(client, java.paths.mvn, "-q", "-B", "compile");
+  });
+
+  test.runIf(go.wanted)("by oapi-codegen compiles", async () => {
+    const tools = await installTool("oapi-codegen", OAPI_CODEGEN, async (target) => {
+      await run(".", "env", `GOBIN=${target}`, go.paths.go, "install", OAPI_CODEGEN);
+    });
+    await run("oapi", join(tools, "oapi-codegen"), "-package", "oapi", "-o", "client.go", DOCUMENT);
+    await run("oapi", go.paths.go, "mod", "tidy");
+    await run("oapi", go.paths.go, "build", "./...");
+  });
+
   test.runIf(go.wanted)("by openapi-generator for Go calls every operation", async () => {
     await run("go", go.paths.go, "mod", "tidy");
     await expectCalls("go", go.paths.go, "run", "./calls");
@@ -83,7 +101,7 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
       // Without the override it does not generate the stream, and warns.
       const config = {
         post_hooks: [],
-        content_type_overrides: { "application/x-ndjson": "application/json" },
+        content_type_overrides: { "application/x-ndjson": "application/octet-stream" },
       };
       await writeFile(join(folder, "python/config.yaml"), JSON.stringify(config));
       await run(
@@ -111,6 +129,13 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
       });
       await symlink(join(packages, "node_modules"), join(folder, "typescript/node_modules"));
       await run("typescript", "node_modules/.bin/openapi-ts");
+      await run(
+        "typescript",
+        "node_modules/.bin/openapi-typescript",
+        DOCUMENT,
+        "-o",
+        "openapi-typescript.ts",
+      );
       // Checks the types of the clients and of their use.
       await run(
         "typescript",
@@ -118,7 +143,7 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
         ...["--strict", "--skipLibCheck", "--target", "es2023", "--lib", "es2023,dom,dom.iterable"],
         ...["--module", "commonjs", "--moduleResolution", "node", "--types", "node"],
         ...["--typeRoots", join(PACKAGE_ROOT, "node_modules/@types"), "--outDir", "out"],
-        ...["fetch.ts", "axios.ts", "hey-api.ts"],
+        ...["fetch.ts", "axios.ts", "hey-api.ts", "openapi-typescript.ts"],
       );
     }, TIMEOUT_MS);
 
@@ -140,9 +165,9 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
       const digest = createHash("sha256").update(await readFile(join(target, GENERATOR.file)));
       expect(digest.digest("hex")).toBe(GENERATOR.sha256);
     });
-    const configs = Object.entries(CLIENTS).map(async ([generatorName, target]) => {
+    const configs = Object.entries(CLIENTS).map(async ([target, generator]) => {
       const config = {
-        generatorName,
+        ...generator,
         inputSpec: DOCUMENT,
         outputDir: join(folder, target),
         additionalProperties: { disallowAdditionalPropertiesIfNotPresent: false },
@@ -156,7 +181,7 @@ describe.runIf(java.wanted)("a client from the OpenAPI document", { timeout: TIM
           ),
         },
       };
-      const file = join(folder, `${generatorName}.json`);
+      const file = join(folder, `${target.replace("/", "-")}.json`);
       await writeFile(file, JSON.stringify(config));
       return file;
     });

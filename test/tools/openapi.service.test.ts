@@ -89,15 +89,15 @@ describe("the responses of the service", () => {
       name.startsWith(GalleryService.typeName),
     );
     expect(examples).toHaveLength(GalleryService.methods.length);
+    const headers = { user_id: USER, "content-type": "application/json" };
+    const galleries = `http://127.0.0.1:${service.port}/v1/galleries`;
+    await fetch(galleries, { method: "POST", headers, body: JSON.stringify({ galleryId: "staff-next" }) });
     // In the order in which they were recorded, from the creation of a gallery to its deletion.
     for (const [name, example] of examples) {
       const method = GalleryService.methods.find((one) => fullMethodName(one) === name)!;
       const route = { ...readStreamRoute(method), method };
       const { target, ...init } = createExampleRequest(route, example.request);
-      const response = await fetch(`http://127.0.0.1:${service.port}${target}`, {
-        ...init,
-        headers: { user_id: USER, "content-type": "application/json" },
-      });
+      const response = await fetch(`http://127.0.0.1:${service.port}${target}`, { ...init, headers });
       expect(response.status, name).toBe(200);
       expectSimilar(await response.clone().json(), example.response);
       // A gallery of one face is exported as one line.
@@ -178,7 +178,7 @@ describe("the responses of the service", () => {
     expect(text).toMatch(/^[^\n]+\n$/);
     const body = JSON.parse(text) as object;
     expect(body).toHaveProperty(member);
-    const schema = { $ref: "openapi.json#/components/schemas/V1AnalyzeImagesResponse" };
+    const schema = { $ref: "openapi.json#/components/schemas/V1AnalyzeImagesResult" };
     expect(ajv.validate(schema, body), ajv.errorsText()).toBe(true);
   });
 
@@ -218,13 +218,14 @@ describe("the responses of the service", () => {
     const described = document.paths[path]![verb]!.responses[response.status]!;
     const pointer =
       described.$ref ?? `#/${inline.map((part) => encodeURIComponent(part.replaceAll("/", "~1"))).join("/")}`;
-    const schema = { $ref: `openapi.json${pointer}/content/${type.replace("/", "~1")}/schema` };
+    const keyword = type === "application/x-ndjson" ? "x-itemSchema" : "schema";
+    const schema = { $ref: `openapi.json${pointer}/content/${type.replace("/", "~1")}/${keyword}` };
     expect(ajv.validate(schema, await response.json()), ajv.errorsText()).toBe(true);
 
     const { headers } = described.$ref
       ? document.components.responses[described.$ref.split("/").at(-1)!]!
       : described;
-    const always = ["x-request-id", "x-visage-model", "deprecation", "link"].filter(
+    const always = ["x-request-id", "x-visage-model", "deprecation", "sunset", "link"].filter(
       (name) => name in headers!,
     );
     expect(always.filter((name) => !response.headers.has(name))).toEqual([]);

@@ -74,11 +74,14 @@ describe("the OpenAPI document", () => {
     const { requestBody, responses } =
       document.paths[readPath(FaceAnalysisService.method.analyzeImages)]!.post;
     expect(requestBody.content).toMatchObject({
-      "application/x-ndjson": { schema: { $ref: "#/components/schemas/V1AnalyzeImagesRequest" } },
+      "application/x-ndjson": {
+        schema: { type: "string", format: "binary" },
+        "x-itemSchema": { $ref: "#/components/schemas/V1AnalyzeImagesLine" },
+      },
     });
     expect(responses[200]).toMatchObject({
       content: {
-        "application/x-ndjson": { schema: { $ref: "#/components/schemas/V1AnalyzeImagesResponse" } },
+        "application/x-ndjson": { "x-itemSchema": { $ref: "#/components/schemas/V1AnalyzeImagesResult" } },
       },
     });
     // An image without a face is an error in a line, not of the stream.
@@ -89,8 +92,8 @@ describe("the OpenAPI document", () => {
     const required = (name: string) => document.components.schemas[name]!.required;
     expect(required("V1AnalyzeImageRequest")).toEqual(["image"]);
     expect(required("V1CompareFacesRequest")).toEqual(["source", "target"]);
-    expect(required("V1AnalyzeImagesRequest")).toEqual(["request"]);
-    expect(required("V1AnalyzeImagesResponse")).toBeUndefined();
+    expect(required("V1AnalyzeImagesLine")).toEqual(["request"]);
+    expect(required("V1AnalyzeImagesResult")).toBeUndefined();
     expect(required("V1Face")).toEqual(["box", "landmarks", "presence"]);
   });
 
@@ -99,6 +102,14 @@ describe("the OpenAPI document", () => {
       type: "string",
       enum: ["GENDER_FEMALE", "GENDER_MALE"],
     });
+  });
+
+  test("has no schema with the name of a type that oapi-codegen makes of an operation", () => {
+    const ids = Object.values(document.paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => `${operationId}Response`.toLowerCase()),
+    );
+    const names = Object.keys(document.components.schemas).map((name) => name.toLowerCase());
+    expect(names.filter((name) => ids.includes(name))).toEqual([]);
   });
 
   test("has operations with different names", () => {
@@ -135,6 +146,7 @@ describe("the OpenAPI document", () => {
     ["a boolean enum", { type: "boolean", enum: [true] }, "a/enum"],
     ["an enum of several types", { enum: ["1", 1] }, "a/enum"],
     ["a constant", { const: "ok" }, "a/const"],
+    ["a union", { oneOf: [{ type: "string" }, { type: "number" }] }, "a/oneOf"],
     ["patterns of names", { patternProperties: {} }, "a/patternProperties"],
     ["a reference with other keywords", { $ref: "#/b", description: "?" }, "a/$ref"],
   ])("finds %s", (_name, schema, fault) => {
@@ -236,22 +248,23 @@ describe("the OpenAPI document", () => {
 
     test("describes a line of an export and of an import", () => {
       const lines = (name: string) => ({
-        content: { "application/x-ndjson": { schema: { $ref: `#/components/schemas/${name}` } } },
+        content: { "application/x-ndjson": { "x-itemSchema": { $ref: `#/components/schemas/${name}` } } },
       });
       const exported = operationOf("/v1/galleries/{gallery_id}:export", "GET");
       expect(exported.requestBody).toBeUndefined();
-      expect(exported.responses[200]).toMatchObject(lines("V1ExportGalleryResponse"));
+      expect(exported.responses[200]).toMatchObject(lines("V1ExportGalleryResult"));
       const imported = operationOf("/v1/galleries/{gallery_id}:import", "POST");
-      expect(imported.requestBody).toMatchObject(lines("V1ImportFacesRequest"));
+      expect(imported.requestBody).toMatchObject(lines("V1ImportFacesLine"));
       // The path has the id of the gallery.
-      expect(propertiesOf({ $ref: "V1ImportFacesRequest" })).toEqual([
+      expect(propertiesOf({ $ref: "V1ImportFacesLine" })).toEqual([
         "personId",
         "faceId",
         "displayName",
         "embedding",
+        "createTime",
       ]);
       expect(imported.responses[200]).toMatchObject({
-        content: { "application/json": { schema: { $ref: "#/components/schemas/V1ImportFacesResponse" } } },
+        content: { "application/json": { schema: { $ref: "#/components/schemas/V1ImportFacesResult" } } },
       });
     });
 
@@ -305,5 +318,5 @@ function findFaults(value: JsonValue, path: readonly string[] = []): string[] {
 function isFault(key: string, child: JsonValue, parent: JsonValue): boolean {
   if (key === "enum") return !(child as JsonValue[]).every((item) => typeof item === "string");
   if (key === "$ref") return Object.keys(parent as JsonObject).length > 1;
-  return ["const", "patternProperties", "propertyNames", "anyOf", "not"].includes(key);
+  return ["const", "patternProperties", "propertyNames", "oneOf", "anyOf", "not"].includes(key);
 }

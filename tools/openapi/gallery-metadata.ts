@@ -29,13 +29,16 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
     gallery_id: ID,
     person_id: ID,
   }),
-  ...ofMessages(["ListPeople", "IdentifyFaces", "ExportGallery"], { gallery_id: ID }),
+  ...ofMessages(["ListPeople", "IdentifyFaces", "ExportGallery", "ReplaceGallery"], { gallery_id: ID }),
   ...ofMessages(["CreateGallery", "UpdateGallery"], { display_name: NAME, max_distance: DISTANCE }),
   ...ofMessages(["EnrolFace", "UpdatePerson", "ImportFaces"], { display_name: NAME }),
   ...ofMessages(["ListGalleries", "ListPeople"], { page_size: PAGE_SIZE }),
   // Empty text means that there is no id.
   ...ofMessages(["EnrolFace", "ImportFaces"], { face_id: { pattern: "^[A-Za-z0-9_.~-]{0,128}$" } }),
   "visage.v1.DeleteFaceRequest.face_id": ID,
+  "visage.v1.ReplaceGalleryRequest.successor_id": ID,
+  // Empty text removes the alias.
+  "visage.v1.UpdateGalleryRequest.alias": { pattern: "^[A-Za-z0-9_.~-]{0,128}$" },
   "visage.v1.IdentifyFacesRequest.max_results": { minimum: 0, maximum: 100 },
   "visage.v1.IdentifyFacesRequest.max_distance": DISTANCE,
   "visage.v1.IdentifyFacesResponse.threshold": DISTANCE,
@@ -65,6 +68,6 @@ const REQUIRED: readonly string[] = [
   "visage.v1.EnrolledFace.create_time",
   "visage.v1.ExportGalleryResponse.embedding",
   "visage.v1.ExportGalleryResponse.create_time",
-  ...["Create", "Get", "Update"].map((verb) => `visage.v1.${verb}GalleryResponse.gallery`),
+  ...["Create", "Get", "Update", "Replace"].map((verb) => `visage.v1.${verb}GalleryResponse.gallery`),
   ...["Get", "Update"].map((verb) => `visage.v1.${verb}PersonResponse.person`),
 ];

@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { FaceService } from "../../gen/ts/face/v1/face_pb.ts";
 import { ERRORS } from "../../src/service/error-table.ts";
+import { COMPARE_DEPRECATION } from "../../src/service/face-service.ts";
 import type { HeaderDescription } from "./api-metadata.ts";
 
 const COUNT = { type: "integer", minimum: 0 };
@@ -75,14 +76,21 @@ export const HEADERS: readonly HeaderDescription[] = [
   {
     name: "deprecation",
     description: "Date since which the operation is deprecated (RFC 9745).",
-    schema: { type: "string", pattern: "^@[0-9]+$" },
+    schema: { type: "string", pattern: "^@[0-9]+$", example: COMPARE_DEPRECATION.deprecation },
+    always: true,
+    appliesTo: isDeprecatedSuccess,
+  },
+  {
+    name: "sunset",
+    description: "Date until which the operation is served at least (RFC 8594).",
+    schema: { type: "string", example: COMPARE_DEPRECATION.sunset },
     always: true,
     appliesTo: isDeprecatedSuccess,
   },
   {
     name: "link",
-    description: "The operation that replaces this one (RFC 8288).",
-    schema: { type: "string", example: '</match_faces>; rel="successor-version"' },
+    description: "The operation that replaces this one, and its documentation (RFC 8288).",
+    schema: { type: "string", example: COMPARE_DEPRECATION.link },
     always: true,
     appliesTo: isDeprecatedSuccess,
   },

@@ -42,12 +42,29 @@ const WELL_KNOWN: Readonly<Record<string, JsonObject | undefined>> = {
 type FieldMetadata = Pick<ServiceMetadata, "prefix" | "fields" | "required" | "optional" | "errorSchemaName">;
 
 /** Creates a reference to the schema of a message or enum. A status is written as error responses are. */
-export function schemaRef(
-  { name, typeName }: DescMessage | DescEnum,
-  { prefix, errorSchemaName }: FieldMetadata,
-): JsonObject {
-  const schemaName = typeName === StatusSchema.typeName ? errorSchemaName : name;
-  return { $ref: `#/components/schemas/${prefix}${schemaName}` };
+export function schemaRef(type: DescMessage | DescEnum, metadata: FieldMetadata): JsonObject {
+  const { prefix, errorSchemaName } = metadata;
+  const name =
+    type.typeName === StatusSchema.typeName ? prefix + errorSchemaName : schemaName(type, metadata);
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/**
+ * Names the schema of a message or enum. Generators have types of their own that are named after an operation:
+ * oapi-codegen with `Response` at the end, and typescript-fetch with `Request`, unless the body has this schema.
+ */
+export function schemaName(type: DescMessage | DescEnum, { prefix }: FieldMetadata): string {
+  const request = isLine(type) ? "Line" : "Request";
+  return prefix + type.name.replace(/Response$/, "Result").replace(/Request$/, request);
+}
+
+/** Whether a message is a line of a request. */
+function isLine({ file, typeName }: DescMessage | DescEnum): boolean {
+  const methods = file.services.flatMap((service) => service.methods);
+  return methods.some(
+    ({ input, methodKind }) =>
+      input.typeName === typeName && (methodKind === "client_streaming" || methodKind === "bidi_streaming"),
+  );
 }
 
 /**
@@ -61,11 +78,11 @@ export function messageSchemas(
 ): Record<string, JsonObject> {
   const schemas: Record<string, JsonObject> = {};
   const add = (message: DescMessage) => {
-    if (metadata.prefix + message.name in schemas || message.typeName in WELL_KNOWN) return;
+    if (schemaName(message, metadata) in schemas || message.typeName in WELL_KNOWN) return;
     Object.assign(schemas, messageSchema(message, metadata, pathFields));
     for (const field of message.fields) {
       if (field.message) add(field.message);
-      if (field.enum) schemas[metadata.prefix + field.enum.name] = enumSchema(field.enum);
+      if (field.enum) schemas[schemaName(field.enum, metadata)] = enumSchema(field.enum);
     }
   };
   messages.forEach(add);
@@ -86,7 +103,7 @@ export function fullName({ parent, name }: DescField): string {
   return `${parent.typeName}.${name}`;
 }
 
-/** Creates the schema of a message, and of what it needs beside it, by name. */
+/** Creates the schema of a message by its name. */
 function messageSchema(
   message: DescMessage,
   metadata: FieldMetadata,
@@ -97,7 +114,7 @@ function messageSchema(
   const fields = message.fields.filter((field) => !pathFields.has(field));
   const required = fields.filter((field) => isRequired(field, metadata));
   return {
-    [metadata.prefix + message.name]: {
+    [schemaName(message, metadata)]: {
       type: "object",
       ...readDescription(message),
       ...(required.length > 0 && { required: required.map(({ jsonName }) => jsonName) }),
@@ -126,8 +143,9 @@ function enumSchema(desc: DescEnum): JsonObject {
 }
 
 /**
- * Describes a message in which the entries of a map appear next to the other fields: as a map of everything, because
- * most generators lose or do not type further entries of an object that has properties.
+ * Describes a message in which the entries of a map appear next to the other fields: as a map of anything. Generators
+ * lose further entries of an object that has properties, and some make nothing that works of a map of several types.
+ * Those types are in the extension `x-values`.
  */
 function flattenedSchema(
   message: DescMessage,
@@ -135,21 +153,17 @@ function flattenedSchema(
   metadata: FieldMetadata,
 ): Record<string, JsonObject> {
   const others = message.fields.filter((field) => field !== flattened);
-  const name = metadata.prefix + message.name;
-  const valueName = `${name}Value`;
   const comments = [
     readComment(message),
     readComment(flattened),
     ...others.map((field) => `\`${field.jsonName}\`: ${readComment(field)}`),
   ];
   return {
-    [name]: {
+    [schemaName(message, metadata)]: {
       type: "object",
       description: comments.filter(Boolean).join("\n\n"),
-      additionalProperties: { $ref: `#/components/schemas/${valueName}` },
-    },
-    [valueName]: {
-      oneOf: [elementType(flattened, metadata), ...others.map((field) => fieldSchema(field, metadata))],
+      additionalProperties: true,
+      "x-values": [elementType(flattened, metadata), ...others.map((field) => fieldSchema(field, metadata))],
     },
   };
 }

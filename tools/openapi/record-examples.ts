@@ -69,7 +69,9 @@ function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
   const { method } = GalleryService;
   const gallery = { galleryId: "staff" };
   const person = { ...gallery, personId: "17" };
+  const successorId = "staff-next";
   return [
+    [method.createGallery, { galleryId: successorId }],
     [method.createGallery, { ...gallery, displayName: "Staff" }],
     // With an id of its own, because an id that is made from the template differs between machines.
     [
@@ -96,6 +98,7 @@ function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
     ],
     [method.deleteFace, { ...person, faceId: "photo-1" }],
     [method.deletePerson, person],
+    [method.replaceGallery, { ...gallery, successorId }],
     [method.deleteGallery, gallery],
   ];
 }

@@ -3,7 +3,7 @@ import { type Route, variablesOf } from "../../src/rest/routes.ts";
 import type { RequestFormat, ServiceMetadata } from "./api-metadata.ts";
 import { readDescription } from "./comments.ts";
 import { exampleOf } from "./examples.ts";
-import { fieldSchema, isRequired, schemaRef } from "./messages.ts";
+import { fieldSchema, isRequired, schemaName, schemaRef } from "./messages.ts";
 
 /*
  * The service accepts every field in the query and in the body, and more media types. A multipart body is described
@@ -104,18 +104,28 @@ function filesBody({ input }: DescMethod, metadata: ServiceMetadata): JsonObject
   };
 }
 
-/** Describes the request body of a stream. Its schema is that of one line, since OpenAPI has no lines. */
+/** Describes the request body of a stream. */
 export function streamRequestBody(route: MethodRoute, metadata: ServiceMetadata): JsonObject {
   const { method } = route;
   return {
     required: true,
-    description: "Lines of JSON. Each line has this schema.",
-    content: {
-      [JSON_LINES]: {
-        schema: schemaRef(method.input, metadata),
-        example: bodyExample(route, metadata),
-      },
-    },
+    description: `Lines of JSON. Each line is a \`${schemaName(method.input, metadata)}\`.`,
+    content: linesContent(method.input, metadata, bodyExample(route, metadata)),
+  };
+}
+
+/**
+ * Describes lines of JSON, which OpenAPI 3.0 cannot: as a file, so that generated clients pass it on unchanged. The
+ * extension has the schema of one line, as `itemSchema` of OpenAPI 3.2.
+ */
+export function linesContent(
+  message: DescMessage,
+  metadata: ServiceMetadata,
+  example: JsonObject,
+): JsonObject {
+  const itemSchema = schemaRef(message, metadata);
+  return {
+    [JSON_LINES]: { schema: { type: "string", format: "binary" }, "x-itemSchema": itemSchema, example },
   };
 }
 

@@ -4,46 +4,44 @@ import { ERRORS, type ErrorKind, reasonFromKind } from "../../src/service/error-
 import type { ServiceMetadata } from "./api-metadata.ts";
 import { errorsOf } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
-import { schemaRef } from "./messages.ts";
-import { JSON_LINES } from "./requests.ts";
+import { schemaName, schemaRef } from "./messages.ts";
+import { linesContent } from "./requests.ts";
 
-/** Describes the responses of a method, by status. The response of an export has lines, with the schema of one line. */
+/** Describes the responses of a method, by status. The response of an export has lines. */
 export function methodResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
   const success =
     method.methodKind === "server_streaming"
-      ? successResponse(method, metadata, JSON_LINES, EXPORTED_LINES)
-      : successResponse(method, metadata, "application/json", "Success.");
+      ? linesResponse(method, metadata, EXPORTED_LINES)
+      : jsonResponse(method, metadata);
   return { 200: success, ...errorRefs(statusesOf(errorsOfMethod(method)), metadata, method) };
 }
 
-const EXPORTED_LINES =
-  "Lines of JSON. Each line has this schema. If the export fails after the first line, the last line has `error` instead.";
+const EXPORTED_LINES = "If the export fails after the first line, the last line has `error` instead.";
+const ANALYZED_LINES =
+  "They are in the order in which the images are done. An error of the stream itself is the last line; it has `error` and no `key`.";
 
-/** Describes the responses of a stream, by status. The schema of success is that of one line. */
+/** Describes the responses of a stream, by status. */
 export function streamResponses(method: DescMethod, metadata: ServiceMetadata): JsonObject {
-  const description =
-    "Lines of JSON, in the order in which the images are done. Each line has this schema. An error of the stream itself is the last line; it has `error` and no `key`.";
   return {
-    200: successResponse(method, metadata, JSON_LINES, description),
+    200: linesResponse(method, metadata, ANALYZED_LINES),
     ...errorRefs(metadata.streamErrorStatuses, metadata),
   };
 }
 
-function successResponse(
-  method: DescMethod,
-  metadata: ServiceMetadata,
-  mediaType: string,
-  description: string,
-): JsonObject {
+function jsonResponse(method: DescMethod, metadata: ServiceMetadata): JsonObject {
+  const schema = schemaRef(method.output, metadata);
   return {
-    description,
+    description: "Success.",
     headers: headerRefs(metadata, 200, method),
-    content: {
-      [mediaType]: {
-        schema: schemaRef(method.output, metadata),
-        example: exampleOf(method, metadata).response,
-      },
-    },
+    content: { "application/json": { schema, example: exampleOf(method, metadata).response } },
+  };
+}
+
+function linesResponse(method: DescMethod, metadata: ServiceMetadata, note: string): JsonObject {
+  return {
+    description: `Lines of JSON. Each line is a \`${schemaName(method.output, metadata)}\`. ${note}`,
+    headers: headerRefs(metadata, 200, method),
+    content: linesContent(method.output, metadata, exampleOf(method, metadata).response),
   };
 }
 

@@ -50,9 +50,9 @@ const QUICKSTART_CLIENTS = `Install a client from a checkout of Visage:
 | language | command |
 |---|---|
 | Python 3.9 | \`pip install ./sdks/python\` |
-| TypeScript, Node 20.19 | \`npm run pack:client\`, then \`npm install visage-client-0.1.0.tgz @connectrpc/connect-node\` |
+| TypeScript, Node 20.19 | \`npm run pack:client\`, then \`npm install visage-client-0.1.0.tgz\` |
 | Go 1.23 | \`go mod edit -replace=github.com/visage-face/visage/sdks/go=../visage/sdks/go\`, and \`go mod tidy\` once your code imports it |
-| Java 17 | \`mvn install\` in \`sdks/java\`, then the dependency \`dev.visage:visage-client:0.1.0\` |
+| Java 17 | \`mvn install -DskipTests\` in \`sdks/java\`, then the dependency \`dev.visage:visage-client:0.1.0\` |
 
 The clients call the service over gRPC, retry as it asks, and have one error type. Other languages can use any gRPC or HTTP library, or a client that is generated from the [OpenAPI document](openapi.json) or the contracts: [typed API](proto/face_analysis.proto), [original API](proto/face.proto).
 

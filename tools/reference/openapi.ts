@@ -9,7 +9,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | boolean;
   readonly required?: readonly string[];
-  readonly oneOf?: readonly Schema[];
+  /** The types of the values of a map. */
+  readonly "x-values"?: readonly Schema[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
@@ -29,6 +30,8 @@ export interface Parameter {
 /** A body in one media type. */
 export interface MediaType {
   readonly schema: Schema;
+  /** The schema of one line of JSON. */
+  readonly "x-itemSchema"?: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, unknown>>;
 }

@@ -8,6 +8,7 @@ import {
   type Operation,
   type PlacedOperation,
   resolveResponse,
+  type Schema,
 } from "./openapi.ts";
 import { exampleRequest, hasClientSamples, hasSamples, sampleTabs } from "./sample-tabs.ts";
 import { parameterFields, requestFields, responseFields } from "./schema-fields.ts";
@@ -67,8 +68,8 @@ export function operationTitle({ path, operation }: PlacedOperation): string {
 function requestPart(document: Document, { parameters = [], requestBody }: Operation): string {
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const inQuery = parameters.filter((parameter) => parameter.in === "query");
-  const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => {
-    const fields = requestFields(document, schema);
+  const bodies = Object.entries(requestBody?.content ?? {}).map(([type, media]) => {
+    const fields = requestFields(document, schemaOf(media));
     const name = `${MEDIA_NAMES[type] ?? type} ${code(type)}`;
     return `<details class="body"${type === "application/json" && inQuery.length > 0 ? "" : " open"}><summary>${name}</summary>${fields}</details>`;
   });
@@ -83,10 +84,15 @@ function requestPart(document: Document, { parameters = [], requestBody }: Opera
 
 function responsePart(document: Document, operation: Operation): string {
   const content = successContent(document, operation);
-  const fields = content ? responseFields(document, content.schema) : "";
+  const fields = content ? responseFields(document, schemaOf(content)) : "";
   const { description } = resolveResponse(document, operation.responses["200"]!);
   const text = description === "Success." ? "" : markdownToHtml(description);
   return `<h4>Response</h4>${text}${fields || "<p>An empty object.</p>"}`;
+}
+
+/** The schema of a body, or of one line of it. */
+function schemaOf({ schema, "x-itemSchema": ofLine = schema }: MediaType): Schema {
+  return ofLine;
 }
 
 function responseExample(document: Document, placed: PlacedOperation): string {

@@ -45,8 +45,14 @@ function objectIn(document: Document, given: Schema): Schema | undefined {
   const { schema } = resolveSchema(document, given);
   if (schema.properties) return schema;
   if (schema.items) return objectIn(document, schema.items);
-  if (typeof schema.additionalProperties === "object") return objectIn(document, schema.additionalProperties);
-  return schema.oneOf?.map((option) => objectIn(document, option)).find((found) => found !== undefined);
+  const values = valuesOf(schema).map((value) => objectIn(document, value));
+  return values.find((found) => found !== undefined);
+}
+
+/** The types of the values of a map; none if the schema is no map. */
+function valuesOf({ additionalProperties, "x-values": types }: Schema): readonly Schema[] {
+  if (types) return types;
+  return typeof additionalProperties === "object" ? [additionalProperties] : [];
 }
 
 interface Field {
@@ -73,9 +79,8 @@ function fieldEntry(document: Document, field: Field, { isRequest, depth }: Plac
 function typeText(document: Document, given: Schema): string {
   const { schema, name } = resolveSchema(document, given);
   if (schema.type === "array" && schema.items) return `list of ${typeText(document, schema.items)}`;
-  if (typeof schema.additionalProperties === "object")
-    return `map of ${typeText(document, schema.additionalProperties)}`;
-  if (schema.oneOf) return schema.oneOf.map((option) => typeText(document, option)).join(" or ");
+  const values = valuesOf(schema).map((value) => typeText(document, value));
+  if (values.length > 0) return `map of ${values.join(" or ")}`;
   if (name) return name;
   if (schema.format === "binary") return "file";
   if (schema.format === "byte") return "Base64";

@@ -4,8 +4,11 @@ import type { SampleValue } from "../../src/web/samples/sample-request.ts";
 import { type Document, type Operation, resolveSchema, type Schema } from "./openapi.ts";
 import { hasSamples } from "./sample-tabs.ts";
 
-/** Operations whose effects last, so that a reader must not try them by a click: they change keys, users and plans. */
-const LASTING = ["v1CreateKey", "v1DeleteKey"];
+/**
+ * Operations whose effects last, so that a reader must not try them by a click: they change keys, users and plans, or
+ * need two galleries of the reader.
+ */
+const LASTING = ["v1CreateKey", "v1DeleteKey", "v1ReplaceGallery"];
 
 /** Whether the page has a form for an operation. */
 export function canBeTried({ operationId, tags }: Operation): boolean {

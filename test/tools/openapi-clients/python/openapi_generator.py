@@ -12,11 +12,13 @@ from openapi_client import (
     Face,
     FaceAnalysisServiceApi,
     FaceServiceApi,
+    GalleryServiceApi,
     GetFaceVecRequest,
     GetImageAttrRequest,
     MatchFacesRequest,
     V1AnalyzeImageRequest,
     V1CompareFacesRequest,
+    V1CreateGalleryRequest,
     V1FaceSource,
     V1Feature,
     V1Image,
@@ -32,14 +34,14 @@ def encode(path):
 
 
 def summarize(match, compare, attr, vec):
-    values = {name: value.actual_instance for name, value in attr.data.attributes.items()}
+    values = attr.data.attributes
+    faces = {name: Face.from_dict(value) for name, value in values.items() if name.startswith("face_id_")}
     return {
         "match": [match.data.score, match.data.status],
         "compare": compare.data.confidence,
         "faces": {
             name: [face.age, face.face_rectangle, face.landmarks.face_land_mark["noseTip"].x]
-            for name, face in values.items()
-            if isinstance(face, Face)
+            for name, face in faces.items()
         },
         "imageSize": values["image_size"],
         "vector": len(vec.data.vector),
@@ -54,7 +56,9 @@ def call_typed(api):
     embedded = api.v1_analyze_image_with_json(
         V1AnalyzeImageRequest(image=image, features=[V1Feature.FEATURE_EMBEDDING], max_faces=1)
     )
-    source = V1FaceSource(embedding=embedded.faces[0].embedding)
+    embedding = embedded.faces[0].embedding
+    call_lines(GalleryServiceApi(api.api_client), embedding)
+    source = V1FaceSource(embedding=embedding)
     request = V1CompareFacesRequest(source=source, target=V1FaceSource(image=image), max_false_match_rate=0.001)
     stored = api.v1_compare_faces_with_json(request)
     pair = api.v1_compare_faces_with_form_data(PHOTO_1, PHOTO_2)
@@ -69,6 +73,17 @@ def call_typed(api):
         "pairs": len(pair.matches),
         "error": error,
     }
+
+
+def call_lines(api, embedding):
+    """Imports a face as a line of JSON, exports it, and imports what was exported."""
+    api.v1_create_gallery(V1CreateGalleryRequest(gallery_id="lines"))
+    line = {"personId": "ann", "embedding": embedding.to_dict()}
+    assert api.v1_import_faces("lines", json.dumps(line).encode()).face_count == 1
+    exported = bytes(api.v1_export_gallery("lines"))
+    assert json.loads(exported)["personId"] == "ann"
+    assert api.v1_import_faces("lines", exported).face_count == 1
+    api.v1_delete_gallery("lines")
 
 
 configuration = openapi_client.Configuration(

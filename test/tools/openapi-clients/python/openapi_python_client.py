@@ -44,13 +44,13 @@ def encode(path):
 
 def summarize(match, compare, attr, vec):
     attributes = attr.data.attributes.additional_properties
+    faces = {name: Face.from_dict(value) for name, value in attributes.items() if name.startswith("face_id_")}
     return {
         "match": [match.data.score, match.data.status],
         "compare": compare.data.confidence,
         "faces": {
             name: [face.age, face.face_rectangle, face.landmarks.face_land_mark["noseTip"].x]
-            for name, face in attributes.items()
-            if isinstance(face, Face)
+            for name, face in faces.items()
         },
         "imageSize": attributes["image_size"],
         "vector": len(vec.data.vector),

@@ -2,38 +2,40 @@
 // openapi-generators.system.test.ts expects.
 import { isAxiosError } from "axios";
 import {
-  type CompareFacesResponse,
+  type CompareFacesResult,
   Configuration,
   type ErrorResponse,
+  type Face,
   FaceAnalysisServiceApi,
   FaceServiceApi,
-  type GetFaceVecResponse,
-  type GetImageAttrResponse,
-  type MatchFacesResponse,
+  type GetFaceVecResult,
+  type GetImageAttrResult,
+  type MatchFacesResult,
   V1Feature,
   type V1Status,
 } from "./axios-client";
 import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
 
 function summarize(
-  { data: { data: match } }: { data: MatchFacesResponse },
-  { data: { data: compare } }: { data: CompareFacesResponse },
+  { data: { data: match } }: { data: MatchFacesResult },
+  { data: { data: compare } }: { data: CompareFacesResult },
   {
     data: {
       data: { attributes },
     },
-  }: { data: GetImageAttrResponse },
-  { data: { data: vec } }: { data: GetFaceVecResponse },
+  }: { data: GetImageAttrResult },
+  { data: { data: vec } }: { data: GetFaceVecResult },
 ) {
   return {
     match: [match.score, match.status],
     compare: compare.confidence,
     faces: Object.fromEntries(
-      Object.entries(attributes).flatMap(([name, value]) =>
-        "age" in value
-          ? [[name, [value.age, value.face_rectangle, value.landmarks.faceLandMark.noseTip?.x]]]
-          : [],
-      ),
+      Object.entries(attributes)
+        .filter(([name]) => name.startsWith("face_id_"))
+        .map(([name, value]) => {
+          const { age, face_rectangle, landmarks } = value as Face;
+          return [name, [age, face_rectangle, landmarks.faceLandMark.noseTip?.x]];
+        }),
     ),
     imageSize: attributes.image_size,
     vector: vec.vector.length,

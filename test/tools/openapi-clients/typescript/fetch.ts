@@ -2,32 +2,34 @@
 // openapi-generators.system.test.ts expects.
 import { baseUrl, boxes, file1, file2, key, text1, text2 } from "./common";
 import {
-  type CompareFacesResponse,
+  type CompareFacesResult,
   Configuration,
   FaceAnalysisServiceApi,
+  FaceFromJSON,
   FaceServiceApi,
-  type GetFaceVecResponse,
-  type GetImageAttrResponse,
-  type MatchFacesResponse,
+  type GetFaceVecResult,
+  type GetImageAttrResult,
+  type MatchFacesResult,
   type ResponseError,
   V1Feature,
 } from "./fetch-client";
 
 function summarize(
-  { data: match }: MatchFacesResponse,
-  { data: compare }: CompareFacesResponse,
-  { data: { attributes } }: GetImageAttrResponse,
-  { data: vec }: GetFaceVecResponse,
+  { data: match }: MatchFacesResult,
+  { data: compare }: CompareFacesResult,
+  { data: { attributes } }: GetImageAttrResult,
+  { data: vec }: GetFaceVecResult,
 ) {
   return {
     match: [match.score, match.status],
     compare: compare.confidence,
     faces: Object.fromEntries(
-      Object.entries(attributes).flatMap(([name, value]) =>
-        "age" in value
-          ? [[name, [value.age, value.faceRectangle, value.landmarks.faceLandMark.noseTip?.x]]]
-          : [],
-      ),
+      Object.entries(attributes)
+        .filter(([name]) => name.startsWith("face_id_"))
+        .map(([name, value]) => {
+          const { age, faceRectangle, landmarks } = FaceFromJSON(value);
+          return [name, [age, faceRectangle, landmarks.faceLandMark.noseTip?.x]];
+        }),
     ),
     imageSize: attributes.image_size,
     vector: vec.vector.length,

@@ -7,20 +7,21 @@ import * as textApi from "./hey-text";
 import { client as textClient } from "./hey-text/client.gen";
 
 function summarize(
-  { data: match }: textApi.MatchFacesResponse,
-  { data: compare }: textApi.CompareFacesResponse,
-  { data: { attributes } }: textApi.GetImageAttrResponse,
-  { data: vec }: textApi.GetFaceVecResponse,
+  { data: match }: textApi.MatchFacesResult,
+  { data: compare }: textApi.CompareFacesResult,
+  { data: { attributes } }: textApi.GetImageAttrResult,
+  { data: vec }: textApi.GetFaceVecResult,
 ) {
   return {
     match: [match.score, match.status],
     compare: compare.confidence,
     faces: Object.fromEntries(
-      Object.entries(attributes).flatMap(([name, value]) =>
-        "age" in value
-          ? [[name, [value.age, value.face_rectangle, value.landmarks.faceLandMark.noseTip?.x]]]
-          : [],
-      ),
+      Object.entries(attributes)
+        .filter(([name]) => name.startsWith("face_id_"))
+        .map(([name, value]) => {
+          const { age, face_rectangle, landmarks } = value as textApi.Face;
+          return [name, [age, face_rectangle, landmarks.faceLandMark.noseTip?.x]];
+        }),
     ),
     imageSize: attributes.image_size,
     vector: vec.vector.length,

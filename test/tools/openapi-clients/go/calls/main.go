@@ -89,14 +89,19 @@ func callTyped(ctx context.Context, api *visage.FaceAnalysisServiceAPIService, p
 }
 
 func summarize(
-	match *visage.MatchFacesResponse,
-	compare *visage.CompareFacesResponse,
-	attr *visage.GetImageAttrResponse,
-	vec *visage.GetFaceVecResponse,
+	match *visage.MatchFacesResult,
+	compare *visage.CompareFacesResult,
+	attr *visage.GetImageAttrResult,
+	vec *visage.GetFaceVecResult,
 ) map[string]any {
 	faces := map[string]any{}
 	for name, value := range attr.Data.Attributes {
-		if face := value.Face; face != nil {
+		if strings.HasPrefix(name, "face_id_") {
+			var face visage.Face
+			text, err := json.Marshal(value)
+			if err := errors.Join(err, json.Unmarshal(text, &face)); err != nil {
+				panic(err)
+			}
 			faces[name] = []any{face.Age, face.FaceRectangle, face.Landmarks.FaceLandMark["noseTip"].X}
 		}
 	}
@@ -104,7 +109,7 @@ func summarize(
 		"match":      []any{match.Data.Score, match.Data.Status},
 		"compare":    compare.Data.Confidence,
 		"faces":      faces,
-		"imageSize":  *attr.Data.Attributes["image_size"].ArrayOfInt32,
+		"imageSize":  attr.Data.Attributes["image_size"],
 		"vector":     len(vec.Data.Vector),
 		"facesFound": vec.Data.Detail.Images[0].FacesFound,
 	}

@@ -92,21 +92,21 @@ async fn call_typed(config: &Configuration, first: PathBuf, second: PathBuf) -> 
 }
 
 fn summarize(
-    matched: MatchFacesResponse,
-    compared: CompareFacesResponse,
-    attr: GetImageAttrResponse,
-    vec: GetFaceVecResponse,
+    matched: MatchFacesResult,
+    compared: CompareFacesResult,
+    attr: GetImageAttrResult,
+    vec: GetFaceVecResult,
 ) -> Value {
     let mut faces = Map::new();
     let mut size = Value::Null;
     for (name, value) in attr.data.attributes {
-        match value {
-            AttributesValue::Face(face) => {
-                let nose = face.landmarks.face_land_mark["noseTip"].x;
-                faces.insert(name, json!([face.age, face.face_rectangle, nose]));
-            }
-            AttributesValue::ArrayVeci32(numbers) => size = json!(numbers),
+        if name == "image_size" {
+            size = value;
+            continue;
         }
+        let face: Face = serde_json::from_value(value).unwrap();
+        let nose = face.landmarks.face_land_mark["noseTip"].x;
+        faces.insert(name, json!([face.age, face.face_rectangle, nose]));
     }
     json!({
         "match": [matched.data.score, matched.data.status],

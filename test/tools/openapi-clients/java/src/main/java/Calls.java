@@ -14,21 +14,20 @@ import org.openapitools.client.JSON;
 import org.openapitools.client.api.FaceAnalysisServiceApi;
 import org.openapitools.client.api.FaceServiceApi;
 import org.openapitools.client.auth.ApiKeyAuth;
-import org.openapitools.client.model.AttributesValue;
 import org.openapitools.client.model.CompareFacesRequest;
-import org.openapitools.client.model.CompareFacesResponse;
+import org.openapitools.client.model.CompareFacesResult;
 import org.openapitools.client.model.ErrorResponse;
 import org.openapitools.client.model.Face;
 import org.openapitools.client.model.GetFaceVecRequest;
-import org.openapitools.client.model.GetFaceVecResponse;
+import org.openapitools.client.model.GetFaceVecResult;
 import org.openapitools.client.model.GetImageAttrRequest;
-import org.openapitools.client.model.GetImageAttrResponse;
+import org.openapitools.client.model.GetImageAttrResult;
 import org.openapitools.client.model.MatchFacesRequest;
-import org.openapitools.client.model.MatchFacesResponse;
+import org.openapitools.client.model.MatchFacesResult;
 import org.openapitools.client.model.V1AnalyzeImageRequest;
-import org.openapitools.client.model.V1AnalyzeImageResponse;
+import org.openapitools.client.model.V1AnalyzeImageResult;
 import org.openapitools.client.model.V1CompareFacesRequest;
-import org.openapitools.client.model.V1CompareFacesResponse;
+import org.openapitools.client.model.V1CompareFacesResult;
 import org.openapitools.client.model.V1Embedding;
 import org.openapitools.client.model.V1FaceMatch;
 import org.openapitools.client.model.V1FaceSource;
@@ -74,7 +73,7 @@ class Calls {
   private static Map<String, Object> callTyped(FaceAnalysisServiceApi api, File first, File second) throws Exception {
     V1Image image = new V1Image().content(Files.readAllBytes(first.toPath()));
     List<V1Feature> features = List.of(V1Feature.FEATURE_ATTRIBUTES, V1Feature.FEATURE_QUALITY);
-    V1AnalyzeImageResponse measured = api.v1AnalyzeImageWithFormData(first, features, null, 2);
+    V1AnalyzeImageResult measured = api.v1AnalyzeImageWithFormData(first, features, null, 2);
     V1AnalyzeImageRequest request =
         new V1AnalyzeImageRequest().image(image).addFeaturesItem(V1Feature.FEATURE_EMBEDDING).maxFaces(1);
     V1Embedding embedding = api.v1AnalyzeImageWithJson(request, null, null, null).getFaces().get(0).getEmbedding();
@@ -83,8 +82,8 @@ class Calls {
             .source(new V1FaceSource().embedding(embedding))
             .target(new V1FaceSource().image(image))
             .maxFalseMatchRate(0.001f);
-    V1CompareFacesResponse stored = api.v1CompareFacesWithJson(pair, null, null);
-    V1CompareFacesResponse files = api.v1CompareFacesWithFormData(first, second, null, null);
+    V1CompareFacesResult stored = api.v1CompareFacesWithJson(pair, null, null);
+    V1CompareFacesResult files = api.v1CompareFacesWithFormData(first, second, null, null);
     Object error = null;
     try {
       api.v1AnalyzeImageWithFormData(first, null, List.of("1,2,3"), null);
@@ -109,11 +108,11 @@ class Calls {
   }
 
   private static Map<String, Object> summarize(
-      MatchFacesResponse match, CompareFacesResponse compare, GetImageAttrResponse attr, GetFaceVecResponse vec) {
+      MatchFacesResult match, CompareFacesResult compare, GetImageAttrResult attr, GetFaceVecResult vec) {
     Map<String, Object> faces = new TreeMap<>();
-    for (Map.Entry<String, AttributesValue> entry : attr.getData().getAttributes().entrySet()) {
-      if (!(entry.getValue().getActualInstance() instanceof Face)) continue;
-      Face face = entry.getValue().getFace();
+    for (Map.Entry<String, Object> entry : attr.getData().getAttributes().entrySet()) {
+      if (!entry.getKey().startsWith("face_id_")) continue;
+      Face face = JSON.getGson().fromJson(JSON.getGson().toJson(entry.getValue()), Face.class);
       int noseX = face.getLandmarks().getFaceLandMark().get("noseTip").getX();
       faces.put(entry.getKey(), List.of(face.getAge().getValue(), face.getFaceRectangle(), noseX));
     }
@@ -121,7 +120,7 @@ class Calls {
         "match", List.of(match.getData().getScore(), match.getData().getStatus().getValue()),
         "compare", compare.getData().getConfidence(),
         "faces", faces,
-        "imageSize", attr.getData().getAttributes().get("image_size").getListInteger(),
+        "imageSize", attr.getData().getAttributes().get("image_size"),
         "vector", vec.getData().getVector().size(),
         "facesFound", vec.getData().getDetail().getImages().get(0).getFacesFound());
   }

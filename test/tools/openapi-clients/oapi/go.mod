@@ -1,0 +1,3 @@
+module oapi
+
+go 1.26

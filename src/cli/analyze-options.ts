@@ -1,8 +1,9 @@
 import { extname, resolve } from "node:path";
+import type { Config } from "../config.ts";
 import { parseOptions } from "./arguments.ts";
 import { UsageError } from "./command.ts";
 import { type FormatName, REPORT_FORMATS } from "./report-formats.ts";
-import { parseServer, SERVER_OPTIONS, type ServerOptions } from "./server-options.ts";
+import { findServer, SERVER_OPTIONS, type Server } from "./server-options.ts";
 
 /** A valid command line of `visage analyze`. */
 export interface AnalyzeOptions {
@@ -14,7 +15,7 @@ export interface AnalyzeOptions {
   readonly resume: boolean;
   readonly draw: string | undefined;
   /** The service that analyzes the photos; undefined to analyze them here. */
-  readonly server: ServerOptions | undefined;
+  readonly server: Server | undefined;
 }
 
 const OPTIONS = {
@@ -29,7 +30,7 @@ const OPTIONS = {
 } as const;
 
 /** Parses the arguments of `visage analyze`. Throws UsageError. */
-export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
+export function parseAnalyzeOptions(args: readonly string[], config: Config): AnalyzeOptions {
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const { embeddings, output, resume, draw } = values;
   if (positionals.length === 0) throw new UsageError("The argument PHOTO is missing");
@@ -47,10 +48,9 @@ export function parseAnalyzeOptions(args: readonly string[]): AnalyzeOptions {
   for (const [name, out] of Object.entries({ output, draw }))
     if (out !== undefined && positionals.some((file) => resolve(file) === resolve(out)))
       throw new UsageError(`Option '--${name}' would overwrite '${out}'`);
-  const server = parseServer(values);
-  if (server && format !== "jsonl") throw new UsageError("Option '--server' requires '--jsonl'");
-  if (server && draw !== undefined)
-    throw new UsageError("Options '--server' and '--draw' exclude each other");
+  const server = findServer(values, config);
+  if (server && server.key === undefined)
+    throw new UsageError("Option '--key' or VISAGE_KEY is required for a service");
   return { args: positionals, format, embeddings, output, resume, draw, server };
 }
 

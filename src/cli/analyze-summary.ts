@@ -42,11 +42,11 @@ export function reportEnd({ totals, written, options, context, signal }: End, fa
     const note = before > 0 ? `, and ${before} photos from before` : "";
     context.stderr.write(`Wrote ${output}: ${photos} photos, ${faces} faces${note}\n`);
   }
-  if (failures > 0 && format.hasErrors)
-    printError(
-      context,
-      `${failures} of ${before + photos} photos failed; "error" in the output has the reasons`,
-    );
+  // Without entries for failed photos, the reason of a single one stands right above.
+  if (failures > 0 && (format.hasErrors || before + photos > 1)) {
+    const note = format.hasErrors ? '; "error" in the output has the reasons' : "";
+    printError(context, `${failures} of ${before + photos} photos failed${note}`);
+  }
   const advice = output !== undefined && format.isResumable ? "; continue with --resume" : "";
   if (signal.aborted) {
     printError(context, `Interrupted after ${photos} photos${advice}`);

@@ -22,11 +22,12 @@ import { readCertificates } from "./server-options.ts";
 /** Output of `visage analyze --help`. */
 export const help = `Usage: visage analyze PHOTO... [--json|--jsonl|--csv] [--embeddings] [--output FILE] [--draw OUT]
        visage analyze PHOTO... --jsonl --output FILE --resume
-       visage analyze PHOTO... --jsonl --server URL [--key KEY] [--ca FILE]
+       visage analyze PHOTO... --server URL [--key KEY] [--ca FILE]
 
 Finds the faces in photos (JPEG or PNG) and prints the rectangle, detection score, age range,
 gender, pose in degrees and light (mean brightness, 0 to 255) of each. Coordinates are pixels of the
-upright photo. The first face is the most prominent one. Needs no service, except with --server.
+upright photo. The first face is the most prominent one. Needs no service, except with --server or
+VISAGE_URL.
 
 PHOTO is a file, a folder, which is searched recursively for .jpg, .jpeg and .png, or a pattern in
 quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in order.
@@ -40,12 +41,13 @@ quotes such as 'photos/**/*.jpg'. Photos are analyzed in parallel and printed in
   --draw OUT      draw rectangles, landmarks and labels on a copy of each photo: OUT is a file that
                   ends in .png for a single photo, or a folder
 
-  --server URL    with --jsonl: let the running service at URL, such as https://visage.example,
-                  analyze the photos, over one gRPC stream; reconnects if the stream is lost
+  --server URL    let the running service at URL, such as https://visage.example, analyze the
+                  photos, over one gRPC stream; reconnects if the stream is lost
   --key KEY       key for the service; VISAGE_KEY is safer, because other users of this machine can
                   see arguments in the list of processes
   --ca FILE       PEM file of the authorities to trust, for https
 
+  VISAGE_URL                URL of a service, as with --server
   VISAGE_KEY                key for the service
 ${ANALYZER_HELP}  VISAGE_WORKERS            number of processes; default: the number of cores
 
@@ -55,10 +57,8 @@ field "error" of its entry. The exit code is then 1. Ctrl-C keeps what is writte
 
 /** Analyzes photos and prints the results. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
-  const options = parseAnalyzeOptions(args);
   const config = readConfig(context.env);
-  if (options.server && (options.server.key ?? config.key) === undefined)
-    throw new UsageError("Option '--server' requires '--key' or VISAGE_KEY");
+  const options = parseAnalyzeOptions(args, config);
   const signal = context.interruptSignal();
   const written = options.resume ? await readWrittenResults(options.output!) : undefined;
   const search = {
@@ -129,11 +129,11 @@ async function openAnalyzer(
 ): Promise<{ readonly analyzer: PhotoAnalyzer; readonly limits: MapLimits }> {
   const { server, embeddings, draw } = options;
   if (server) {
-    const { address, key = config.key, caFile } = server;
+    const { address, key, caFile } = server;
     const ca = await readCertificates(caFile);
     // Loaded late, because only a service needs the library of gRPC.
     const { createRemoteAnalyzer } = await import("./remote-analyzer.ts");
-    const remote = { address, key, ca, embeddings, signal, onRetry };
+    const remote = { address, key, ca, embeddings, draw, signal, onRetry };
     return { analyzer: createRemoteAnalyzer(config, remote), limits: REMOTE_LIMITS };
   }
   // More workers than photos would only take time to start.

@@ -3,6 +3,9 @@ import { isMonth } from "../accounts/month-clock.ts";
 import { isName, NAME_FORMAT } from "../accounts/users.ts";
 import { UsageError } from "./command.ts";
 
+/** The option of every command that can print JSON. */
+export const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
+
 /**
  * Parses options and arguments like `parseArgs` of Node. Throws UsageError with one sentence. A negative number after an
  * option is its value, so that the option's own parser can reject it.

@@ -40,6 +40,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./galleries.ts"),
   },
   {
+    name: "account",
+    summary: "show your own account in a service, and replace its key",
+    load: () => import("./account.ts"),
+  },
+  {
     name: "users",
     summary: "manage users and their subscriptions",
     load: () => import("./users.ts"),

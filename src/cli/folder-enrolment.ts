@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { type Galleries, VisageError } from "../client/visage-client.ts";
 import type { Config } from "../config.ts";
 import type { FoundPhoto } from "./find-photos.ts";
-import { isLastingError, MAX_IN_FLIGHT } from "./gallery-client.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import { findPersonPhotos, type PersonFolder } from "./person-folders.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
 import type { ProgressBar } from "./progress-bar.ts";
+import { isLastingError, MAX_IN_FLIGHT } from "./service-client.ts";
 
 /** Options of the enrolment of a folder. */
 export interface FolderEnrolmentOptions {

@@ -1,4 +1,4 @@
-import type { Account } from "../accounts/account-store.ts";
+import type { Plan } from "../../gen/ts/visage/v1/account_pb.ts";
 
 /**
  * Formats rows as the lines of a table with a header, with two spaces between columns. Columns in `textColumns` are
@@ -32,10 +32,9 @@ export function formatPercent(fraction: number): string {
   return `${Math.round(100 * fraction)}%`;
 }
 
-/** Formats the usage of an account's monthly quota. */
-export function formatQuota({ plan, usedThisMonth }: Account): string {
-  const { requestsPerMonth } = plan;
-  if (requestsPerMonth === undefined) return `${usedThisMonth} used, no limit on plan ${plan.name}`;
-  const percent = formatPercent(usedThisMonth / requestsPerMonth);
-  return `${usedThisMonth} of ${requestsPerMonth} used (${percent}) on plan ${plan.name}`;
+/** Formats how many successful requests of a month were made on a plan. */
+export function formatQuota({ name, requestsPerMonth }: Plan, used: number): string {
+  if (requestsPerMonth === undefined) return `${used} used, no limit on plan ${name}`;
+  const percent = formatPercent(used / Number(requestsPerMonth));
+  return `${used} of ${requestsPerMonth} used (${percent}) on plan ${name}`;
 }

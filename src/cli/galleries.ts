@@ -1,15 +1,16 @@
 import type { Gallery, Person } from "../client/visage-client.ts";
-import { parseOptions, parseRate, requirePositionals } from "./arguments.ts";
+import { JSON_OPTION, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { formatCount } from "./format.ts";
-import { isLastingError, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { ENROL_HELP, enrol } from "./gallery-enrol.ts";
 import { EXPORT_HELP, exportGallery } from "./gallery-export.ts";
 import { IDENTIFY_HELP, identify } from "./gallery-identify.ts";
 import { IMPORT_HELP, importFaces } from "./gallery-import.ts";
+import { MIGRATE_HELP, migrate } from "./gallery-migrate.ts";
 import { createGalleryReport, formatGalleries, formatGallery, formatPeople } from "./gallery-report.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
+import { isLastingError, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries --help`. */
 export const help = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
@@ -19,10 +20,12 @@ export const help = `Usage: visage galleries create ID [--name NAME] [--max-dist
        visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
        visage galleries export ID [--output FILE] [--force]
        visage galleries import ID FILE
+       visage galleries migrate ID FOLDER [--skip-quality-check] [--allow-missing]
+       visage galleries alias ID [ALIAS]
        visage galleries delete ID [PERSON...] [--yes]
 
-Manages the galleries of a user in a running service. ID is the id of a gallery: 1 to 128 letters,
-digits and . _ ~ -. "visage galleries SUBCOMMAND --help" lists the options of each.
+Manages the galleries of a user in a running service. ID is the id of a gallery, 1 to 128 letters,
+digits and . _ ~ -, or its alias. "visage galleries SUBCOMMAND --help" lists the options of each.
 
   create     create a gallery
   list       print all galleries
@@ -31,6 +34,8 @@ digits and . _ ~ -. "visage galleries SUBCOMMAND --help" lists the options of ea
   identify   find the people in a gallery whom the faces in photos match
   export     write all faces of a gallery with their templates to a file
   import     enrol the faces of such a file
+  migrate    enrol the people of a gallery again after a change of the model
+  alias      give a gallery another id, or take it away
   delete     delete a gallery, or people in it, with their templates
 
 ${SERVER_HELP}`;
@@ -61,6 +66,13 @@ Prints the gallery ID.
   --json         print JSON
 ${SERVER_HELP}`;
 
+const ALIAS_HELP = `Usage: visage galleries alias ID [ALIAS]
+
+Lets programs use ALIAS as the id of the gallery ID. An alias of another gallery moves at once.
+Without ALIAS, the gallery has none any more.
+
+${SERVER_HELP}`;
+
 const DELETE_HELP = `Usage: visage galleries delete ID [PERSON...] [--yes]
 
 Deletes the gallery ID with everybody in it, or only the people with the given ids. Their templates
@@ -78,6 +90,8 @@ export const subcommandHelp = {
   identify: IDENTIFY_HELP,
   export: EXPORT_HELP,
   import: IMPORT_HELP,
+  migrate: MIGRATE_HELP,
+  alias: ALIAS_HELP,
   delete: DELETE_HELP,
 };
 
@@ -91,12 +105,13 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
     identify,
     export: exportGallery,
     import: importFaces,
+    migrate,
+    alias: setAlias,
     delete: deleteGallery,
   };
   return runSubcommand(subcommands, args, context);
 }
 
-const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
 const CREATE_OPTIONS = {
   ...SERVER_OPTIONS,
   ...JSON_OPTION,
@@ -132,6 +147,17 @@ async function show(args: readonly string[], context: CommandContext): Promise<v
     const people = await collect<Person>(galleries.listPeople(galleryId));
     print(context, values.json ? JSON.stringify(people) : formatPeople(people));
   });
+}
+
+async function setAlias(args: readonly string[], context: CommandContext): Promise<void> {
+  const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
+  const [galleryId, alias = ""] = requirePositionals(
+    positionals.length === 1 ? [...positionals, ""] : positionals,
+    "ID",
+    "ALIAS",
+  );
+  await withClient(context, values, {}, ({ galleries }) => galleries.update(galleryId, { alias }));
+  print(context, alias ? `${alias} is an alias of ${galleryId}.` : `${galleryId} has no alias.`);
 }
 
 async function deleteGallery(args: readonly string[], context: CommandContext): Promise<number> {

@@ -5,10 +5,10 @@ import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
 import { FolderEnrolment, type FolderEnrolmentOptions } from "./folder-enrolment.ts";
 import { formatCount } from "./format.ts";
-import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { findPersonPhotos, type PersonFolder, readPeopleFolder } from "./person-folders.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
+import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries enrol --help`. */
 export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--skip-quality-check]
@@ -45,7 +45,7 @@ export async function enrol(args: readonly string[], context: CommandContext): P
     readEnrolledFaces(galleries, galleryId, signal),
   );
   for (const file of strayPhotos) printError(context, `${file}: is in no folder of a person`);
-  const totals: Totals = { enrolled: 0, known: 0, failures: strayPhotos.length, isComplete: false };
+  const totals = newTotals(strayPhotos.length);
   const skipQualityCheck = values["skip-quality-check"];
   try {
     await withClient(context, values, { signal, ...LONG_RUN_LIMITS }, ({ galleries }) =>
@@ -58,15 +58,21 @@ export async function enrol(args: readonly string[], context: CommandContext): P
   return totals.failures > 0 ? EXIT_CODES.failure : EXIT_CODES.ok;
 }
 
-interface Totals {
+/** What became of the photos of a run. */
+export interface Totals {
   enrolled: number;
   known: number;
   failures: number;
   isComplete: boolean;
 }
 
+/** The totals at the start of a run. */
+export function newTotals(failures = 0): Totals {
+  return { enrolled: 0, known: 0, failures, isComplete: false };
+}
+
 /** Enrols people and counts the results. Throws the error that ends the run early. */
-async function enrolPeople(
+export async function enrolPeople(
   options: Omit<FolderEnrolmentOptions, "progress">,
   people: readonly PersonFolder[],
   totals: Totals,
@@ -93,7 +99,8 @@ async function enrolPeople(
   if (enrolment.failure) throw enrolment.failure;
 }
 
-async function readEnrolledFaces(
+/** Reads the ids of the faces of each person. */
+export async function readEnrolledFaces(
   galleries: Galleries,
   galleryId: string,
   signal: AbortSignal,
@@ -111,7 +118,8 @@ async function* findAllPhotos(
   for (const person of people) yield* findPersonPhotos(person, options);
 }
 
-function formatTotals(galleryId: string, { enrolled, known, failures, isComplete }: Totals): string {
+/** Formats the totals of a run as one line. */
+export function formatTotals(galleryId: string, { enrolled, known, failures, isComplete }: Totals): string {
   const advice = isComplete ? "" : "; repeat the command to continue";
   const faces = formatCount(enrolled, "face", "faces");
   const failed = formatCount(failures, "photo", "photos");

@@ -6,11 +6,11 @@ import { pipeline } from "node:stream/promises";
 import type { Galleries } from "../client/visage-client.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, UsageError } from "./command.ts";
-import { SERVER_HELP, withClient } from "./gallery-client.ts";
 import { formatFace } from "./gallery-lines.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { throwFileError } from "./result-file.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
+import { SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries export --help`. */
 export const EXPORT_HELP = `Usage: visage galleries export ID [--output FILE] [--force]

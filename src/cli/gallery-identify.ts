@@ -11,10 +11,10 @@ import { parseCount, parseOptions, parseRate } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, printError, UsageError } from "./command.ts";
 import { type FoundPhoto, findPhotos } from "./find-photos.ts";
 import { formatCount, formatTable, replaceControlCharacters } from "./format.ts";
-import { isLastingError, LONG_RUN_LIMITS, MAX_IN_FLIGHT, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
+import { isLastingError, LONG_RUN_LIMITS, MAX_IN_FLIGHT, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries identify --help`. */
 export const IDENTIFY_HELP = `Usage: visage galleries identify ID PHOTO... [--max-results N] [--max-distance D]

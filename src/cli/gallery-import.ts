@@ -2,18 +2,18 @@ import { type NewGalleryFace, VisageError } from "../client/visage-client.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
 import { formatCount } from "./format.ts";
-import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./gallery-client.ts";
 import { parseFace, readFaceLines } from "./gallery-lines.ts";
 import { fileErrorReason } from "./photo-file.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
+import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries import --help`. */
 export const IMPORT_HELP = `Usage: visage galleries import ID FILE
 
 Enrols the faces of FILE, which "visage galleries export" has written, in the gallery ID. Faces with
 the same ids are replaced, so the command can be repeated. The templates must be of the model of the
-service; after a change of the model, enrol your photos in a new gallery instead.
+service; after a change of the model, migrate the gallery instead.
 
 ${SERVER_HELP}`;
 

@@ -8,9 +8,9 @@ const MAX_LINE_LENGTH = 100_000;
 const NOT_A_FACE = "is not a face as export writes it";
 
 /** Formats a face as a line. */
-export function formatFace({ personId, faceId, displayName, embedding, createTime }: GalleryFace): string {
-  const { vector, model } = embedding;
-  const face = { personId, faceId, displayName, embedding: { values: [...vector], model }, createTime };
+export function formatFace({ personId, faceId, displayName, template, createTime }: GalleryFace): string {
+  const { embedding, model } = template;
+  const face = { personId, faceId, displayName, embedding: { values: [...embedding], model }, createTime };
   return `${JSON.stringify(face)}\n`;
 }
 
@@ -48,7 +48,7 @@ export function parseFace(text: string): NewGalleryFace {
     !values.every((value) => typeof value === "number")
   )
     throw notAFace();
-  return { personId, faceId, displayName, embedding: { vector: Float32Array.from(values), model } };
+  return { personId, faceId, displayName, template: { embedding: Float32Array.from(values), model } };
 }
 
 function parseJson(text: string): unknown {

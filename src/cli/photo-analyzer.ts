@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, normalize, parse, resolve, sep } from "node:path";
 import type { Config } from "../config.ts";
-import { type Face, openAnalyzer } from "../core/index.ts";
+import { type Analysis, type Face, openAnalyzer } from "../core/index.ts";
 import { openPool } from "../workers/pool.ts";
 import type { FoundPhoto } from "./find-photos.ts";
 import { analyzerOptions, fileErrorReason, readPhoto } from "./photo-file.ts";
@@ -55,15 +55,7 @@ export async function openPhotoAnalyzer(
   async function analyzeFile(file: string): Promise<AnalyzedPhoto> {
     const bytes = await readPhoto(file, config);
     const analysis = await analyzer.analyze(bytes, { embeddings, signal });
-    const result = { file, analysis, model: analyzer.identity };
-    if (draw === undefined) return { result };
-    const drawing = drawingPath(draw, file);
-    try {
-      await writeDrawing(drawing, bytes, analysis.faces);
-      return { result, drawing };
-    } catch (error) {
-      return { result, drawingError: `${drawing}: ${fileErrorReason(error)}` };
-    }
+    return drawPhoto(draw, bytes, { file, analysis, model: analyzer.identity });
   }
 
   return {
@@ -77,6 +69,22 @@ export async function openPhotoAnalyzer(
     },
     close: () => analyzer.close(),
   };
+}
+
+/** Draws the faces of an analyzed photo, if drawings are wanted. */
+export async function drawPhoto(
+  draw: string | undefined,
+  photo: Uint8Array,
+  result: Extract<PhotoResult, { readonly analysis: Analysis }>,
+): Promise<AnalyzedPhoto> {
+  if (draw === undefined) return { result };
+  const drawing = drawingPath(draw, result.file);
+  try {
+    await writeDrawing(drawing, photo, result.analysis.faces);
+    return { result, drawing };
+  } catch (error) {
+    return { result, drawingError: `${drawing}: ${fileErrorReason(error)}` };
+  }
 }
 
 /** Returns whether drawings go to a single file. */

@@ -1,5 +1,6 @@
-import { AccountError, type Plan } from "../accounts/account-store.ts";
-import { createPlan } from "../accounts/plan.ts";
+import { fromJson } from "@bufbuild/protobuf";
+import type { Plan } from "../../gen/ts/visage/v1/account_pb.ts";
+import { CreatePlanRequestSchema, UpdatePlanRequestSchema } from "../../gen/ts/visage/v1/admin_pb.ts";
 import {
   fieldOfLimit,
   findLimitFault,
@@ -7,10 +8,16 @@ import {
   LIMIT_NAMES,
   type LimitName,
   PLAN_LIMITS,
-  type PlanLimits,
 } from "../plan-limits.ts";
-import { STORE_HELP, withStore } from "./account-command.ts";
-import { parseCount, parseName, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
+import { ADMIN_HELP, ADMIN_OPTIONS, type Administration, administrate } from "./account-command.ts";
+import {
+  JSON_OPTION,
+  parseCount,
+  parseName,
+  parseOptions,
+  parseRate,
+  requirePositionals,
+} from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { formatTable } from "./format.ts";
 
@@ -43,14 +50,14 @@ ${LIMITS_HELP}
 
 N may be "${UNLIMITED}", except for --burst.
 
-${STORE_HELP}`;
+${ADMIN_HELP}`;
 
 /** Lists or changes plans. */
 export function run(args: readonly string[], context: CommandContext): Promise<number> {
   return runSubcommand({ list, set, remove }, args, context);
 }
 
-const LIST_OPTIONS = { json: { type: "boolean", default: false } } as const;
+const LIST_OPTIONS = { ...ADMIN_OPTIONS, ...JSON_OPTION } as const;
 
 const LIMIT_OPTIONS = Object.fromEntries(
   LIMIT_NAMES.map((name) => [PLAN_LIMITS[name].option, { type: "string" }] as const),
@@ -58,9 +65,9 @@ const LIMIT_OPTIONS = Object.fromEntries(
 const SET_OPTIONS = { create: { type: "boolean", default: false }, ...LIST_OPTIONS } as const;
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { json } = parseOptions({ args, options: LIST_OPTIONS }).values;
-  const plans = await withStore(context, (store) => store.listPlans());
-  print(context, json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
+  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const plans = await administrate(context, values, listPlans);
+  print(context, values.json ? JSON.stringify(plans.map(createPlanReport)) : formatPlans(plans));
 }
 
 async function set(args: readonly string[], context: CommandContext): Promise<void> {
@@ -71,47 +78,52 @@ async function set(args: readonly string[], context: CommandContext): Promise<vo
   });
   const name = parseName(requirePositionals(positionals, "NAME")[0]);
   const limits = parseLimits(values);
-  const plan = await withStore(context, async (store) => {
-    const plans = await store.listPlans();
-    if (plans.some((known) => known.name === name)) return store.updatePlan(name, limits);
-    if (!values.create) throw new AccountError(unknownPlanMessage(name, plans), "planNotFound");
-    const created = createPlan(name, limits);
-    await store.addPlan(created);
-    return created;
+  const plan = await administrate(context, values, async (administration) => {
+    const { admin } = administration;
+    const names = (await listPlans(administration)).map((plan) => plan.name);
+    if (names.includes(name))
+      return (await admin.updatePlan(fromJson(UpdatePlanRequestSchema, { name, ...limits }))).plan!;
+    if (!values.create) throw new Error(unknownPlanMessage(name, names));
+    const given = Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
+    return (await admin.createPlan(fromJson(CreatePlanRequestSchema, { name, ...given }))).plan!;
   });
   print(context, values.json ? JSON.stringify(createPlanReport(plan)) : formatPlans([plan]));
 }
 
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {
-  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
   const [name] = requirePositionals(positionals, "NAME");
-  await withStore(context, (store) => store.removePlan(name));
+  await administrate(context, values, ({ admin }) => admin.deletePlan({ name }));
   print(context, `Removed the plan ${name}.`);
 }
 
-function unknownPlanMessage(name: string, plans: readonly Plan[]): string {
-  const names = plans.map((plan) => plan.name).join(", ");
-  return `The plan "${name}" does not exist; add it by "--create", or use one of ${names}`;
+async function listPlans({ admin }: Administration): Promise<Plan[]> {
+  return (await admin.listPlans({})).plans.map(({ plan }) => plan!);
 }
 
-/** Parses the given limits. A limit that is not given is missing. */
-function parseLimits(values: Readonly<Record<string, unknown>>): PlanLimits {
+function unknownPlanMessage(name: string, names: readonly string[]): string {
+  return `The plan "${name}" does not exist; add it by "--create", or use one of ${names.join(", ")}`;
+}
+
+/** Parses the given limits; 0 means none. A limit that is not given is missing. */
+function parseLimits(values: Readonly<Record<string, unknown>>): Record<string, number> {
   const given = LIMIT_NAMES.filter((name) => PLAN_LIMITS[name].option in values);
   return Object.fromEntries(
     given.map((name) => [name, parseLimit(name, String(values[PLAN_LIMITS[name].option]))]),
   );
 }
 
-function parseLimit(name: LimitName, text: string): number | undefined {
+function parseLimit(name: LimitName, text: string): number {
   const { option, kind, isRequired } = PLAN_LIMITS[name];
-  if (text === UNLIMITED && !isRequired) return undefined;
+  if (text === UNLIMITED && !isRequired) return 0;
   const value = kind === "rate" ? parseRate(text, option) : parseCount(text, option);
   const fault = findLimitFault(name, value);
   if (fault !== undefined) throw new UsageError(`Option '--${option}' ${fault}`);
   return value;
 }
 
-function formatPlans(plans: readonly Plan[]): string {
+/** Formats plans as a table. */
+export function formatPlans(plans: readonly Plan[]): string {
   const header = ["plan", ...LIMIT_NAMES.map((name) => PLAN_LIMITS[name].option.replaceAll("-", " "))];
   const rows = plans.map((plan) => [plan.name, ...LIMIT_NAMES.map((name) => formatLimit(plan, name))]);
   return formatTable(header, rows, ["plan"]).join("\n");
@@ -122,7 +134,14 @@ function formatLimit(plan: Plan, name: LimitName): string {
   return String(plan[name] ?? UNLIMITED);
 }
 
-function createPlanReport(plan: Plan) {
-  const limits = LIMIT_NAMES.map((name) => [fieldOfLimit(name), plan[name] ?? null]);
+/** Creates the JSON of a plan. */
+export function createPlanReport(plan: Plan) {
+  const limits = LIMIT_NAMES.map((name) => [fieldOfLimit(name), reportLimit(plan, name)]);
   return { name: plan.name, ...Object.fromEntries(limits) };
+}
+
+/** Returns a limit of a plan for JSON. */
+export function reportLimit(plan: Plan, name: LimitName): number | null {
+  const limit = plan[name];
+  return limit === undefined ? null : Number(limit);
 }

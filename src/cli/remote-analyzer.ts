@@ -7,12 +7,14 @@ import {
 import type { Config } from "../config.ts";
 import type { AgeRange, Analysis, Face } from "../core/index.ts";
 import { AnalysisStream, type AnalysisStreamOptions } from "./analysis-stream.ts";
-import type { PhotoAnalyzer } from "./photo-analyzer.ts";
+import { drawPhoto, type PhotoAnalyzer } from "./photo-analyzer.ts";
 import { fileErrorReason, readPhoto } from "./photo-file.ts";
 
 /** Options of the analysis of photos by a running service. */
 export interface RemoteAnalyzerOptions extends Omit<AnalysisStreamOptions, "features"> {
   readonly embeddings: boolean;
+  /** A file that ends in .png, or a folder. */
+  readonly draw: string | undefined;
 }
 
 const FEATURES = [Feature.LANDMARKS, Feature.ATTRIBUTES, Feature.QUALITY];
@@ -28,9 +30,13 @@ export function createRemoteAnalyzer(config: Config, options: RemoteAnalyzerOpti
     analyze: async ({ file, error }) => {
       if (error !== undefined) return { result: { file, error } };
       try {
-        const response = await stream.analyze(() => readPhoto(file, config));
+        let photo: Uint8Array = new Uint8Array();
+        const response = await stream.analyze(async () => {
+          photo = await readPhoto(file, config);
+          return photo;
+        });
         const model = response.faces.find(({ embedding }) => embedding)?.embedding?.model;
-        return { result: { file, analysis: analysisFromResponse(response), model } };
+        return drawPhoto(options.draw, photo, { file, analysis: analysisFromResponse(response), model });
       } catch (cause) {
         return stream.failure ? undefined : { result: { file, error: fileErrorReason(cause) } };
       }

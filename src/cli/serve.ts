@@ -84,18 +84,18 @@ function formatExample(
     // Browsers keep the fragment of a link to themselves, and the page removes it from the address bar.
     const link = `${address}/#user_id=${encodeURIComponent(userId)}`;
     const playground = web ? `Try it in the playground:\n\n  ${link}\n\nOr with curl:\n\n` : "";
-    return `${playground}  ${formatCurl(`'user_id: ${userId}'`, address)}\n`;
+    return `${playground}  ${formatCurl(`'Authorization: Bearer ${userId}'`, address)}\n`;
   }
   if (trialUser !== undefined)
-    return `The trial user has the id in VISAGE_TRIAL_USER:\n\n  ${formatCurl('"user_id: $VISAGE_TRIAL_USER"', address)}\n`;
+    return `The trial user has the id in VISAGE_TRIAL_USER:\n\n  ${formatCurl('"Authorization: Bearer $VISAGE_TRIAL_USER"', address)}\n`;
   const path = trialUserPath(dataDir);
   const quoted = `'${path.replaceAll("'", "'\\''")}'`;
-  return `The id of the trial user is stored in ${path}:\n\n  ${formatCurl(`"user_id: $(cat ${quoted})"`, address)}\n`;
+  return `The id of the trial user is stored in ${path}:\n\n  ${formatCurl(`"Authorization: Bearer $(cat ${quoted})"`, address)}\n`;
 }
 
 function formatCurl(header: string, address: string): string {
   // A sample of a development dependency, which production installations do not have.
   const sample = join(PACKAGE_ROOT, "node_modules/@vladmandic/face-api/demo/sample1.jpg");
   const photo = existsSync(sample) ? sample : "photo.jpg";
-  return `curl -H ${header} -F 'image_attr=@${photo}' ${address}/get_image_attr`;
+  return `curl -H ${header} -F 'image=@${photo}' '${address}/v1/images:analyze?features=FEATURE_ATTRIBUTES'`;
 }

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { isKey, KEY_FORMAT } from "../accounts/key.ts";
+import type { Config } from "../config.ts";
 import { UsageError } from "./command.ts";
 import { throwFileError } from "./result-file.ts";
 
 /** A running service, as the command line names it. */
-export interface ServerOptions {
+export interface Server {
   /** URL without a final slash. */
   readonly address: string;
   readonly key: string | undefined;
@@ -26,16 +27,20 @@ export interface ServerValues {
   readonly ca?: string | undefined;
 }
 
-/** Returns the service that the options name; undefined without `--server`. Throws UsageError. */
-export function parseServer(values: ServerValues): ServerOptions | undefined {
-  const { server, key, ca } = values;
-  if (server === undefined) {
+/** Returns the service that the options or VISAGE_URL name; undefined if neither does. Throws UsageError. */
+export function findServer(
+  values: ServerValues,
+  { url, key: defaultKey }: Pick<Config, "url" | "key">,
+): Server | undefined {
+  const { server, key = defaultKey, ca } = values;
+  const address = server === undefined ? url : parseAddress(server);
+  if (address === undefined) {
     const needless = (["key", "ca"] as const).find((name) => values[name] !== undefined);
-    if (needless) throw new UsageError(`Option '--${needless}' requires '--server'`);
+    if (needless) throw new UsageError(`Option '--${needless}' requires '--server' or VISAGE_URL`);
     return undefined;
   }
   if (key !== undefined && !isKey(key)) throw new UsageError(`Option '--key' must be ${KEY_FORMAT}`);
-  return { address: parseAddress(server), key, caFile: ca };
+  return { address: address.replace(/\/+$/, ""), key, caFile: ca };
 }
 
 /** Reads the certificates of a PEM file. */
@@ -47,5 +52,5 @@ export async function readCertificates(file: string | undefined): Promise<Buffer
 function parseAddress(text: string): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
     throw new UsageError(`Option '--server' must be a URL such as http://localhost:8080, not '${text}'`);
-  return text.replace(/\/+$/, "");
+  return text;
 }

@@ -1,29 +1,34 @@
-import { type Account, SUCCESS_OUTCOME, type UsageSum } from "../accounts/account-store.ts";
+import type { Plan, UsageCount } from "../../gen/ts/visage/v1/account_pb.ts";
+import { SUCCESS_OUTCOME } from "../accounts/account-store.ts";
 import { currentMonth } from "../accounts/month-clock.ts";
-import { findUserByKeyOrName } from "../accounts/users.ts";
-import { STORE_HELP, withStore } from "./account-command.ts";
-import { parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
+import { ADMIN_HELP, ADMIN_OPTIONS, administrate, getPlan, withUser } from "./account-command.ts";
+import { JSON_OPTION, parseMonth, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print } from "./command.ts";
 import { formatQuota, formatTable } from "./format.ts";
+import { reportLimit } from "./plans.ts";
 
 /** Output of `visage usage --help`. */
 export const help = `Usage: visage usage [USER] [--month YYYY-MM] [--json]
 
 Prints the number of requests by operation and outcome, of all users or of one user, given by
-name, fingerprint or key. Only the outcome "${SUCCESS_OUTCOME}" counts against the monthly quota.
+name, fingerprint or, with a database, key. Only the outcome "${SUCCESS_OUTCOME}" counts against the
+monthly quota.
 
   --month YYYY-MM   the month (UTC); default: the current month
   --json            print JSON
 
-${STORE_HELP}`;
+${ADMIN_HELP}`;
 
-const OPTIONS = {
-  month: { type: "string" },
-  json: { type: "boolean", default: false },
-} as const;
+/** The options of commands that print usage. */
+export const USAGE_OPTIONS = { ...JSON_OPTION, month: { type: "string" } } as const;
 
-/** Number of requests of all selected users with one operation and outcome. */
-type Total = Omit<UsageSum, "month">;
+const OPTIONS = { ...ADMIN_OPTIONS, ...USAGE_OPTIONS } as const;
+
+/** The usage of a month: of the owner, or of all users. */
+interface Usage {
+  readonly counts: readonly UsageCount[];
+  readonly owner?: { readonly name: string; readonly fingerprint: string; readonly plan: Plan };
+}
 
 const COLUMNS = ["operation", "outcome", "count"];
 /** Width of the output if it is not a terminal. */
@@ -37,51 +42,52 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [text] = positionals.length > 0 ? requirePositionals(positionals, "USER") : [];
-  const month = values.month === undefined ? currentMonth() : parseMonth(values.month, "month");
-  const { account, sums } = await withStore(context, async (store) => {
-    const user = text === undefined ? undefined : await findUserByKeyOrName(store, text);
-    return {
-      account: user && (await store.findAccount({ userId: user.id }, month)),
-      sums: await store.sumUsage({ userId: user?.id, firstMonth: month, lastMonth: month }),
-    };
+  await printUsage(context, values, async (months) => {
+    if (text === undefined) return administrate(context, values, ({ admin }) => admin.sumUsage(months));
+    return withUser(context, values, text, async (administration) => {
+      const { admin, user } = administration;
+      const { counts } = await admin.sumUsage({ ...months, user: user.userId });
+      return { counts, owner: { ...user, plan: await getPlan(administration, user.plan) } };
+    });
   });
-  const totals = sums.map(({ operation, outcome, count }) => ({ operation, outcome, count }));
-  const report = values.json
-    ? JSON.stringify(createReport(month, totals, account))
-    : formatUsage(month, totals, account, context.stdout.columns ?? DEFAULT_COLUMNS);
-  print(context, report);
   return EXIT_CODES.ok;
 }
 
-function createReport(month: string, usage: readonly Total[], account: Account | undefined) {
-  return {
+/** Prints the usage of the month that an option names, by default the current one. */
+export async function printUsage(
+  context: CommandContext,
+  { json, month: text }: { readonly json: boolean; readonly month?: string | undefined },
+  read: (months: { readonly firstMonth: string; readonly lastMonth: string }) => Promise<Usage>,
+): Promise<void> {
+  const month = text === undefined ? currentMonth() : parseMonth(text, "month");
+  const { counts, owner } = await read({ firstMonth: month, lastMonth: month });
+  const successes = counts.filter(({ outcome }) => outcome === SUCCESS_OUTCOME);
+  const used = successes.reduce((sum, { count }) => sum + Number(count), 0);
+  const heading = owner ? `${owner.name}  ${formatQuota(owner.plan, used)}` : "all users";
+  const report = {
     month,
-    ...(account && {
-      user: { name: account.user.name, fingerprint: account.user.fingerprint },
-      plan: account.plan.name,
-      used: account.usedThisMonth,
-      requests_per_month: account.plan.requestsPerMonth ?? null,
+    ...(owner && {
+      user: { name: owner.name, fingerprint: owner.fingerprint },
+      plan: owner.plan.name,
+      used,
+      requests_per_month: reportLimit(owner.plan, "requestsPerMonth"),
     }),
-    usage,
+    usage: counts.map(({ operation, outcome, count }) => ({ operation, outcome, count: Number(count) })),
   };
+  const chart = () => formatUsage(counts, context.stdout.columns ?? DEFAULT_COLUMNS);
+  print(context, json ? JSON.stringify(report) : `${month}  ${heading}\n${chart()}`);
 }
 
-function formatUsage(
-  month: string,
-  totals: readonly Total[],
-  account: Account | undefined,
-  terminalColumns: number,
-): string {
-  const heading = account ? `${month}  ${account.user.name}  ${formatQuota(account)}` : `${month}  all users`;
-  if (totals.length === 0) return `${heading}\n  no usage`;
-  const rows = totals.map(({ operation, outcome, count }) => [operation, outcome, `${count}`]);
+function formatUsage(counts: readonly UsageCount[], terminalColumns: number): string {
+  if (counts.length === 0) return "  no usage";
+  const rows = counts.map(({ operation, outcome, count }) => [operation, outcome, `${count}`]);
   const [columns, ...lines] = formatTable(COLUMNS, rows, ["operation", "outcome"]);
-  const maxCount = Math.max(...totals.map(({ count }) => count));
+  const maxCount = Math.max(...counts.map(({ count }) => Number(count)));
   // Shorten the bars on a narrow terminal, because wrapped lines make the chart unreadable.
   const available = terminalColumns - columns!.length - 5;
   const width = Math.max(MIN_BAR_CHARACTERS, Math.min(MAX_BAR_CHARACTERS, available));
-  const chart = lines.map((line, i) => `  ${line}  ${formatBar(totals[i]!.count / maxCount, width)}`);
-  return [heading, `  ${columns}`, ...chart].join("\n");
+  const bars = counts.map(({ count }) => formatBar(Number(count) / maxCount, width));
+  return [`  ${columns}`, ...lines.map((line, i) => `  ${line}  ${bars[i]}`)].join("\n");
 }
 
 /** Formats a fraction (0 to 1) as a bar of up to `width` characters. A fraction above 0 is always visible. */

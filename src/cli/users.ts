@@ -1,20 +1,37 @@
-import { AccountError, type AccountStore, type User, type UserChange } from "../accounts/account-store.ts";
-import { isKey, KEY_FORMAT } from "../accounts/key.ts";
-import { currentMonth } from "../accounts/month-clock.ts";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
-  createUser,
-  DEFAULT_PLAN,
-  extendSubscription,
-  isSubscriptionPeriod,
-  isSubscriptionTime,
-  MAX_EXTENSION_DAYS,
-  MAX_SUBSCRIPTION_YEAR,
-} from "../accounts/users.ts";
-import { STORE_HELP, withStore, withUser } from "./account-command.ts";
-import { parseCount, parseDate, parseName, parseOptions, requirePositionals } from "./arguments.ts";
+  CreateUserRequestSchema,
+  type UpdateUserRequestSchema,
+  type User,
+} from "../../gen/ts/visage/v1/admin_pb.ts";
+import { isKey, KEY_FORMAT } from "../accounts/key.ts";
+import { createUser, DEFAULT_PLAN, isSubscriptionPeriod, MAX_EXTENSION_DAYS } from "../accounts/users.ts";
+import { newUserFrom } from "../service/admin-messages.ts";
+import {
+  ADMIN_HELP,
+  ADMIN_OPTIONS,
+  type Administration,
+  type AdminValues,
+  administrate,
+  getPlan,
+  requireStore,
+  type UserAdministration,
+  withUser,
+} from "./account-command.ts";
+import {
+  JSON_OPTION,
+  parseCount,
+  parseDate,
+  parseName,
+  parseOptions,
+  requirePositionals,
+} from "./arguments.ts";
 import { type CommandContext, print, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
-import { KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
+import { formatQuota } from "./format.ts";
+import { reportLimit } from "./plans.ts";
+import { GRACE_HELP, KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
 import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
 /** Output of `visage users --help`. */
@@ -30,7 +47,7 @@ ${KEYS_HELP.usage}
        visage users remove USER [--yes]
 
 USER is the name of a user, its fingerprint (the first characters of its internal id, as in the
-logs) or one of its keys.
+logs) or, with a database, one of its keys.
 
   add        add a user and print its key, which is shown only once and never stored
   list       print all users
@@ -54,7 +71,7 @@ ${KEYS_HELP.commands}
   --end DATE     end of the subscription; default: never
   --certificate-subject NAME
                  common name in the client certificates of the user
-${KEYS_HELP.options}
+${GRACE_HELP}
   --init         create the account database if it does not exist; no other account command does
   --json         print JSON
   --export       print everything that is stored about the user, as JSON
@@ -62,7 +79,7 @@ ${KEYS_HELP.options}
 
 DATE is a date such as 2026-01-31 (midnight UTC) or a timestamp such as 2026-01-31T12:00:00Z.
 
-${STORE_HELP}`;
+${ADMIN_HELP}`;
 
 /** Adds, lists, changes or removes users. */
 export function run(args: readonly string[], context: CommandContext): Promise<number> {
@@ -83,10 +100,12 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
   return runSubcommand(subcommands, args, context);
 }
 
-const JSON_OPTION = { json: { type: "boolean", default: false } } as const;
+/** Users in one call. */
+const PAGE_SIZE = 1_000;
 
+const LIST_OPTIONS = { ...ADMIN_OPTIONS, ...JSON_OPTION } as const;
 const ADD_OPTIONS = {
-  ...JSON_OPTION,
+  ...LIST_OPTIONS,
   name: { type: "string" },
   plan: { type: "string", default: DEFAULT_PLAN },
   key: { type: "string" },
@@ -96,12 +115,9 @@ const ADD_OPTIONS = {
   init: { type: "boolean", default: false },
 } as const;
 
-const SHOW_OPTIONS = { ...JSON_OPTION, export: { type: "boolean", default: false } } as const;
-const RENEW_OPTIONS = {
-  until: { type: "string" },
-  days: { type: "string" },
-} as const;
-const REMOVE_OPTIONS = { yes: { type: "boolean", default: false } } as const;
+const SHOW_OPTIONS = { ...LIST_OPTIONS, export: { type: "boolean", default: false } } as const;
+const RENEW_OPTIONS = { ...ADMIN_OPTIONS, until: { type: "string" }, days: { type: "string" } } as const;
+const REMOVE_OPTIONS = { ...ADMIN_OPTIONS, yes: { type: "boolean", default: false } } as const;
 
 async function add(args: readonly string[], context: CommandContext): Promise<void> {
   const { values } = parseOptions({ args, options: ADD_OPTIONS });
@@ -113,46 +129,66 @@ async function add(args: readonly string[], context: CommandContext): Promise<vo
   const endsAt = end === undefined ? undefined : parseDate(end, "end");
   if (!isSubscriptionPeriod(startsAt, endsAt))
     throw new UsageError("The subscription must end after it starts");
-  const newUser = {
-    key: givenKey,
+  const request = create(CreateUserRequestSchema, {
     name: parseName(name),
     plan,
-    startsAt,
-    endsAt,
-    certificateSubject: subject === undefined ? undefined : parseName(subject),
+    startTime: timestampFromDate(startsAt),
+    ...(endsAt && { endTime: timestampFromDate(endsAt) }),
+    ...(subject !== undefined && { certificateSubject: parseName(subject) }),
+  });
+  const add = async (administration: Administration) => {
+    const { admin } = administration;
+    if (init) requireStore(administration, "init");
+    if (givenKey === undefined) return admin.createUser(request);
+    const newUser = { ...newUserFrom(request), key: givenKey };
+    const { user, key } = await createUser(requireStore(administration, "key"), newUser);
+    return { user: (await admin.getUser({ user: user.id })).user, key };
   };
-  const { user, key } = await withStore(context, (store) => createUser(store, newUser), { mustExist: !init });
-  if (json) print(context, JSON.stringify({ key, ...createUserReport(user) }));
-  else print(context, `${formatUser(user)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
+  const { user, key } = await administrate(context, values, add, { mustExist: !init });
+  if (json) print(context, JSON.stringify({ key, ...createUserReport(user!) }));
+  else print(context, `${formatUser(user!)}\n\nThe key, shown only once and never stored:\n\n  ${key}\n`);
 }
 
 async function list(args: readonly string[], context: CommandContext): Promise<void> {
-  const { json } = parseOptions({ args, options: JSON_OPTION }).values;
-  const users = await withStore(context, (store) => store.listUsers());
-  if (json) print(context, JSON.stringify(users.map(createUserReport)));
+  const { values } = parseOptions({ args, options: LIST_OPTIONS });
+  const users = await administrate(context, values, listUsers);
+  if (values.json) print(context, JSON.stringify(users.map(createUserReport)));
   else print(context, users.length > 0 ? formatUsers(users) : "There are no users.");
+}
+
+async function listUsers({ admin }: Administration): Promise<User[]> {
+  const users: User[] = [];
+  let pageToken = "";
+  do {
+    const page = await admin.listUsers({ pageSize: PAGE_SIZE, pageToken });
+    users.push(...page.users);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return users;
 }
 
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await withUser(context, text, async (store, { id: userId }) => {
-    const account = (await store.findAccount({ userId }, currentMonth()))!;
-    const { user, plan, usedThisMonth } = account;
-    const quota = { used_this_month: usedThisMonth, requests_per_month: plan.requestsPerMonth ?? null };
+  await withUser(context, values, text, async (administration) => {
+    const { user } = administration;
     if (values.export) {
-      const keys = await store.listKeys(userId);
-      const exported = createUserExport(user, keys, await store.listUsage({ userId }));
-      print(context, JSON.stringify(exported, undefined, 2));
-    } else if (values.json) print(context, JSON.stringify({ ...createUserReport(user), ...quota }));
-    else print(context, formatUser(user, account));
+      const [store, { userId }] = [requireStore(administration, "export"), user];
+      const [keys, usage] = [await store.listKeys(userId), await store.listUsage({ userId })];
+      return print(context, JSON.stringify(createUserExport(user, keys, usage), undefined, 2));
+    }
+    const plan = await getPlan(administration, user.plan);
+    const used = Number(user.usedThisMonth);
+    const quota = { used_this_month: used, requests_per_month: reportLimit(plan, "requestsPerMonth") };
+    const report = { ...createUserReport(user), ...quota };
+    print(context, values.json ? JSON.stringify(report) : formatUser(user, formatQuota(plan, used)));
   });
 }
 
 async function setPlan(args: readonly string[], context: CommandContext): Promise<void> {
-  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
   const [text, plan] = requirePositionals(positionals, "USER", "PLAN");
-  await updateUser(context, text, () => ({ plan }));
+  await updateUser(context, values, text, { plan });
 }
 
 async function renew(args: readonly string[], context: CommandContext): Promise<void> {
@@ -161,24 +197,22 @@ async function renew(args: readonly string[], context: CommandContext): Promise<
   const { until, days } = values;
   if ((until === undefined) === (days === undefined))
     throw new UsageError("Either '--until' or '--days' is required");
-  const end = until === undefined || until === "never" ? undefined : parseDate(until, "until");
-  const extraDays = days === undefined ? undefined : parseExtension(days);
-  await updateUser(context, text, (user) => ({
-    endsAt: extraDays === undefined ? end : requireTime(extendSubscription(user, extraDays)),
-  }));
+  if (days !== undefined) await updateUser(context, values, text, { extendDays: parseExtension(days) });
+  else if (until === "never") await updateUser(context, values, text, { withoutEnd: true });
+  else await updateUser(context, values, text, { endTime: timestampFromDate(parseDate(until!, "until")) });
 }
 
 async function setEnabled(args: readonly string[], context: CommandContext, enabled: boolean): Promise<void> {
-  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
-  await updateUser(context, text, () => ({ enabled }));
+  await updateUser(context, values, text, { enabled });
 }
 
 async function setCertificate(args: readonly string[], context: CommandContext): Promise<void> {
-  const { positionals } = parseOptions({ args, options: {}, allowPositionals: true });
+  const { values, positionals } = parseOptions({ args, options: ADMIN_OPTIONS, allowPositionals: true });
   const [text, subject] = requirePositionals(positionals, "USER", "NAME");
-  const certificateSubject = subject === "none" ? undefined : parseName(subject);
-  await updateUser(context, text, () => ({ certificateSubject }));
+  const certificateSubject = subject === "none" ? "" : parseName(subject);
+  await updateUser(context, values, text, { certificateSubject });
 }
 
 async function remove(args: readonly string[], context: CommandContext): Promise<void> {
@@ -188,26 +222,27 @@ async function remove(args: readonly string[], context: CommandContext): Promise
     context.stderr.write(
       `The faces of the user are deleted, but not yet erased from the file (${(cause as Error).message}) Waiting. If you stop this command, the next start of the service erases them.\n`,
     );
-  const work = async (store: AccountStore, { id, name, fingerprint }: User) => {
+  const work = async ({ admin, store, user: { userId, name, fingerprint } }: UserAdministration) => {
     const isAsked = !values.yes && context.stdin.isTTY;
     if (isAsked && !(await confirm(context, `Remove ${name} (${fingerprint}) and all its usage?`))) return;
-    await store.removeUser(id);
+    await admin.deleteUser({ user: userId });
     print(context, `Removed ${name} (${fingerprint}) and all its usage.`);
-    await store.waitForErasure(Number.POSITIVE_INFINITY);
+    await store?.waitForErasure(Number.POSITIVE_INFINITY);
   };
-  await withUser(context, text, work, { mustExist: true, onErasureDelay });
+  await withUser(context, values, text, work, { mustExist: true, onErasureDelay });
 }
 
 /** Updates a user and prints the result. */
-async function updateUser(context: CommandContext, text: string, change: UserChange): Promise<void> {
-  const user = await withUser(context, text, (store, { id }) => store.updateUser(id, change));
-  print(context, formatUser(user));
-}
-
-function requireTime(end: Date): Date {
-  if (!isSubscriptionTime(end))
-    throw new AccountError(`A subscription cannot last beyond the year ${MAX_SUBSCRIPTION_YEAR}`);
-  return end;
+async function updateUser(
+  context: CommandContext,
+  values: AdminValues,
+  text: string,
+  changes: MessageInitShape<typeof UpdateUserRequestSchema>,
+): Promise<void> {
+  const updated = await withUser(context, values, text, ({ admin, user: { userId } }) =>
+    admin.updateUser({ ...changes, user: userId }),
+  );
+  print(context, formatUser(updated.user!));
 }
 
 function parseExtension(text: string): number {

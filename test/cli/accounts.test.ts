@@ -127,6 +127,11 @@ describe("visage users add", () => {
     });
   });
 
+  it("shows a subscription that starts later", async () => {
+    const text = await printed("users", "add", "--name", "ann", "--start", "2099-01-01");
+    expect(text).toMatch(/\nstarts +2099-01-01T00:00:00\.000Z\nends +never\nstate +not started\n/);
+  });
+
   it("does not store the id", async () => {
     const { key: id } = await json("users", "add", "--name", "ann");
     await addUsage(id, { month: "2026-01", operation: "match_faces", outcome: "ok", count: 1 });
@@ -250,7 +255,7 @@ describe("visage users", () => {
     expect(await daysFromNow()).toBe(7);
     await printed("users", "renew", "ann", "--until", "9999-12-01");
     expect(await visage("users", "renew", "ann", "--days", "3650")).toEqual(
-      failure("A subscription cannot last beyond the year 9999"),
+      failure("The field extend_days leads beyond the year 9999."),
     );
   });
 
@@ -514,12 +519,17 @@ describe("an invalid command line", () => {
 });
 
 describe("the account commands", () => {
-  it.each(["users", "plans", "usage"])("print their help: %s", async (name) => {
+  it.each([
+    ["account", "VISAGE_KEY"],
+    ["users", "VISAGE_DATABASE_URL"],
+    ["plans", "VISAGE_DATABASE_URL"],
+    ["usage", "VISAGE_DATABASE_URL"],
+  ])("print their help: %s", async (name, setting) => {
     const { code, stdout, stderr } = await visage(name, "--help");
     expect([code, stderr]).toEqual([0, ""]);
     expect(await visage("help", name)).toEqual({ code, stdout, stderr });
     expect(stdout).toMatch(new RegExp(`^Usage: visage ${name} `));
-    expect(stdout).toContain("VISAGE_DATABASE_URL");
+    expect(stdout).toContain(setting);
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 });

@@ -112,6 +112,38 @@ describe("visage analyze --server", () => {
     expect(toSinglePrecision(remoteLines)).toEqual(toSinglePrecision(localLines));
   });
 
+  test.each(["text", "json", "csv"])("writes %s as without a service", async (format) => {
+    const args = ["analyze", "mixed", ...(format === "text" ? [] : [`--${format}`])];
+    const remote = await runInProcess([...args, "--server", url], ENV);
+    const local = await runInProcess(args, { VISAGE_WORKERS: "1" });
+    expect(remote).toMatchObject({ code: 1, stderr: local.stderr });
+    expect(remote.stderr).toContain("2 of 4 photos failed");
+    if (format === "json") expect(photosOf(remote.stdout)).toEqual(photosOf(local.stdout));
+    else expect(remote.stdout).toBe(local.stdout);
+  });
+
+  test("draws the faces that the service found", async () => {
+    const args = ["analyze", "mixed/three.jpg", "--draw"];
+    const { stderr } = await runInProcess([...args, "remote.png", "--server", url], ENV);
+    expect(stderr).toBe("Wrote remote.png\n");
+    await runInProcess([...args, "local.png"], { VISAGE_WORKERS: "1" });
+    const [remote, local] = await Promise.all(
+      ["remote.png", "local.png"].map((file) => sharp(readFileSync(file)).raw().toBuffer()),
+    );
+    // A rounded number may move the edge of a line.
+    const different = remote!.filter((value, i) => value !== local![i]).length;
+    expect(different / local!.length).toBeLessThan(0.001);
+  });
+
+  test("VISAGE_URL names the service, unless --server does", async () => {
+    const args = ["analyze", "mixed/three.jpg", "--jsonl", "--embeddings"];
+    const used = await runInProcess(args, { ...ENV, VISAGE_URL: `${url}/` });
+    expect(used).toEqual(await runInProcess([...args, "--server", url], ENV));
+    const nowhere = { ...ENV, VISAGE_URL: `http://127.0.0.1:${await freePort()}` };
+    expect(await runInProcess(args, nowhere)).toMatchObject({ code: 1, stdout: "" });
+    expect(await runInProcess([...args, "--server", url], nowhere)).toEqual(used);
+  });
+
   test("without --embeddings the lines have neither embeddings nor the model", async () => {
     const { stdout } = await runInProcess(["analyze", "mixed/three.jpg", "--jsonl", "--server", url], ENV);
     const [line] = parseLines(stdout) as [AnalysisReport];
@@ -350,17 +382,15 @@ test.each([
     ["--server", "localhost:8080", "--jsonl"],
     "'--server' must be a URL such as http://localhost:8080, not 'localhost:8080'",
   ],
-  [["--server", "http://localhost:8080"], "'--server' requires '--jsonl'"],
-  [["--server", "http://localhost:8080", "--csv"], "'--server' requires '--jsonl'"],
   [
     ["--server", "http://localhost:8080", "--jsonl", "--key", "a b"],
     "'--key' must be 8 to 128 printable characters without spaces",
   ],
-  [["--key", "some-key"], "'--key' requires '--server'"],
-  [["--ca", "ca.pem"], "'--ca' requires '--server'"],
+  [["--key", "some-key"], "'--key' requires '--server' or VISAGE_URL"],
+  [["--ca", "ca.pem"], "'--ca' requires '--server' or VISAGE_URL"],
   [["--resume", "--jsonl"], "'--resume' requires '--output'"],
   [["--resume", "--output", "a.csv"], "'--resume' requires '--jsonl'"],
-  [["--server", "http://localhost:8080", "--jsonl"], "'--server' requires '--key' or VISAGE_KEY"],
+  [["--server", "http://localhost:8080"], "'--key' or VISAGE_KEY is required for a service"],
 ])("rejects %j", async (args, reason) => {
   expect(await runInProcess(["analyze", "mixed", ...args])).toEqual({
     code: 2,
@@ -374,6 +404,12 @@ test("the help names the options", async () => {
   for (const option of ["--server URL", "--key KEY", "--ca FILE", "--resume", "VISAGE_KEY"])
     expect(stdout).toContain(option);
 });
+
+/** The entries of JSON output, without the model, which a service names only beside an embedding. */
+function photosOf(text: string): unknown {
+  const entries = JSON.parse(text) as AnalysisReport[];
+  return toSinglePrecision(entries.map(({ model, ...entry }) => entry));
+}
 
 /** Rounds all numbers to single precision, as the service sends them. */
 function toSinglePrecision(value: unknown): unknown {

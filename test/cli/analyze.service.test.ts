@@ -112,6 +112,7 @@ describe("visage analyze", () => {
         "visage: cut.jpg: The image is damaged or incomplete and cannot be read.",
         "visage: empty.jpg: The image is empty.",
         "visage: huge.jpg: has 1099511627776 bytes, more than VISAGE_MAX_IMAGE_BYTES allows (10485760)",
+        "visage: 6 of 9 photos failed",
         "",
       ]);
       expect(outcome.code).toBe(1);

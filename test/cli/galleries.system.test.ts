@@ -124,10 +124,10 @@ async function contentOf(id: string) {
 
 /** Imports faces of invented people. */
 async function importInvented(count: number): Promise<void> {
-  const faces = randomVectors(count, 1).map((vector, i) => ({
+  const faces = randomVectors(count, 1).map((embedding, i) => ({
     personId: `p${i}`,
     faceId: "f",
-    embedding: { vector, model },
+    template: { embedding, model },
   }));
   await client.galleries.importFaces(galleryId, faces);
 }

@@ -9,7 +9,7 @@ const FACE = {
   personId: "17",
   faceId: "f",
   displayName: 'Ann "the boss"\nLee',
-  embedding: { vector: randomVector(1), model: "m" },
+  template: { embedding: randomVector(1), model: "m" },
 };
 
 async function linesOf(content: string): Promise<[number, string][]> {
@@ -30,13 +30,13 @@ test("a face that is written is read again, bit by bit", () => {
 });
 
 test("a line without face id and name is a face", () => {
-  const values = [...FACE.embedding.vector];
+  const values = [...FACE.template.embedding];
   const face = parseFace(JSON.stringify({ personId: "p", embedding: { values, model: "m" } }));
   expect(face).toEqual({
     personId: "p",
     faceId: undefined,
     displayName: undefined,
-    embedding: FACE.embedding,
+    template: FACE.template,
   });
 });
 

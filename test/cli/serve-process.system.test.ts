@@ -231,7 +231,7 @@ describe("the id of the trial user", () => {
     });
     await expect.poll(() => output, { timeout: 30_000 }).toContain("curl");
     const id = readFileSync(join(dataDir, "trial-user"), "utf8").trim();
-    expect(output).toContain(`-H 'user_id: ${id}'`);
+    expect(output).toContain(`-H 'Authorization: Bearer ${id}'`);
     expect(output).toContain(`/#user_id=${id}`);
     terminal.stdin.write("\u0003");
     await once(terminal, "exit");

@@ -47,10 +47,7 @@ function userId(): string {
 test.skipIf(!hasTools && !isCi)("serve prints a curl command that works", async () => {
   const line = /^ {2}(curl .*)$/m.exec(printed)?.[1];
   const { stdout } = await promisify(execFile)("bash", ["-c", `${line} --silent`], { maxBuffer: 2 ** 24 });
-  expect(JSON.parse(stdout)).toMatchObject({
-    status: "ok",
-    data: { attributes: { image_size: [1280, 1920] } },
-  });
+  expect(JSON.parse(stdout)).toMatchObject({ imageSize: { width: 1920, height: 1280 }, facesFound: 3 });
 });
 
 test("the id of the trial user is saved in a file that only its owner can read", () => {

@@ -40,7 +40,7 @@ test("visage users remove waits until the faces of the user are erased from the 
   await expect
     .poll(() => stderr.text, { timeout: 20_000 })
     .toMatch(/not yet erased from the file .* Waiting/);
-  expect(stdout.text).toMatch(/^Removed ann/);
+  await expect.poll(() => stdout.text, { timeout: 20_000 }).toMatch(/^Removed ann/);
   expect(isEnded).toBe(false);
   backup.exec("rollback");
   expect(await ended).toMatchObject({ code: 0 });

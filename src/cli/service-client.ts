@@ -1,15 +1,17 @@
 import { createVisageClient, type VisageClient, VisageError } from "../client/visage-client.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type CommandContext, UsageError } from "./command.ts";
-import { parseServer, readCertificates, type ServerValues } from "./server-options.ts";
+import { findServer, readCertificates, type ServerValues } from "./server-options.ts";
 import { isAccountError } from "./stream-error.ts";
 
 /** Help text on the options of every command that calls a service. */
-export const SERVER_HELP = `  --server URL   the service; default: http://localhost:8080, or the port of VISAGE_PORT
+export const SERVER_HELP = `  --server URL   the service; default: VISAGE_URL, else http://localhost:8080, or the port of
+                 VISAGE_PORT
   --key KEY      key for the service; VISAGE_KEY is safer, because other users of this machine can
                  see arguments in the list of processes
   --ca FILE      PEM file of the authorities to trust, for https
 
+  VISAGE_URL     URL of the service
   VISAGE_KEY     key for the service
 `;
 
@@ -49,8 +51,8 @@ export async function withClient<T>(
   work: (client: VisageClient) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(env);
-  const { address, key, caFile } = parseServer({ ...values, server: values.server ?? localAddress(config) })!;
-  const apiKey = key ?? config.key;
+  const server = values.server ?? config.url ?? localAddress(config);
+  const { address, key: apiKey, caFile } = findServer({ ...values, server }, config)!;
   if (apiKey === undefined) throw new UsageError("Option '--key' or VISAGE_KEY is required");
   const ca = await readCertificates(caFile);
   const client = createVisageClient({ address, apiKey, ca, maxInFlight: MAX_IN_FLIGHT, ...limits });

@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)("the playground", () => {
     expect(await third.getAttribute("aria-pressed")).toBe("true");
     await selectOperation("Vector");
     const curl = await page.locator("#code").textContent();
-    const box = /bboxes=([\d,]+)/
+    const box = /\?boxes=([\d,]+)/
       .exec(curl ?? "")![1]!
       .split(",")
       .map(Number);
@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)("the playground", () => {
       .map(Number);
     for (const [i, value] of used.entries()) expect(Math.abs(value - box[i]!)).toBeLessThan(10);
     await third.click();
-    expect(await page.locator("#code").textContent()).not.toContain("bboxes");
+    expect(await page.locator("#code").textContent()).not.toContain("boxes=");
   });
 
   test("finds the faces of the second photo for selection", async () => {
@@ -147,7 +147,9 @@ describe.runIf(hasBrowser)("the playground", () => {
     await slot(1)
       .getByRole("button", { name: /^Face 2/ })
       .click();
-    expect(await page.locator("#code").textContent()).toMatch(/\?bboxes_2=[\d,]+&detail=1/);
+    expect(await page.locator("#code").textContent()).toMatch(
+      /"target":\{"image":\{"content":"%s"\},"box":\{"x1":\d+/,
+    );
     await run();
     expect(await page.getByRole("status").textContent()).toMatch(/^Not a match, distance/);
   });

@@ -75,7 +75,7 @@ describe("a sample", () => {
     };
     expect(curlSample(request, ADDRESS)).toBe(
       [
-        'curl -H "Authorization: Bearer $VISAGE_KEY" \\',
+        'curl -H "user_id: $VISAGE_KEY" \\',
         "  -F 'img=@my photo.jpg' \\",
         "  'http://localhost:8080/get_face_vec?bboxes=1,2,30,40&quality=1&face_det=0'",
       ].join("\n"),

@@ -18,7 +18,7 @@ export interface TryResponse {
 
 /** The headers that tell a caller something. */
 const SHOWN_HEADERS =
-  /^(content-type|x-request-id|x-visage-.*|ratelimit-.*|retry-after|www-authenticate|deprecation|link|allow)$/;
+  /^(content-type|x-request-id|x-visage-.*|ratelimit-.*|retry-after|www-authenticate|deprecation|sunset|link|allow)$/;
 
 /** Fills the braces of a path and adds the query. */
 export function requestPath(

@@ -12,7 +12,7 @@ import { maskUserId } from "./user-id.ts";
 /** The chosen language, which the API reference uses as well. */
 const LANGUAGE = "sample_language";
 
-/** Shows the request of the form as code, in a language that the user chooses. */
+/** Shows code that answers the question of the form, in a language that the user chooses. */
 export function mountCodeView(store: Store): void {
   const block = byId("code", HTMLPreElement);
   // The block scrolls, so it must be reachable by keyboard.
@@ -58,18 +58,32 @@ const OPERATION_IDS: Readonly<Record<OperationName, OperationId>> = {
   compare_faces: "compareFaces",
 };
 
-/** Describes a request for the code samples. Like the page, it asks for the detail if the language allows it. */
+/** The features of visage.v1 that answer an operation for one photo. */
+const FEATURES: Readonly<Partial<Record<OperationName, readonly string[]>>> = {
+  get_image_attr: ["FEATURE_LANDMARKS", "FEATURE_ATTRIBUTES"],
+  get_face_vec: ["FEATURE_EMBEDDING"],
+};
+
+/**
+ * Describes a request of visage.v1 that answers the same question as the form. Only the original API can skip the
+ * detection; its request asks for the detail like the page, if the language allows it.
+ */
 function codeRequest({ operation, images, detect, quality }: FaceRequest): SampleRequest {
-  return {
-    operation: OPERATION_IDS[operation.name],
-    images: images.map((image) => ({
-      field: image.field,
+  const imagesOf = (...fields: readonly string[]) =>
+    images.map((image, i) => ({
+      field: fields[i] ?? image.field,
       file: fileName(image),
       url: image.photo?.url,
       ...(image.box && { boxes: [image.box] }),
-    })),
-    fields: { ...(detect ? {} : { face_det: false }), ...(quality && { quality: true }), detail: true },
-  };
+    }));
+  if (!detect) {
+    const fields = { face_det: false, ...(quality && { quality }), detail: true };
+    return { operation: OPERATION_IDS[operation.name], images: imagesOf(), fields };
+  }
+  const features = FEATURES[operation.name];
+  if (!features) return { operation: "v1CompareFaces", images: imagesOf("source", "target") };
+  const fields = { features: [...features, ...(quality ? ["FEATURE_QUALITY"] : [])] };
+  return { operation: "v1AnalyzeImage", images: imagesOf("image"), fields };
 }
 
 /** A photo that the browser converts must be a JPEG for other programs. */

@@ -8,7 +8,7 @@ import {
   sampleOperation,
   splitFields,
 } from "./sample-request.ts";
-import { authorizationHeader, commandLines, indent, printMessage, shellQuote } from "./shell.ts";
+import { commandLines, indent, keyHeader, printMessage, shellQuote } from "./shell.ts";
 
 const JSON_TYPE = '-H "Content-Type: application/json"';
 const LINES_TYPE = '-H "Content-Type: application/x-ndjson"';
@@ -18,7 +18,9 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
   const operation = sampleOperation(request.operation);
   const { path, rest } = splitFields(request);
   const url = (query = "") => shellQuote(`${destination.address}${path}${query}`);
-  const curl = `curl -H ${authorizationHeader(request.operation, destination)}`;
+  const isOriginal = operation.rpc.startsWith("face.v1");
+  const header = keyHeader(request.operation, destination, isOriginal ? "user_id:" : undefined);
+  const curl = `curl -H ${header}`;
   const method = isDefaultMethod(operation) ? undefined : `-X ${operation.method}`;
   if (operation.body === "lines") return linesSample(request, operation, curl, url());
   if (operation.body === "form" && needsJson(request, operation)) {

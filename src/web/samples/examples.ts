@@ -46,6 +46,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operati
   v1DeleteFace: { fields: { ...ANN, faceId: "front" } },
   v1DeletePerson: { fields: ANN },
   v1DeleteGallery: { fields: STAFF },
+  v1ReplaceGallery: { fields: { ...STAFF, successorId: "staff-next" } },
   v1GetAccount: {},
   v1GetUsage: { fields: { firstMonth: "2026-01", lastMonth: "2026-12" } },
   v1CreateKey: { fields: { graceDays: 14 } },

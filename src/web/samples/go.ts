@@ -1,6 +1,7 @@
 import type { OperationId, SampleDestination, SampleRequest } from "./sample-request.ts";
 import {
   type Call,
+  faceFields,
   isBox,
   isOfGalleries,
   type OptionValue,
@@ -22,18 +23,18 @@ const CHECK = ["if err != nil {", "\tlog.Fatal(err)", "}"];
 
 /** The statements of a sample, in which `client` is the client and `ctx` a context. */
 const STATEMENTS: Statements = {
-  matchFaces: (call) => assign("match", call("MatchFaces"), "match.IsMatch, match.Distance"),
+  matchFaces: (call) => assign("match", call("MatchFaces"), "match.Matched, match.Distance"),
   getImageAttr: (call) => [
     ...assign("attributes", call("GetImageAttr")),
     "for _, face := range attributes.Faces {",
     "\tfmt.Println(face.Box, face.Age, face.Gender)",
     "}",
   ],
-  getFaceVec: (call) => assign("template", call("GetFaceVec"), "template.Model, len(template.Vector)"),
-  v1AnalyzeImage: (call) => [
+  getFaceVec: (call) => assign("template", call("GetFaceVec"), "template.Model, len(template.Embedding)"),
+  v1AnalyzeImage: (call, request) => [
     ...assign("analysis", call("AnalyzeImage")),
     "for _, face := range analysis.GetFaces() {",
-    "\tfmt.Println(face.GetBox(), face.GetPose(), face.GetQuality())",
+    `\tfmt.Println(${faceFields(request).map(getter).join(", ")})`,
     "}",
   ],
   v1AnalyzeImages: (call, request) => [
@@ -107,6 +108,11 @@ const STATEMENTS: Statements = {
     ...assign("result", call("ImportFaces", "faces"), "result.GetFaceCount()"),
   ],
 };
+
+/** Reads a field of a face. */
+function getter(field: string): string {
+  return `face.Get${field.charAt(0).toUpperCase()}${field.slice(1)}()`;
+}
 
 function assign(name: string, value: string, printed?: string): string[] {
   return [`${name}, err := ${value}`, ...CHECK, ...(printed ? [`fmt.Println(${printed})`] : [])];

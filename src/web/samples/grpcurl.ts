@@ -1,6 +1,6 @@
 import { messageOf, streamMessagesOf } from "./message-json.ts";
 import { type SampleDestination, type SampleRequest, sampleOperation, textField } from "./sample-request.ts";
-import { authorizationHeader, commandLines, indent, printMessage, shellQuote } from "./shell.ts";
+import { commandLines, indent, keyHeader, printMessage, shellQuote } from "./shell.ts";
 
 /** Writes a request as a grpcurl command. It needs no proto file, because the service supports reflection. */
 export function grpcurlSample(request: SampleRequest, destination: SampleDestination): string {
@@ -27,7 +27,7 @@ function grpcurl({ operation }: SampleRequest, destination: SampleDestination, d
   const isTls = protocol === "https:";
   const target = port ? host : `${host}:${isTls ? 443 : 80}`;
   return commandLines(
-    `grpcurl ${isTls ? "" : "-plaintext "}-H ${authorizationHeader(operation, destination)}`,
+    `grpcurl ${isTls ? "" : "-plaintext "}-H ${keyHeader(operation, destination)}`,
     data,
     `${target} ${sampleOperation(operation).rpc}`,
   );

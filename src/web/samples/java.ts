@@ -1,6 +1,7 @@
 import { type SampleDestination, type SampleRequest, sampleOperation } from "./sample-request.ts";
 import {
   type Call,
+  faceFields,
   isBox,
   isOfGalleries,
   optionsOf,
@@ -21,7 +22,7 @@ const PHOTO = {
 const STATEMENTS: Statements = {
   matchFaces: (call) => [
     `var match = ${call("matchFaces")};`,
-    'System.out.println(match.isMatch() + " " + match.distance());',
+    'System.out.println(match.matched() + " " + match.distance());',
   ],
   getImageAttr: (call) => [
     `var attributes = ${call("getImageAttr")};`,
@@ -31,12 +32,12 @@ const STATEMENTS: Statements = {
   ],
   getFaceVec: (call) => [
     `var template = ${call("getFaceVec")};`,
-    'System.out.println(template.model() + " " + template.vector().length);',
+    'System.out.println(template.model() + " " + template.embedding().length);',
   ],
-  v1AnalyzeImage: (call) => [
+  v1AnalyzeImage: (call, request) => [
     `var analysis = ${call("analyzeImage")};`,
     "for (var face : analysis.getFacesList()) {",
-    "  System.out.println(face.getBox());",
+    `  System.out.println(${faceFields(request).map(getter).join(' + " " + ')});`,
     "}",
   ],
   v1AnalyzeImages: (call, request) => [
@@ -114,6 +115,11 @@ const STATEMENTS: Statements = {
     "}",
   ],
 };
+
+/** Reads a field of a face. */
+function getter(field: string): string {
+  return `face.get${field.charAt(0).toUpperCase()}${field.slice(1)}()`;
+}
 
 function callOf(request: SampleRequest): Call {
   const client = isOfGalleries(request) ? "visage.galleries()" : "visage";

@@ -1,6 +1,7 @@
 import type { SampleDestination, SampleRequest } from "./sample-request.ts";
 import {
   type Call,
+  faceMembers,
   isBox,
   isOfGalleries,
   type OptionValue,
@@ -15,17 +16,22 @@ import { indent } from "./shell.ts";
 const PHOTO = { file: (path: string) => `Path(${path})`, url: (url: string) => `Url(${url})` };
 
 const STATEMENTS: Statements = {
-  matchFaces: (call) => [`match = ${call("match_faces")}`, "print(match.is_match, match.distance)"],
+  matchFaces: (call) => [`match = ${call("match_faces")}`, "print(match.matched, match.distance)"],
   getImageAttr: (call) => [
     `attributes = ${call("get_image_attr")}`,
     "for face in attributes.faces:",
     "    print(face.box, face.age, face.gender)",
   ],
-  getFaceVec: (call) => [`template = ${call("get_face_vec")}`, "print(template.model, len(template.vector))"],
-  v1AnalyzeImage: (call) => [
+  getFaceVec: (call) => [
+    `template = ${call("get_face_vec")}`,
+    "print(template.model, len(template.embedding))",
+  ],
+  v1AnalyzeImage: (call, request) => [
     `analysis = ${call("analyze_image")}`,
     "for face in analysis.faces:",
-    "    print(face.box, face.pose, face.quality)",
+    `    print(${faceMembers(request)
+      .map((name) => `face.${name}`)
+      .join(", ")})`,
   ],
   v1AnalyzeImages: (call, request) => [
     `photos = [${positionalArguments(request, [], PHOTO).join(", ")}]`,

@@ -100,6 +100,7 @@ export const SAMPLE_OPERATIONS = {
   v1GetGallery: plain("GET", GALLERY_PATH, `${GALLERY}/GetGallery`),
   v1UpdateGallery: plain("PATCH", GALLERY_PATH, `${GALLERY}/UpdateGallery`),
   v1DeleteGallery: plain("DELETE", GALLERY_PATH, `${GALLERY}/DeleteGallery`),
+  v1ReplaceGallery: plain("POST", `${GALLERY_PATH}:replace`, `${GALLERY}/ReplaceGallery`),
   v1EnrolFace: form(`${PERSON_PATH}/faces`, `${GALLERY}/EnrolFace`, { imageKind: "source" }),
   v1GetPerson: plain("GET", PERSON_PATH, `${GALLERY}/GetPerson`),
   v1ListPeople: plain("GET", `${GALLERY_PATH}/people`, `${GALLERY}/ListPeople`),

@@ -60,6 +60,26 @@ function optionValue({ images, fields = {} }: SampleRequest, name: string): Opti
   return value === false ? undefined : value;
 }
 
+/** What an analysis returns of a face for each feature, by the names of the messages. */
+const FEATURE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  FEATURE_LANDMARKS: ["pose"],
+  FEATURE_ATTRIBUTES: ["age", "gender"],
+  FEATURE_EMBEDDING: ["embedding"],
+  FEATURE_QUALITY: ["quality"],
+};
+const DEFAULT_FEATURES = ["FEATURE_LANDMARKS", "FEATURE_ATTRIBUTES", "FEATURE_QUALITY"];
+
+/** The fields of each face that a sample prints. */
+export function faceFields({ fields: { features = DEFAULT_FEATURES } = {} }: SampleRequest): string[] {
+  const requested = Array.isArray(features) ? features : [];
+  return ["box", ...requested.flatMap((feature: string) => FEATURE_FIELDS[feature] ?? [])];
+}
+
+/** The names of the clients whose results have types of their own. */
+export function faceMembers(request: SampleRequest): string[] {
+  return faceFields(request).map((field) => (field === "embedding" ? "template" : field));
+}
+
 /** Whether a value is the corners of a box. */
 export function isBox(value: OptionValue): value is SampleBox {
   return Array.isArray(value) && typeof value[0] === "number";

@@ -6,11 +6,13 @@ export function shellQuote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The header with the key, as one word of a shell. */
-export function authorizationHeader(operation: OperationId, { key }: SampleDestination): string {
-  return key === undefined
-    ? `"Authorization: Bearer $${keyVariable(operation)}"`
-    : shellQuote(`Authorization: Bearer ${key}`);
+/** The header with the key, as one word of a shell. Its name and scheme can be those of the original API. */
+export function keyHeader(
+  operation: OperationId,
+  { key }: SampleDestination,
+  prefix = "Authorization: Bearer",
+): string {
+  return key === undefined ? `"${prefix} $${keyVariable(operation)}"` : shellQuote(`${prefix} ${key}`);
 }
 
 /** A command that prints a message as one line of JSON, with photos as Base64. */

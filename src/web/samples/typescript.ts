@@ -1,6 +1,7 @@
 import type { SampleDestination, SampleRequest } from "./sample-request.ts";
 import {
   type Call,
+  faceMembers,
   isBox,
   isOfGalleries,
   type OptionValue,
@@ -15,20 +16,20 @@ const PHOTO = { file: (path: string) => `{ path: ${path} }`, url: (url: string) 
 
 const STATEMENTS: Statements = {
   matchFaces: (call) => [
-    `const { isMatch, distance } = await ${call("matchFaces")};`,
-    "console.log(isMatch, distance);",
+    `const { matched, distance } = await ${call("matchFaces")};`,
+    "console.log(matched, distance);",
   ],
   getImageAttr: (call) => [
     `const { faces } = await ${call("getImageAttr")};`,
     "for (const { box, age, gender } of faces) console.log(box, age, gender);",
   ],
   getFaceVec: (call) => [
-    `const { model, vector } = await ${call("getFaceVec")};`,
-    "console.log(model, vector.length);",
+    `const { model, embedding } = await ${call("getFaceVec")};`,
+    "console.log(model, embedding.length);",
   ],
-  v1AnalyzeImage: (call) => [
+  v1AnalyzeImage: (call, request) => [
     `const { faces } = await ${call("analyzeImage")};`,
-    "for (const { box, pose, quality } of faces) console.log(box, pose, quality);",
+    `for (const { ${faceMembers(request).join(", ")} } of faces) console.log(${faceMembers(request).join(", ")});`,
   ],
   v1AnalyzeImages: (call, request) => [
     `const photos = [${quotedFiles(request)}];`,
@@ -38,7 +39,7 @@ const STATEMENTS: Statements = {
   ],
   v1CompareFaces: (call) => [
     `const { matches } = await ${call("compareFaces")};`,
-    "for (const { isMatch, distance } of matches) console.log(isMatch, distance);",
+    "for (const { matched, distance } of matches) console.log(matched, distance);",
   ],
   v1CreateGallery: (call) => [
     `const gallery = await ${call("create")};`,

@@ -144,7 +144,7 @@ describe.skipIf(!wanted)("nginx with replicas that fail", () => {
     const address = `http://127.0.0.1:${nginx.grpcPort}`;
     const client = createVisageClient({ address, apiKey: USER });
     for (let i = 0; i < 4; i++)
-      expect((await client.getFaceVec(await smallPortrait())).vector).toHaveLength(128);
+      expect((await client.getFaceVec(await smallPortrait())).embedding).toHaveLength(128);
   });
 
   test("answers like the service if all replicas hang", async () => {

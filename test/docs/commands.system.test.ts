@@ -78,13 +78,16 @@ describe.skipIf(!hasTools && !isCi)("the commands in the documentation", () => {
   const vector = { status: "ok", message: "Fetched vector data." };
 
   test("call the four operations over plain HTTP", async () => {
-    const output = await outputOf(commandsUnder("README.md", "Operations"));
+    const output = await outputOf(commandsUnder("README.md", "Programs of the original service"));
     expect(documentsIn(output)).toMatchObject([matched, attributes, vector, compared]);
   });
 
   test("call the typed API over plain HTTP", async () => {
-    const output = await outputOf(commandsUnder("README.md", "Typed API"));
-    expect(documentsIn(output)).toMatchObject([{ facesFound: 3 }, { threshold: 0.5 }]);
+    const output = await outputOf(commandsUnder("README.md", "Operations"));
+    const [comparison, analysis, embeddings] = documentsIn(output) as [ComparedFaces, ...AnalyzedImage[]];
+    expect(comparison.matches[0]).toMatchObject({ matched: true, threshold: 0.5 });
+    expect(analysis).toMatchObject({ facesFound: 3 });
+    expect(embeddings!.faces.map(({ embedding }) => embedding.values.length)).toEqual([128, 128, 128]);
   });
 
   test("call the four operations over gRPC", async () => {

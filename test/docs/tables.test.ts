@@ -16,6 +16,7 @@ import { PACKAGE_ROOT } from "../../src/package-root.ts";
 import { INITIAL_PLANS, PLAN_LIMITS } from "../../src/plan-limits.ts";
 import { readPath, readRoutes } from "../../src/rest/routes.ts";
 import { statusJsonFrom } from "../../src/service/error-responses.ts";
+import { COMPARE_DEPRECATION } from "../../src/service/face-service.ts";
 import { LANDMARK_KEYS } from "../../src/service/landmark-keys.ts";
 import { ServiceError } from "../../src/service/service-error.ts";
 import { POPULATIONS as MESSAGE_POPULATIONS } from "../../src/service/typed-messages.ts";
@@ -131,6 +132,12 @@ test("docs/api.md lists the operations and the response headers of the OpenAPI d
   const operations = [...readRoutes(FaceService).values()].map(({ path }) => path.slice(1));
   expect(tableRows(section, 0).map(([operation]) => operation)).toEqual(operations);
   expect(tableRows(section, 1).map(([name]) => name)).toEqual(HEADERS.map(({ name }) => name));
+});
+
+test("docs/versioning.md has the dates of deprecations", () => {
+  const [[, since, until] = []] = tableRows(sectionUnder(readMarkdown("docs/versioning.md"), "Deprecations"));
+  expect(`@${Date.parse(since!) / 1000}`).toBe(COMPARE_DEPRECATION.deprecation);
+  expect(new Date(until!).toUTCString()).toBe(COMPARE_DEPRECATION.sunset);
 });
 
 test("docs/api.md lists the landmark keys in their order", () => {

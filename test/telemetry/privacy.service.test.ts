@@ -157,6 +157,8 @@ async function causeErrors(): Promise<void> {
   await post({ source: stored, target: photo }, { path: "/v1/faces:compare" });
   const gallery = { gallery_id: "staff", display_name: SECRETS.query };
   for (let i = 0; i < 2; i++) await post(gallery, { path: "/v1/galleries" });
+  await post({ ...gallery, gallery_id: "next" }, { path: "/v1/galleries" });
+  await post({ successor_id: "next", revision: 9 }, { path: "/v1/galleries/staff:replace" });
   const enrol = { source: photo, display_name: SECRETS.query, skip_quality_check: true };
   await post(enrol, { path: "/v1/galleries/staff/people/one/faces" });
   await post({ source: photo }, { path: "/v1/galleries/staff:identify" });

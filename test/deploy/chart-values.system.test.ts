@@ -53,7 +53,7 @@ describe.skipIf(!wanted)("the chart with a values file", () => {
   test("knows every setting of the service that it does not set itself", () => {
     const schema = JSON.parse(readFileSync(join(CHART, "values.schema.json"), "utf8"));
     const known = Object.keys(schema.properties.settings.properties);
-    const isOwn = (name: string) => !/^OTEL_|^VISAGE_KEY(_FILE)?$/.test(name);
+    const isOwn = (name: string) => !/^OTEL_|^VISAGE_(KEY(_FILE)?|URL)$/.test(name);
     const set = environmentIn(parseResources(render("full"))).map(({ name }) => name);
     const controlled = [...set.filter((name) => !known.includes(name)), "VISAGE_DATA_DIR"];
     const settings = [...variableNames(), ...fileVariableNames()].filter(isOwn);

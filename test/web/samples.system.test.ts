@@ -117,6 +117,14 @@ describe("the code samples", { timeout: SDK_TIMEOUT_MS }, () => {
       );
       let fingerprint = EXAMPLE_FINGERPRINT;
       for (const sample of samples) {
+        // The examples before it have deleted the gallery.
+        if (sample.request.operation === "v1ReplaceGallery")
+          for (const galleryId of ["staff", "staff-next"])
+            await fetch(`${address}/v1/galleries`, {
+              method: "POST",
+              headers: { ...headers, "content-type": "application/json" },
+              body: JSON.stringify({ galleryId }),
+            });
         const output = await execute({
           ...sample,
           code: sample.code.replaceAll(EXAMPLE_FINGERPRINT, fingerprint),

@@ -65,7 +65,7 @@ describe.runIf(hasBrowser)("photos before they are sent", () => {
     const sent = page.waitForRequest((request) => request.url().includes("get_face_vec"));
     await selectOperation("Vector");
     const box = new URL((await sent).url()).searchParams.get("bboxes")!.split(",").map(Number);
-    const shown = /bboxes=([\d,]+)/
+    const shown = /boxes=([\d,]+)/
       .exec((await page.locator("#code").textContent())!)![1]!
       .split(",")
       .map(Number);

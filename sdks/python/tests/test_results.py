@@ -44,7 +44,7 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual((face.age, face.template, face.prominence, face.landmarks), (None, None, None, ()))
         gallery = gallery_pb2.Gallery(gallery_id="staff", create_time=Timestamp(seconds=60))
         created = datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc)
-        self.assertEqual(result_from_message(Gallery, gallery), Gallery("staff", "", "", None, 0, 0, 0, created))
+        self.assertEqual(result_from_message(Gallery, gallery), Gallery("staff", "", "", None, 0, 0, 0, created, "", False))
 
     def test_messages_in_messages_become_results(self) -> None:
         message = gallery_pb2.IdentifiedFace(

@@ -43,10 +43,10 @@ describe.runIf(wanted && isNewEnough())("the example in Rust", { timeout: SDK_TI
     );
   });
 
-  test("reports the reason and the image of an error", async () => {
+  test("reports the reason and the field of an error", async () => {
     const noImage = join(SOURCE, "Cargo.toml");
     await expect(runProgram(FOLDER, PROGRAM, [address, USER, PHOTO, noImage])).rejects.toThrow(
-      /UNSUPPORTED_FORMAT 2004, image: img_2, retryable: false after 0 ms: /,
+      /UNSUPPORTED_FORMAT 2004, field: img_2, retryable: false after 0 ms: /,
     );
     await expect(runProgram(FOLDER, PROGRAM, [address, "nobody", PHOTO, PHOTO])).rejects.toThrow(
       /UNKNOWN_USER 4002, /,

@@ -69,17 +69,17 @@ fn read_image(path: &str) -> std::io::Result<Image> {
     Ok(Image { source: Some(Source::Content(fs::read(path)?)) })
 }
 
-/// Describes an error by its details: the reason, the image at fault, and whether and when a retry helps.
+/// Describes an error by its details: the reason, the field at fault, and whether and when a retry helps.
 fn describe(status: Status) -> String {
     let details = status.get_error_details();
     let Some(info) = details.error_info() else { return status.to_string() };
     let delay = details.retry_info().and_then(|retry| retry.retry_delay).unwrap_or_default();
     let field = |name| info.metadata.get(name).map_or("", String::as_str);
     format!(
-        "{} {}, image: {}, retryable: {} after {} ms: {}",
+        "{} {}, field: {}, retryable: {} after {} ms: {}",
         info.reason,
         field("code"),
-        field("image"),
+        field("field"),
         field("retryable"),
         delay.as_millis(),
         status.message(),

@@ -124,9 +124,9 @@ export function linesContent(
   example: JsonObject,
 ): JsonObject {
   const itemSchema = schemaRef(message, metadata);
-  return {
-    [JSON_LINES]: { schema: { type: "string", format: "binary" }, "x-itemSchema": itemSchema, example },
-  };
+  const schema = { type: "string", format: "binary" };
+  const line = `${JSON.stringify(example)}\n`;
+  return { [JSON_LINES]: { schema, "x-itemSchema": itemSchema, example: line } };
 }
 
 /** Creates the schemas of the request bodies that are not messages, by name. */

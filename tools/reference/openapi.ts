@@ -36,6 +36,11 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
+/** The example of a body. That of lines is one line. */
+export function exampleOf({ example, "x-itemSchema": ofLine }: MediaType): unknown {
+  return ofLine ? JSON.parse(String(example)) : example;
+}
+
 /** A response of an operation. */
 export interface Response {
   readonly $ref?: string;

@@ -4,6 +4,7 @@ import { shortJson } from "./json-example.ts";
 import { markdownToHtml } from "./markdown.ts";
 import {
   type Document,
+  exampleOf,
   type MediaType,
   type Operation,
   type PlacedOperation,
@@ -96,7 +97,8 @@ function schemaOf({ schema, "x-itemSchema": ofLine = schema }: MediaType): Schem
 }
 
 function responseExample(document: Document, placed: PlacedOperation): string {
-  const example = successContent(document, placed.operation)?.example;
+  const content = successContent(document, placed.operation);
+  const example = content && exampleOf(content);
   if (example === undefined) return "";
   const block = codeBlock(shortJson(example), `Response of ${operationTitle(placed)}`, { class: "tall" });
   return `<h4>Example of a response</h4>${block}`;

@@ -1,7 +1,7 @@
 import type { TryField, TryForm } from "../../src/web/docs/try-form.ts";
 import { EXAMPLES } from "../../src/web/samples/examples.ts";
 import type { SampleValue } from "../../src/web/samples/sample-request.ts";
-import { type Document, type Operation, resolveSchema, type Schema } from "./openapi.ts";
+import { type Document, exampleOf, type Operation, resolveSchema, type Schema } from "./openapi.ts";
 import { hasSamples } from "./sample-tabs.ts";
 
 /**
@@ -47,7 +47,7 @@ function tryForm(document: Document, method: string, path: string, operation: Op
     ),
     ...(files && { files: Object.keys(resolveSchema(document, files.schema).schema.properties ?? {}) }),
     ...(!files && content["application/json"] && { json: bodyDefault(path, defaults) }),
-    ...(content["application/x-ndjson"] && { lines: content["application/x-ndjson"].example ?? {} }),
+    ...(content["application/x-ndjson"] && { lines: exampleOf(content["application/x-ndjson"]) }),
     ...(operationId === "v1AnalyzeImages" && { isImageStream: true }),
   };
 }

@@ -41,12 +41,13 @@ export function createConnector({ allow, resolve, pending }: ConnectorOptions): 
     const origin = `${options.protocol}//${options.host}`;
     // After a request is aborted, undici connects again although nothing is left to send.
     const signal = pending.signalFor(origin);
-    if (!signal) throw new Error(`no request is pending for ${origin}`);
+    if (!signal) throw new Error("no request is pending");
     const addresses = isIP(hostname) ? [hostname] : await resolve(hostname, signal);
-    const rejected = addresses.find((address) => !mayConnect(allow, hostname, address, port));
-    if (rejected !== undefined) throw new Error(`${hostname} resolves to ${rejected}, which is not allowed`);
+    // Messages name no host: they are logged, and a host name may be that of a person.
+    if (!addresses.every((address) => mayConnect(allow, hostname, address, port)))
+      throw new Error("the host has an address that is not allowed");
 
-    let lastError: unknown = new Error(`${hostname} resolves to no address`);
+    let lastError: unknown = new Error("the host has no address");
     for (const address of addresses) {
       signal.throwIfAborted();
       try {
@@ -82,7 +83,7 @@ export class PendingRequests {
     return () => {
       if (--entry.count > 0) return;
       this.#byOrigin.delete(origin);
-      controller.abort(new Error(`no request is pending for ${origin}`));
+      controller.abort(new Error("no request is pending"));
     };
   }
 

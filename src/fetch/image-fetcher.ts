@@ -100,16 +100,15 @@ export function createImageFetcher(options: ImageFetcherOptions): ImageFetcher {
         response.body.destroy();
       }
     }
-    throw new Error(`more than ${MAX_REDIRECTS} redirects, the last to ${url.origin}`);
+    throw new Error(`more than ${MAX_REDIRECTS} redirects`);
   };
 
   const parseTarget = (target: string): URL => {
     try {
       return parseImageUrl(target, allow);
     } catch (fault) {
-      // Not `badUrl`: the caller's own URL was valid. The log gets the origin only, because the rest may hold secrets.
-      const { origin } = URL.canParse(target) ? new URL(target) : { origin: "a malformed URL" };
-      throw new Error(`redirected to ${origin}`, { cause: fault });
+      // Not `badUrl`: the caller's own URL was valid.
+      throw new Error("redirected to a URL that is not allowed", { cause: fault });
     }
   };
 

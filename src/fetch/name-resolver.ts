@@ -67,7 +67,7 @@ async function queryDns(
     signal.throwIfAborted();
     const found = addresses.flat();
     if (found.length > 0) return found;
-    if (isLate) throw new Error(`no DNS answer for ${name} within ${LOOKUP_TIMEOUT_MS} ms`);
+    if (isLate) throw new Error(`no DNS answer within ${LOOKUP_TIMEOUT_MS} ms`);
     throw errorFrom(outcomes);
   } finally {
     clearTimeout(timer);

@@ -116,7 +116,10 @@ function isCancelled({ aborted, reason }: AbortSignal): boolean {
 /** Describes the cause of an error for the log: the stack of an internal error, otherwise all messages. */
 function causeText({ kind, cause }: ServiceError): string {
   if (kind === "internal") return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  // Errors of the system and of libraries have a code, and their messages name the host. Messages of ours do not.
+  const isAboutUrl = kind === "urlUnreachable" || kind === "urlTooSlow";
   const messages: string[] = [];
-  for (let fault = cause; fault instanceof Error; fault = fault.cause) messages.push(fault.message);
+  for (let fault = cause; fault instanceof Error; fault = fault.cause)
+    messages.push(isAboutUrl && "code" in fault ? String(fault.code) : fault.message);
   return messages.join(" / ");
 }

@@ -7,6 +7,8 @@ import { failureOf, IMAGE, listen, openFetcher, startImageServer } from "../supp
 
 // All addresses here are loopback, also the rejected ones, so that a faulty connector reaches no other machine.
 
+const NOT_ALLOWED = "the host has an address that is not allowed";
+
 /** Creates a resolver that knows these names. */
 function createResolver(names: Readonly<Record<string, readonly string[]>>) {
   return vi.fn(async (name: string) => {
@@ -78,7 +80,7 @@ describe("a host name", () => {
     for (const host of ["a.test", "b.test"]) {
       const failure = await failureOf(fetcher.fetch(`http://${host}:${server.port}/`));
       expect(failure.cause).toMatchObject({
-        message: `${host} resolves to 127.0.0.1, which is not allowed`,
+        message: NOT_ALLOWED,
       });
     }
     expect(server.sockets).toEqual([]);
@@ -102,7 +104,7 @@ describe("a host name", () => {
     await expect
       .poll(() => failureOf(fetcher.fetch(url)))
       .toMatchObject({
-        cause: { message: "rebinding.test resolves to 127.0.0.1, which is not allowed" },
+        cause: { message: NOT_ALLOWED },
       });
     expect(bad.sockets).toEqual([]);
   });
@@ -219,13 +221,13 @@ test("every connection failure has the same message for the caller, and its caus
   for (const other of others) expect(other).toEqual(first);
   expect(failures.map(({ cause }) => (cause as Error).message)).toEqual([
     "getaddrinfo ENOTFOUND unknown.test",
-    "private.test resolves to 127.0.0.1, which is not allowed",
-    "127.0.0.1 resolves to 127.0.0.1, which is not allowed",
-    "127.0.0.1 resolves to 127.0.0.1, which is not allowed",
-    "::1 resolves to ::1, which is not allowed",
-    "empty.test resolves to no address",
+    NOT_ALLOWED,
+    NOT_ALLOWED,
+    NOT_ALLOWED,
+    NOT_ALLOWED,
+    "the host has no address",
     `connect ECONNREFUSED 127.0.0.2:${port}`,
-    "private.test resolves to 127.0.0.1, which is not allowed",
+    NOT_ALLOWED,
   ]);
 });
 

@@ -84,7 +84,7 @@ describe("DNS", () => {
   test("a look-up whose server does not respond fails after two seconds", async () => {
     const { resolve, queries } = await createResolver({ "silent.test": SILENT });
     const started = performance.now();
-    await expect(resolve("silent.test")).rejects.toThrow("no DNS answer for silent.test within 2000 ms");
+    await expect(resolve("silent.test")).rejects.toThrow("no DNS answer within 2000 ms");
     expect(performance.now() - started).toBeGreaterThan(1900);
     // Queries are repeated, because packets can be lost.
     expect(queries.length).toBeGreaterThan(2);

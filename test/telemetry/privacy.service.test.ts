@@ -27,7 +27,12 @@ import { startTestService, USER } from "../support/service.ts";
 const ADMIN_KEY = "admin-key-that-is-never-logged-0123456789";
 const UNKNOWN_USER = "an-id-without-a-user";
 const OTHER_USERS = ["id-without-subscription", "id-without-quota", "id-above-its-rate"] as const;
-const SECRETS = { query: "sesame-in-the-query", path: "sesame-in-the-path", header: "sesame-in-a-header" };
+const SECRETS = {
+  query: "sesame-in-the-query",
+  path: "sesame-in-the-path",
+  header: "sesame-in-a-header",
+  host: "sesame-in-the-host",
+};
 /** Two occur before there is a request to log; one needs a database that cannot be reached. */
 const UNTESTED_KINDS: readonly ErrorKind[] = [
   "headersTooLarge",
@@ -50,6 +55,7 @@ const dataDir = mkdtempSync(join(tmpdir(), "visage-privacy-"));
 /** Responds with a photograph and the status in the path, or never. */
 const images = createServer(({ url = "" }, response) => {
   const status = Number(/status-(\d+)/.exec(url)?.[1] ?? 200);
+  if (url.includes("/redirect")) response.setHeader("location", `http://${SECRETS.host}:1/`);
   if (!url.includes("/never")) response.writeHead(status).end(photograph(3));
 });
 beforeAll(async () => {
@@ -146,7 +152,8 @@ async function causeErrors(): Promise<void> {
   await post({ img: photo, bboxes: "0,0,40,40" });
   await post({ img: textOf(createPng(30_000, 30_000, 8, 2)) });
   await post({ img: "A".repeat(MAX_REQUEST_BYTES) });
-  for (const path of ["status-404", "status-500", "never"])
+  await post({ img: `http://${SECRETS.host}.localhost:1/` });
+  for (const path of ["redirect/status-302", "status-404", "status-500", "never"])
     await post({ img: `${url}/${path}/${SECRETS.path}?key=${SECRETS.query}` });
   await Promise.all(Array.from({ length: 9 }, () => post({ img: `${url}/never/${SECRETS.path}` })));
   await post(

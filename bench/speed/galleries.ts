@@ -84,7 +84,7 @@ function openClient({ port }: ServiceProcess) {
 
 /** The templates of a gallery in this process, and queries for people in it. */
 class LocalGallery {
-  readonly index = new GalleryIndex();
+  readonly index = new GalleryIndex("bench");
   readonly rows: Float32Array;
   readonly queries: Float32Array[] = [];
 

@@ -94,8 +94,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `create table gallery_removals (
       gallery_key text not null references galleries (key) on delete cascade,
       revision bigint not null,
-      person_id text not null,
-      face_id text,
+      mark text not null,
       primary key (gallery_key, revision)
     )`,
   ],

@@ -1,7 +1,6 @@
 import type { QuantizedTemplates } from "./quantized-templates.ts";
+import { hashPerson } from "./removal-mark.ts";
 
-/** Between the ids of person and face; no id has it. */
-const SLASH = 0x2f;
 /** No ids are longer, so they fit into a chunk. */
 const CHUNK_BYTES = 64 * 1024;
 const MIN_SLOTS = 16;
@@ -46,7 +45,7 @@ export class FaceIds {
   /** Returns the row with these ids, which is added if there is none. */
   rowFor(ids: Buffer): number {
     const hash = hashPerson(ids);
-    const existing = this.#find(hash, (own) => own.equals(ids));
+    const existing = this.findRow(hash, (own) => own.equals(ids));
     if (existing !== undefined) return existing;
     const row = this.#templates.push();
     this.#write(row, ids);
@@ -56,12 +55,13 @@ export class FaceIds {
     return row;
   }
 
-  /** Finds a face of a person; without a face id, any of them. */
-  findRow(personId: string, faceId?: string): number | undefined {
-    const ids = Buffer.from(`${personId}/${faceId ?? ""}`);
-    return this.#find(hashPerson(ids), (own) =>
-      faceId === undefined ? own.subarray(0, ids.length).equals(ids) : own.equals(ids),
-    );
+  /** Finds a row by the hash of its person and a condition for its ids. */
+  findRow(hash: number, isWanted: (ids: Buffer) => boolean): number | undefined {
+    for (let slot = this.#home(hash); this.#slots[slot]! > 0; slot = this.#next(slot)) {
+      const row = this.#slots[slot]! - 1;
+      if (this.#templates.word(row, HASH) === hash && isWanted(this.#bytesOf(row))) return row;
+    }
+    return undefined;
   }
 
   /** Removes a row with its template. The last row takes its place. */
@@ -103,14 +103,6 @@ export class FaceIds {
     for (const [row, bytes] of ids.entries()) this.#write(row, bytes);
   }
 
-  #find(hash: number, isWanted: (ids: Buffer) => boolean): number | undefined {
-    for (let slot = this.#home(hash); this.#slots[slot]! > 0; slot = this.#next(slot)) {
-      const row = this.#slots[slot]! - 1;
-      if (this.#templates.word(row, HASH) === hash && isWanted(this.#bytesOf(row))) return row;
-    }
-    return undefined;
-  }
-
   #home(hash: number): number {
     return hash & (this.#slots.length - 1);
   }
@@ -148,11 +140,4 @@ export class FaceIds {
     this.#slots = new Uint32Array(length);
     for (let row = 0; row < this.#templates.size; row++) this.#takeSlot(row);
   }
-}
-
-/** FNV-1a of the bytes before the slash, with the upper bits mixed into the lower ones. */
-function hashPerson(ids: Buffer): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; ids[i] !== SLASH; i++) hash = Math.imul(hash ^ ids[i]!, 0x01000193);
-  return (hash ^ (hash >>> 15)) >>> 0;
 }

@@ -10,6 +10,7 @@ import {
   type Template,
 } from "./gallery-store.ts";
 import { QuantizedTemplates } from "./quantized-templates.ts";
+import { hasMark, personHashOf } from "./removal-mark.ts";
 
 /** The nearest face of a person. */
 export interface PersonMatch {
@@ -37,8 +38,13 @@ export function estimateBytes(faces: number): number {
 export class GalleryIndex implements GalleryProgress {
   until = -1;
   version: GalleryVersion | undefined;
+  readonly #galleryKey: string;
   readonly #templates = new QuantizedTemplates();
   readonly #ids = new FaceIds(this.#templates);
+
+  constructor(galleryKey: string) {
+    this.#galleryKey = galleryKey;
+  }
 
   get faces(): number {
     return this.#templates.size;
@@ -65,12 +71,7 @@ export class GalleryIndex implements GalleryProgress {
 
   /** Applies a page of changes, which must start at the progress of the index. Returns whether it is the last one. */
   apply({ removed, added, until, version }: GalleryChanges): boolean {
-    for (const { personId, faceId } of removed)
-      for (;;) {
-        const row = this.#ids.findRow(personId, faceId);
-        if (row === undefined) break;
-        this.#ids.remove(row);
-      }
+    for (const mark of removed) this.#removeMarked(mark);
     this.#addAll(added);
     this.until = until;
     this.version = version;
@@ -97,6 +98,15 @@ export class GalleryIndex implements GalleryProgress {
       ({ personId, distance }) =>
         distance <= lastDistance + slack && distance <= nearest.get(personId)! + slack,
     );
+  }
+
+  /** Removes a face, or all faces of a person. */
+  #removeMarked(mark: string): void {
+    for (;;) {
+      const row = this.#ids.findRow(personHashOf(mark), (ids) => hasMark(ids, mark, this.#galleryKey));
+      if (row === undefined) return;
+      this.#ids.remove(row);
+    }
   }
 
   #addAll({ ids, embeddings }: PackedTemplates): void {

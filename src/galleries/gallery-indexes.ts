@@ -183,7 +183,7 @@ export class GalleryIndexes {
     while (!this.#evictUntilRoomFor(estimatedBytes, 1))
       await Promise.race([...this.#loads].map(({ ended }) => ended));
     const startMs = performance.now();
-    const index = new GalleryIndex();
+    const index = new GalleryIndex(gallery.key);
     const loading = this.#readChanges(gallery, index);
     const load = {
       index,

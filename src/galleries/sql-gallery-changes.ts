@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { TransactionScript } from "../database/sql-database.ts";
 import { type Gallery, GalleryError } from "./gallery-store.ts";
+import { markOf } from "./removal-mark.ts";
 import { galleryFromRow } from "./sql-gallery-rows.ts";
 
 /** The condition for the gallery of the user $1 whose id or alias is $2. */
@@ -84,7 +85,7 @@ export function* removePerson(
     values: [gallery.key, personId],
   };
   if (!person) throw personNotFound(personId);
-  yield* logRemoval(gallery, personId, null);
+  yield* markRemoval(gallery, personId);
   yield* endChange(gallery, -1, -faces.length);
   return faces.length;
 }
@@ -102,19 +103,19 @@ export function* removeFace(
     values: [gallery.key, personId, faceId],
   };
   if (!face) throw new GalleryError("faceNotFound", `The person ${personId} has no face ${faceId}.`);
-  yield* logRemoval(gallery, personId, faceId);
+  yield* markRemoval(gallery, personId, faceId);
   yield* endChange(gallery, 0, -1);
 }
 
 /** Records a removal for the indexes of all replicas. */
-function* logRemoval(
+function* markRemoval(
   { key, revision }: Gallery,
   personId: string,
-  faceId: string | null,
+  faceId?: string,
 ): TransactionScript<void> {
   yield {
-    sql: "insert into gallery_removals (gallery_key, revision, person_id, face_id) values ($1, $2, $3, $4)",
-    values: [key, revision, personId, faceId],
+    sql: "insert into gallery_removals (gallery_key, revision, mark) values ($1, $2, $3)",
+    values: [key, revision, markOf(key, personId, faceId)],
   };
 }
 

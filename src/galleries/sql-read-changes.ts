@@ -49,24 +49,24 @@ export async function readChanges(
           where gallery_key = $1 and revision > $2 and revision <= (select until from gallery)
           order by revision) faces),
       removed as (
-        select string_agg(person_id || '/' || coalesce(face_id, ''), ',') as removed_ids from gallery_removals
+        select string_agg(mark, ',') as marks from gallery_removals
           where gallery_key = $1 and revision > $3)
       select cast(gallery.revision as text) as revision, gallery.token, cast(until as text) as until,
           (select token from gallery_revisions where gallery_key = $1 and revision = $3) as recorded_token,
-          removed_ids, ids, templates
+          marks, ids, templates
         from gallery cross join added cross join removed`,
     // Nothing can have been removed from an index that is empty.
     values: [galleryKey, until, version?.revision ?? Number.MAX_SAFE_INTEGER],
   });
   if (!row) throw new GalleryError("galleryNotFound", "The gallery has been deleted.");
-  const [revision, token, end, recordedToken, removedIds] = row.slice(0, 5).map(textFrom);
+  const [revision, token, end, recordedToken, marks] = row.slice(0, 5).map(textFrom);
   const current = { revision: Number(revision), token: token! };
   const [ids, templates] = row.slice(5);
   return (
     (version && findReloadCause(version, current.revision, recordedToken)) ?? {
       version: current,
       until: Number(end),
-      removed: removedFrom(removedIds),
+      removed: marks?.split(",") ?? [],
       added: { ids: ids ?? EMPTY, embeddings: embeddingsFrom(templates ?? EMPTY) },
     }
   );
@@ -80,14 +80,6 @@ function findReloadCause(
 ): ReloadCause | undefined {
   if (token === recordedToken) return undefined;
   return recordedToken === undefined && revision < currentRevision ? "outdated" : "replaced";
-}
-
-function removedFrom(ids: string | undefined): GalleryChanges["removed"] {
-  if (ids === undefined) return [];
-  return ids.split(",").map((id) => {
-    const [personId, faceId] = id.split("/") as [string, string];
-    return { personId, faceId: faceId || undefined };
-  });
 }
 
 function textFrom(bytes: Uint8Array | undefined): string | undefined {

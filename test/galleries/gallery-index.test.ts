@@ -3,11 +3,14 @@ import { describe, expect, test } from "vitest";
 import { distanceOf } from "../../src/core/index.ts";
 import { BYTES_PER_FACE, GalleryIndex, nearestPeople } from "../../src/galleries/gallery-index.ts";
 import type { Template } from "../../src/galleries/gallery-store.ts";
+import { markOf } from "../../src/galleries/removal-mark.ts";
 import { createRandom } from "../../tools/support/random.ts";
 import { clusteredVectors, randomVectors } from "../support/vectors.ts";
 
+const KEY = "key of the gallery";
+
 function indexOf(faces: readonly Template[]): GalleryIndex {
-  const index = new GalleryIndex();
+  const index = new GalleryIndex(KEY);
   for (const face of faces) index.add(face);
   return index;
 }
@@ -92,7 +95,7 @@ test("templates of the service are within 0.0001 of the exact ones", () => {
 test("faces are added, replaced and removed like those of a map", () => {
   const random = createRandom(7);
   const embeddings = randomVectors(64, 8);
-  const index = new GalleryIndex();
+  const index = new GalleryIndex(KEY);
   const expected = new Map<string, Template>();
   const people = (prefix: string) => [...expected.keys()].filter((key) => key.startsWith(prefix));
   for (let step = 0; step < 20_000; step++) {
@@ -108,10 +111,10 @@ test("faces are added, replaced and removed like those of a map", () => {
       index.apply({ ...change, removed: [], added: { ids: Buffer.from(key), embeddings: embedding } });
       expected.set(key, { personId, faceId, embedding });
     } else if (random() < 0.5) {
-      index.apply({ ...change, removed: [{ personId, faceId }], added: none });
+      index.apply({ ...change, removed: [markOf(KEY, personId, faceId)], added: none });
       expected.delete(key);
     } else {
-      index.apply({ ...change, removed: [{ personId, faceId: undefined }], added: none });
+      index.apply({ ...change, removed: [markOf(KEY, personId)], added: none });
       for (const own of people(`${personId}/`)) expected.delete(own);
     }
     if (step % 1_000 > 0) continue;

@@ -108,8 +108,8 @@ export interface GalleryProgress {
 /** A page of what changed in a gallery since some progress. */
 export interface GalleryChanges extends GalleryProgress {
   readonly version: GalleryVersion;
-  /** Removed people and faces; without a face id, all faces of the person. They were removed before `added`. */
-  readonly removed: readonly { readonly personId: string; readonly faceId: string | undefined }[];
+  /** Marks of people and faces that were removed before `added`. */
+  readonly removed: readonly string[];
   readonly added: PackedTemplates;
 }
 
@@ -187,7 +187,7 @@ export interface GalleryStore {
   getGallery(userId: string, galleryId: string): Promise<Gallery>;
   /** Lists galleries by id. */
   listGalleries(userId: string, page: Page): Promise<Gallery[]>;
-  /** Changes a gallery. An alias moves from the gallery that has it. */
+  /** Changes a gallery. An alias moves from the gallery that has it. An earlier name is then erased. */
   updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
   /** Deletes a gallery with all its templates, which are then erased. Returns their number. */
   deleteGallery(userId: string, galleryId: string): Promise<number>;
@@ -204,8 +204,8 @@ export interface GalleryStore {
 
   /**
    * Enrols at most MAX_ENROLMENT_BATCH faces of one model, all or none. A face with the ids of an earlier one replaces
-   * it, whose template is then erased. If a key is given, a gallery with the same id but another key counts as not found.
-   * Returns the gallery.
+   * it, whose template is then erased, and so is the earlier name of a person. If a key is given, a gallery with the same
+   * id but another key counts as not found. Returns the gallery.
    */
   enrolFaces(
     userId: string,
@@ -218,6 +218,7 @@ export interface GalleryStore {
   getPerson(userId: string, galleryId: string, personId: string): Promise<Person>;
   /** Lists people by id. A page with many faces has fewer people than its size. */
   listPeople(userId: string, galleryId: string, page: Page): Promise<PeoplePage>;
+  /** Renames a person, whose earlier name is then erased. */
   renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
   /** Deletes a person with all templates, which are then erased. Returns their number. */
   deletePerson(userId: string, galleryId: string, personId: string): Promise<number>;
@@ -248,7 +249,7 @@ export interface GalleryStore {
   /** Starts to finish deletions that were interrupted. */
   finishDeletions(): void;
   /**
-   * Waits until deleted and replaced templates are erased, by default a little. Returns whether they are: otherwise that
+   * Waits until deleted and replaced templates and names are erased, by default a little. Returns whether they are: otherwise that
    * goes on in the background. Never rejects.
    */
   waitForErasure(maxMs?: number): Promise<boolean>;

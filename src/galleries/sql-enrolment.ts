@@ -24,7 +24,8 @@ export interface Enrolment {
 
 /**
  * Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. `decodeHex`
- * is the function of the database that makes bytes of hexadecimal digits.
+ * is the function of the database that makes bytes of hexadecimal digits. `hasReplaced` says whether templates or names
+ * were replaced, which are then to be erased.
  */
 export function* insertFaces(
   { userId, galleryId, galleryKey, model, faces, limits }: Enrolment,
@@ -34,7 +35,7 @@ export function* insertFaces(
   const gallery = yield* startChange(userId, galleryId);
   if (galleryKey !== undefined && gallery.key !== galleryKey) throw galleryNotFound(galleryId);
   if (gallery.model !== model) throw readOnlyError(gallery, model);
-  const addedPeople = yield* upsertPeople(gallery, faces);
+  const { addedPeople, renamedPeople } = yield* upsertPeople(gallery, faces);
   const distinct = [...new Map(faces.map((face) => [`${face.personId}/${face.faceId}`, face])).values()];
   const addedFaces = distinct.length - (yield* countExisting(gallery, distinct));
   if (gallery.faces + addedFaces > maxGalleryFaces)
@@ -42,17 +43,21 @@ export function* insertFaces(
   yield* upsertFaces(gallery, distinct, decodeHex);
   yield* requireFewFaces(gallery, distinct);
   const changed = yield* endChange(gallery, addedPeople, addedFaces);
-  return { gallery: changed, hasReplaced: addedFaces < faces.length };
+  return { gallery: changed, hasReplaced: addedFaces < faces.length || renamedPeople > 0 };
 }
 
-/** Adds the people who are new and renames the others. Returns the number of added people. */
-function* upsertPeople({ key }: Gallery, faces: readonly NewFace[]): TransactionScript<number> {
+/** Adds the people who are new and renames the others. */
+function* upsertPeople(
+  { key }: Gallery,
+  faces: readonly NewFace[],
+): TransactionScript<{ readonly addedPeople: number; readonly renamedPeople: number }> {
   const names = new Map<string, string | undefined>();
   for (const { personId, displayName } of faces) names.set(personId, displayName ?? names.get(personId));
   const people = Array.from(names, ([id, name]) => ({ id, name }));
   const [row] = yield {
     // The order of a cross join is kept by SQLite, which would otherwise parse the JSON again for every person.
-    sql: `select count(*) as count from json_each($2) cross join gallery_people people
+    sql: `select count(*) as existing, count(case when display_name <> value ->> 'name' then 1 end) as renamed
+      from json_each($2) cross join gallery_people people
       where gallery_key = $1 and people.id = value ->> 'id'`,
     values: [key, jsonFrom(people)],
   };
@@ -65,7 +70,7 @@ function* upsertPeople({ key }: Gallery, faces: readonly NewFace[]): Transaction
         where gallery_people.display_name <> excluded.display_name`,
     );
   if (unnamed.length > 0) yield insertPeople(key, unnamed, "do nothing");
-  return people.length - Number(row!.count);
+  return { addedPeople: people.length - Number(row!.existing), renamedPeople: Number(row!.renamed) };
 }
 
 interface NewPerson {

@@ -74,8 +74,14 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
       return rows.map(galleryFromRow);
     },
 
-    updateGallery: (userId, galleryId, changes) =>
-      database.runTransaction(updateGallery(userId, galleryId, changes, database.exclusiveRowLockClause)),
+    async updateGallery(userId, galleryId, changes) {
+      const { exclusiveRowLockClause } = database;
+      const gallery = await database.runTransaction(
+        updateGallery(userId, galleryId, changes, exclusiveRowLockClause),
+      );
+      if (changes.displayName !== undefined) database.startErasure("rows");
+      return gallery;
+    },
 
     async deleteGallery(userId, galleryId) {
       const [row] = await database.runTransaction(
@@ -124,6 +130,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 
     async renamePerson(userId, galleryId, personId, displayName) {
       await database.runTransaction(updatePerson(userId, galleryId, personId, displayName));
+      database.startErasure("rows");
       return getPerson(userId, galleryId, personId);
     },
 

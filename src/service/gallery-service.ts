@@ -78,6 +78,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       };
       const gallery = await orUnavailable(() => galleries.updateGallery(userId, galleryId, changes));
       auditChange(options, context, `galleries/${galleryId}`);
+      await galleries.waitForErasure();
       return { gallery: messageFromGallery(gallery, model) };
     },
 
@@ -148,6 +149,7 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
         galleries.renamePerson(userId, galleryId, personId, displayName),
       );
       auditChange(options, context, `galleries/${galleryId}/people/${personId}`);
+      await galleries.waitForErasure();
       return { person: messageFromPerson(person) };
     },
 

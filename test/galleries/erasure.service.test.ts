@@ -84,6 +84,35 @@ test("a process that is killed when a deletion is stored leaves the rest to the 
   expect(await database.query({ sql: "select key from galleries" })).toEqual([]);
 });
 
+test("no earlier name of a person or a gallery, and no id of a deleted person, stays in the file", async () => {
+  const dataDir = join(folder, `${++folders}`);
+  const opened = await open(dataDir);
+  const { store, database } = opened;
+  await createGallery(opened);
+  const rename = (displayName: string) => store.updateGallery(ANN.id, "g", { displayName });
+  await enrol(opened, [newFace("trace-id"), newFace("kept", "1", { displayName: "Trace by person" })]);
+  await enrol(opened, [newFace("other", "1", { displayName: "Trace by enrolment" })]);
+  await rename("Trace of gallery");
+  const traces = async () => {
+    const files = await Promise.all((await readdir(dataDir)).map((name) => readFile(join(dataDir, name))));
+    const found = files.join("").match(/trace[- ](id|by person|by enrolment|of gallery)/gi) ?? [];
+    return [...new Set(found)].sort();
+  };
+  expect(await traces()).toEqual(["Trace by enrolment", "Trace by person", "Trace of gallery", "trace-id"]);
+  const steps: readonly [() => Promise<unknown>, string][] = [
+    [() => store.renamePerson(ANN.id, "g", "kept", "New"), "Trace by person"],
+    [() => enrol(opened, [newFace("other", "2", { displayName: "New" })]), "Trace by enrolment"],
+    [() => rename("New"), "Trace of gallery"],
+    [() => store.deletePerson(ANN.id, "g", "trace-id"), "trace-id"],
+  ];
+  for (const [change, trace] of steps) {
+    await change();
+    expect(await store.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
+    expect(await traces()).not.toContain(trace);
+  }
+  await database.close();
+});
+
 test.skipIf(!canMount)(
   "a full disk delays an erasure until there is space, and loses nothing",
   async () => {

@@ -89,13 +89,13 @@ export class FolderEnrolment {
     const person: EnrolledPerson = {
       personId,
       // The user may have renamed a person who is enrolled already.
-      displayName: before ? undefined : displayName,
+      displayName: before ? undefined : displayName || undefined,
       faceIds: new Set(before),
       full: undefined,
     };
     const result: EnrolmentResult = { enrolled: 0, known: 0, failures: [] };
     const { signal } = this.#stop;
-    for await (const photo of findPersonPhotos(folder, { formats: config.imageFormats, signal })) {
+    for await (const photo of findPersonPhotos(folder.folder, { formats: config.imageFormats, signal })) {
       if (signal.aborted) break;
       await this.#enrolPhoto(photo, person, result);
       progress.advance();
@@ -128,7 +128,7 @@ export class FolderEnrolment {
     const { galleries, galleryId, config, skipQualityCheck } = this.#options;
     const { personId, displayName, faceIds } = person;
     const bytes = await readPhoto(file, config);
-    const faceId = createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
+    const faceId = faceIdOf(bytes);
     if (faceIds.has(faceId)) return false;
     if (person.full) throw person.full;
     const { signal } = this.#stop;
@@ -141,6 +141,23 @@ export class FolderEnrolment {
     if (this.#stop.signal.aborted) return;
     this.#failure = error;
     this.#stop.abort(error);
+  }
+}
+
+/** Makes the id of a face from its photo. */
+function faceIdOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex").slice(0, FACE_ID_LENGTH);
+}
+
+/** Makes the ids of the faces in a folder. Photos that cannot be read are reported when they are enrolled. */
+export async function* readFaceIds(
+  folder: string,
+  config: Config,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for await (const { file, error } of findPersonPhotos(folder, { formats: config.imageFormats, signal })) {
+    const bytes = error === undefined ? await readPhoto(file, config).catch(() => undefined) : undefined;
+    if (bytes) yield faceIdOf(bytes);
   }
 }
 

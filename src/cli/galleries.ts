@@ -16,7 +16,7 @@ import { isLastingError, SERVER_HELP, withClient } from "./service-client.ts";
 export const help = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
        visage galleries list [--json]
        visage galleries show ID [--people] [--json]
-       visage galleries enrol ID FOLDER [--skip-quality-check]
+       visage galleries enrol ID FOLDER [--ids] [--skip-quality-check]
        visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
        visage galleries export ID [--output FILE] [--force]
        visage galleries import ID FILE

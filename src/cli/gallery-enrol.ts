@@ -1,26 +1,33 @@
-import type { Galleries } from "../client/visage-client.ts";
+import type { Galleries, Person } from "../client/visage-client.ts";
 import { readConfig } from "../config.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
-import { FolderEnrolment, type FolderEnrolmentOptions } from "./folder-enrolment.ts";
+import { FolderEnrolment, type FolderEnrolmentOptions, readFaceIds } from "./folder-enrolment.ts";
 import { formatCount } from "./format.ts";
-import { findPersonPhotos, type PersonFolder, readPeopleFolder } from "./person-folders.ts";
+import {
+  findPeople,
+  findPersonPhotos,
+  newPerson,
+  type PersonFolder,
+  readPeopleFolder,
+} from "./person-folders.ts";
 import { countItems, ProgressBar } from "./progress-bar.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries enrol --help`. */
-export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--skip-quality-check]
+export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--ids] [--skip-quality-check]
 
 Enrols the people of a folder in the gallery ID. FOLDER has a folder for each person, with photos
 (JPEG or PNG) of this person, also in folders inside it. The most prominent face of each photo is
-enrolled. The name of the folder is the id of the person; if it has other characters than letters,
-digits and . _ ~ -, an id is made from it, and it becomes the name of the person.
+enrolled. The name of the folder is the id or the name of the person. A person who is not enrolled
+yet gets the name of the folder and a random id, because ids stay in logs.
 
 The id of a face is derived from the digest of its file. So the command can be repeated, also after
 it was killed: it sends only the photos that are not enrolled yet.
 
+  --ids          the names of the folders are the ids of people who are not enrolled yet
   --skip-quality-check
                  enrol also faces that are unsuited for recognition
 ${SERVER_HELP}  VISAGE_MAX_IMAGE_BYTES, VISAGE_IMAGE_FORMATS
@@ -30,7 +37,11 @@ A photo that cannot be enrolled does not stop the others. Its error is printed o
 exit code is then 1.
 `;
 
-const OPTIONS = { ...SERVER_OPTIONS, "skip-quality-check": { type: "boolean", default: false } } as const;
+const OPTIONS = {
+  ...SERVER_OPTIONS,
+  ids: { type: "boolean", default: false },
+  "skip-quality-check": { type: "boolean", default: false },
+} as const;
 
 /** Enrols the people of a folder. Returns the exit code. */
 export async function enrol(args: readonly string[], context: CommandContext): Promise<number> {
@@ -38,12 +49,18 @@ export async function enrol(args: readonly string[], context: CommandContext): P
   const [galleryId, folder] = requirePositionals(positionals, "ID", "FOLDER");
   const config = readConfig(context.env);
   const search = { formats: config.imageFormats };
-  const { people, strayPhotos } = await readPeopleFolder(folder, search);
-  if (people.length === 0) throw new Error(`${folder}: has no folders of people`);
+  const { folders, strayPhotos } = await readPeopleFolder(folder, search);
+  if (folders.length === 0) throw new Error(`${folder}: has no folders of people`);
   const signal = context.interruptSignal();
-  const known = await withClient(context, values, { signal }, ({ galleries }) =>
-    readEnrolledFaces(galleries, galleryId, signal),
+  const enrolled = await withClient(context, values, { signal }, ({ galleries }) =>
+    readPeople(galleries, galleryId, signal),
   );
+  const found = await findPeople(folders, enrolled, (path) => readFaceIds(path, config, signal));
+  const people = folders.map((path): PersonFolder => {
+    const person = found.get(path);
+    return person ? { folder: path, ...person } : newPerson(path, values.ids);
+  });
+  const known = facesByPerson(enrolled);
   for (const file of strayPhotos) printError(context, `${file}: is in no folder of a person`);
   const totals = newTotals(strayPhotos.length);
   const skipQualityCheck = values["skip-quality-check"];
@@ -99,23 +116,27 @@ export async function enrolPeople(
   if (enrolment.failure) throw enrolment.failure;
 }
 
-/** Reads the ids of the faces of each person. */
-export async function readEnrolledFaces(
+/** Reads the people of a gallery. */
+export async function readPeople(
   galleries: Galleries,
   galleryId: string,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const found = new Map<string, ReadonlySet<string>>();
-  for await (const { personId, faces } of galleries.listPeople(galleryId, { signal }))
-    found.set(personId, new Set(faces.map(({ faceId }) => faceId)));
-  return found;
+): Promise<Person[]> {
+  const people: Person[] = [];
+  for await (const person of galleries.listPeople(galleryId, { signal })) people.push(person);
+  return people;
+}
+
+/** Returns the ids of the faces of each person. */
+export function facesByPerson(people: readonly Person[]): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(people.map(({ personId, faces }) => [personId, new Set(faces.map(({ faceId }) => faceId))]));
 }
 
 async function* findAllPhotos(
   people: readonly PersonFolder[],
   options: FindOptions,
 ): AsyncGenerator<FoundPhoto> {
-  for (const person of people) yield* findPersonPhotos(person, options);
+  for (const { folder } of people) yield* findPersonPhotos(folder, options);
 }
 
 /** Formats the totals of a run as one line. */

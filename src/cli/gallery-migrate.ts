@@ -1,10 +1,11 @@
-import { type Galleries, type Person, type VisageClient, VisageError } from "../client/visage-client.ts";
+import { type Galleries, type VisageClient, VisageError } from "../client/visage-client.ts";
 import { type Config, readConfig } from "../config.ts";
 import { parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
+import { readFaceIds } from "./folder-enrolment.ts";
 import { formatCount } from "./format.ts";
-import { enrolPeople, formatTotals, newTotals, readEnrolledFaces } from "./gallery-enrol.ts";
-import { type PersonFolder, readPeopleFolder } from "./person-folders.ts";
+import { enrolPeople, facesByPerson, formatTotals, newTotals, readPeople } from "./gallery-enrol.ts";
+import { findPeople, readPeopleFolder } from "./person-folders.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
@@ -44,7 +45,7 @@ export async function migrate(args: readonly string[], context: CommandContext):
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [id, folder] = requirePositionals(positionals, "ID", "FOLDER");
   const config = readConfig(context.env);
-  const { people: folders } = await readPeopleFolder(folder, { formats: config.imageFormats });
+  const { folders } = await readPeopleFolder(folder, { formats: config.imageFormats });
   const signal = context.interruptSignal();
   // Fails soon if the gallery cannot be reached.
   const gallery = await withClient(context, values, { signal }, async (client) => {
@@ -88,19 +89,18 @@ async function prepareSuccessor(client: VisageClient, galleryId: string, signal:
 /** Enrols the people of the gallery who have a folder. */
 async function enrolSuccessor(
   { client: { galleries }, galleryId, ...options }: Migration,
-  folders: readonly PersonFolder[],
+  folders: readonly string[],
   context: CommandContext,
 ): Promise<void> {
   const successorId = galleryId + SUFFIX;
-  const enrolled = await readPeople(galleries, galleryId, options.signal);
-  const people = folders.flatMap(({ personId, folder }) => {
-    const person = enrolled.get(personId);
-    return person ? { personId, folder, displayName: person.displayName || undefined } : [];
-  });
+  const { config, signal } = options;
+  const enrolled = await readPeople(galleries, galleryId, signal);
+  const found = await findPeople(folders, enrolled, (path) => readFaceIds(path, config, signal));
+  const people = Array.from(found, ([folder, person]) => ({ folder, ...person }));
   const skipped = formatCount(folders.length - people.length, "folder", "folders");
   if (people.length < folders.length)
     printError(context, `${galleryId}: ${skipped} skipped of people who are not in the gallery`);
-  const known = await readEnrolledFaces(galleries, successorId, options.signal);
+  const known = facesByPerson(await readPeople(galleries, successorId, signal));
   const totals = newTotals();
   try {
     await enrolPeople({ ...options, galleries, galleryId: successorId, known }, people, totals, context);
@@ -149,8 +149,8 @@ async function switchToSuccessor(
 /** Deletes from the successor who is not in the gallery any more, and copies new names. Returns who is missing in it. */
 async function matchPeople(galleries: Galleries, galleryId: string, signal: AbortSignal): Promise<string[]> {
   const successorId = galleryId + SUFFIX;
-  const wanted = await readPeople(galleries, galleryId, signal);
-  const enrolled = await readPeople(galleries, successorId, signal);
+  const wanted = await readPeopleById(galleries, galleryId, signal);
+  const enrolled = await readPeopleById(galleries, successorId, signal);
   for (const { personId, displayName } of enrolled.values()) {
     const person = wanted.get(personId);
     if (!person) await galleries.deletePerson(successorId, personId, { signal });
@@ -162,12 +162,7 @@ async function matchPeople(galleries: Galleries, galleryId: string, signal: Abor
   );
 }
 
-async function readPeople(
-  galleries: Galleries,
-  galleryId: string,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, Person>> {
-  const people = new Map<string, Person>();
-  for await (const person of galleries.listPeople(galleryId, { signal })) people.set(person.personId, person);
-  return people;
+async function readPeopleById(galleries: Galleries, galleryId: string, signal: AbortSignal) {
+  const people = await readPeople(galleries, galleryId, signal);
+  return new Map(people.map((person) => [person.personId, person]));
 }

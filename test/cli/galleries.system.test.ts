@@ -122,6 +122,12 @@ async function contentOf(id: string) {
   return faces;
 }
 
+/** The names of people, each with the id of a face. Ids of people are random. */
+async function namesAndFacesOf(id: string): Promise<string[]> {
+  const content = await contentOf(id);
+  return content.map(({ displayName, faceId }) => `${displayName} ${faceId}`).sort();
+}
+
 /** Imports faces of invented people. */
 async function importInvented(count: number): Promise<void> {
   const faces = randomVectors(count, 1).map((embedding, i) => ({
@@ -184,9 +190,7 @@ describe("visage galleries enrol", () => {
     });
     const { revision } = await client.galleries.get(galleryId);
     expect(revision).toBe(photoCount);
-    expect((await run(["show", galleryId, "--people"])).stdout).toMatch(
-      /^Ann-Muller-[\da-f]{12} +Ann Müller +2 +20/m,
-    );
+    expect((await run(["show", galleryId, "--people"])).stdout).toMatch(/^[\da-f]{16} +Ann Müller +2 +20/m);
     const again = await run(["enrol", galleryId, "people"]);
     expect(again.stdout).toBe(
       `${galleryId}: 0 faces enrolled, ${photoCount} enrolled before, 0 photos failed\n`,
@@ -196,7 +200,7 @@ describe("visage galleries enrol", () => {
 
   test("killed at any point and repeated, gives the same gallery", async () => {
     await run(["enrol", galleryId, "people"]);
-    const expected = await contentOf(galleryId);
+    const expected = await namesAndFacesOf(galleryId);
     const killed = `${galleryId}-killed`;
     await client.galleries.create(killed);
     for (const responses of [3, 10]) {
@@ -210,7 +214,7 @@ describe("visage galleries enrol", () => {
     expect(faceCount).toBeGreaterThan(0);
     expect(faceCount).toBeLessThan(photoCount);
     expect(await run(["enrol", killed, "people"])).toMatchObject({ code: 0 });
-    expect(await contentOf(killed)).toEqual(expected);
+    expect(await namesAndFacesOf(killed)).toEqual(expected);
   });
 
   test("does not change the name of a person who was renamed", async () => {

@@ -1,37 +1,57 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { personFromFolder, readPeopleFolder } from "../../src/cli/person-folders.ts";
+import { findPeople, newPerson, readPeopleFolder } from "../../src/cli/person-folders.ts";
+import type { Person } from "../../src/client/visage-client.ts";
 
-const ID = /^[\w.~-]{1,128}$/;
+/** A person with faces whose ids are given. */
+function person(personId: string, displayName = "", ...faceIds: string[]): Person {
+  const createTime = new Date();
+  return { personId, displayName, createTime, faces: faceIds.map((faceId) => ({ faceId, createTime })) };
+}
 
-test.each(["17", "ann", "Ann_Lee-2.~", "x".repeat(128)])("the folder name %j is the id", (name) => {
-  expect(personFromFolder(name)).toEqual({ personId: name, displayName: undefined });
+/** Finds people by folders of these photos, whose names are the ids of their faces. */
+async function find(folders: Readonly<Record<string, readonly string[]>>, enrolled: readonly Person[]) {
+  const paths = Object.keys(folders).map((name) => join("people", name));
+  const found = await findPeople(paths, enrolled, async function* (path) {
+    yield* folders[basename(path)]!;
+  });
+  return Object.fromEntries(Array.from(found, ([path, { personId }]) => [basename(path), personId]));
+}
+
+test("enrolled people are found by id, by name in any form of accents, and by a face if they were renamed", async () => {
+  const enrolled = [person("17"), person("a1", "Zoë".normalize("NFC"), "x"), person("b2", "Ben", "y", "z")];
+  const zoe = "Zoë".normalize("NFD");
+  expect(
+    await find({ "17": [], [zoe]: [], Bob: ["new", "z"], "Zoë's twin": ["x"], Eve: [] }, enrolled),
+  ).toEqual({
+    "17": "17",
+    [zoe]: "a1",
+    Bob: "b2",
+  });
 });
 
-test.each([
-  ["Ann Lee", /^Ann-Lee-[\da-f]{12}$/],
-  ["Ægir Ólafsson", /^gir-Olafsson-[\da-f]{12}$/],
-  ["李雷", /^person-[\da-f]{12}$/],
-  ["..", /^\.\.-[\da-f]{12}$/],
-  ["x".repeat(200), /^x{100}-[\da-f]{12}$/],
-])("the folder name %j becomes the name, and an id is made from it", (name, id) => {
-  const { personId, displayName } = personFromFolder(name);
-  expect(displayName).toBe(name);
-  expect(personId).toMatch(id);
-  expect(personId).toMatch(ID);
+test("an id comes before a name, and a name of two people is an error", async () => {
+  const enrolled = [person("ann", "17"), person("17", "Ann Lee"), person("18", "Ann Lee")];
+  expect(await find({ "17": [], ann: [] }, enrolled)).toEqual({ "17": "17", ann: "ann" });
+  await expect(find({ "Ann Lee": [] }, enrolled)).rejects.toThrow(
+    "people/Ann Lee: is the name of several people; name the folder by the id of one of them",
+  );
 });
 
-test("names that differ only in other characters have different ids", () => {
-  const ids = ["Ann Lee", "Ann+Lee", "Ann  Lee", "Änn Lee"].map((name) => personFromFolder(name).personId);
-  expect(new Set(ids).size).toBe(4);
-});
-
-test("a name has the same id on file systems that decompose accents", () => {
-  const composed = personFromFolder("Zoë".normalize("NFC"));
-  expect(personFromFolder("Zoë".normalize("NFD"))).toEqual(composed);
-  expect(composed.displayName).toBe("Zoë".normalize("NFC"));
+test("a new person gets the name of the folder and a random id, or the name as the id", () => {
+  const people = [newPerson("people/Ann", false), newPerson("people/Ann", false)];
+  for (const { personId, displayName } of people) {
+    expect(personId).toMatch(/^[\da-f]{16}$/);
+    expect(displayName).toBe("Ann");
+  }
+  expect(people[0]!.personId).not.toBe(people[1]!.personId);
+  expect(newPerson("people/17", true)).toEqual({ folder: "people/17", personId: "17", displayName: "" });
+  for (const name of ["Ann Lee", "李雷", "x".repeat(129)])
+    expect(() => newPerson(`people/${name}`, true)).toThrow(
+      `${name}: the name of the folder cannot be an id`,
+    );
 });
 
 test("a folder has people in order, and photos that belong to nobody", async () => {
@@ -43,8 +63,8 @@ test("a folder has people in order, and photos that belong to nobody", async () 
   }
   await symlink("ann", join(folder, "link"));
   await symlink("nowhere", join(folder, "broken"));
-  const { people, strayPhotos } = await readPeopleFolder(folder, {});
-  expect(people.map(({ personId }) => personId)).toEqual(["ann", "bob", "link"]);
+  const { folders, strayPhotos } = await readPeopleFolder(folder, {});
+  expect(folders).toEqual(["ann", "bob", "link"].map((name) => join(folder, name)));
   expect(strayPhotos).toEqual([join(folder, "stray.jpg")]);
 });
 

@@ -136,12 +136,11 @@ export function enrolFace(
   photo: Blob,
   options: CallOptions,
 ): Promise<{ readonly faceId: string; readonly box: Box }> {
-  const query = new URLSearchParams({ displayName, ...(skipQualityCheck && { skipQualityCheck: "true" }) });
-  return call({
-    path: `${pathOf(galleryId, personId)}/faces?${query}`,
-    body: formWith(photo),
-    ...options,
-  });
+  const body = formWith(photo);
+  // Not in the query, which proxies log.
+  body.append("displayName", displayName);
+  if (skipQualityCheck) body.append("skipQualityCheck", "true");
+  return call({ path: `${pathOf(galleryId, personId)}/faces`, body, ...options });
 }
 
 /** Identifies every face of a photo. */

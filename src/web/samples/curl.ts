@@ -33,7 +33,11 @@ export function curlSample(request: SampleRequest, destination: SampleDestinatio
         ? `-F ${formField(field, file)}`
         : `--form-string ${shellQuote(`${field}=${source}`)}`,
     );
-    return commandLines(curl, ...files, url(queryOf(operation, request.images ?? [], rest)));
+    const { displayName, ...parameters } = rest;
+    // Proxies log queries, which must not have names.
+    const name =
+      displayName === undefined ? [] : [`--form-string ${shellQuote(`displayName=${displayName}`)}`];
+    return commandLines(curl, ...files, ...name, url(queryOf(operation, request.images ?? [], parameters)));
   }
   if (operation.body === "json")
     return commandLines(curl, method, `${JSON_TYPE} -d ${shellQuote(JSON.stringify(rest))}`, url());

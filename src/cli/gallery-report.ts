@@ -24,11 +24,12 @@ export function formatGalleries(galleries: readonly Gallery[]): string {
 export function formatGallery(gallery: Gallery): string {
   const lines = [
     ["gallery", gallery.galleryId],
+    ...(gallery.alias ? [["alias", gallery.alias]] : []),
     ["name", replaceControlCharacters(gallery.displayName)],
     ["people", `${gallery.peopleCount}`],
     ["faces", `${gallery.faceCount}`],
     ["threshold", formatThreshold(gallery)],
-    ["model", gallery.model],
+    ["model", gallery.readOnly ? `${gallery.model} (earlier; read-only)` : gallery.model],
     ["revision", `${gallery.revision}`],
     ["created", gallery.createTime.toISOString()],
   ];

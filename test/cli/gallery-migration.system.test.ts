@@ -200,6 +200,9 @@ test("an alias is set, moved and taken away", async () => {
     stdout: `${alias} is an alias of ${galleryId}.\n`,
   });
   await expectFound("p0", previousModel, alias);
+  const { stdout } = await run(["show", alias]);
+  expect(stdout).toMatch(`gallery    ${galleryId}\nalias      ${alias}\n`);
+  expect(stdout).toMatch(`model      ${previousModel} (earlier; read-only)\n`);
   expect(await run(["alias", alias, galleryId])).toMatchObject({
     code: 1,
     stderr: `visage: There is a gallery with the id ${galleryId}.\n`,

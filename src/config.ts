@@ -4,6 +4,7 @@ import { isKey, KEY_FORMAT } from "./accounts/key.ts";
 import { DEFAULT_MODELS_DIR } from "./core/index.ts";
 import { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 import { DEFAULT_IMAGE_FORMATS, IMAGE_FORMATS, type ImageFormat } from "./fetch/image-format.ts";
+import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { parseTrustedProxies, type TrustedProxies } from "./http/client-address.ts";
 import { defaultMaxConnections, MAX_CONNECTIONS } from "./http/limits.ts";
 import { fileVariable, readSecret } from "./secret-files.ts";
@@ -46,6 +47,8 @@ const SETTINGS = {
   dataDir: setting("VISAGE_DATA_DIR", resolve("data"), parsePath),
   /** PostgreSQL database of the accounts; undefined for an SQLite file in the data folder. */
   databaseUrl: secret("VISAGE_DATABASE_URL", parsePostgresUrl),
+  /** Master keys by which the templates of galleries are encrypted; undefined for none. */
+  templateKey: secret("VISAGE_TEMPLATE_KEY", parseTemplateKey),
   /** Folder of the networks, as an absolute path. */
   modelsDir: setting("VISAGE_MODELS_DIR", DEFAULT_MODELS_DIR, parsePath),
   /** Folder of the networks of the previous version, with which its galleries are searched. */
@@ -245,6 +248,11 @@ function parseKey(text: string): string {
 
 function parseAdminKey(text: string): string {
   if (!isAdminKey(text)) throw new Error(`must be ${ADMIN_KEY_FORMAT}`);
+  return text;
+}
+
+function parseTemplateKey(text: string): string {
+  parseMasterKeys(text);
   return text;
 }
 

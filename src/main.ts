@@ -5,7 +5,9 @@ import { ensureTrialUser } from "./accounts/trial-user.ts";
 import type { Config } from "./config.ts";
 import { createSyntheticFace, readCalibration } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
+import { requireMasterKeys } from "./galleries/data-keys.ts";
 import type { GalleryStore } from "./galleries/gallery-store.ts";
+import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { isLoopback } from "./http/loopback.ts";
@@ -72,7 +74,9 @@ export async function startService(
     });
     started.database = database;
     const store = resources.add(createSqlStore(database));
-    const galleries = createSqlGalleryStore(database);
+    const masterKeys = parseMasterKeys(config.templateKey);
+    await requireMasterKeys(database, masterKeys);
+    const galleries = createSqlGalleryStore(database, masterKeys);
     galleries.finishDeletions();
     const searcher = resources.add(openSearch(config, log, metrics));
     started.searcher = searcher;
@@ -163,6 +167,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
     location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     calibration: readCalibration(),
     previousCalibration: readPreviousCalibration(config),
+    templateKey: config.templateKey,
     maxBytes: config.galleryMemoryBytes,
     graceMs: config.accountsGraceMs,
     maxWaitMs: config.maxQueueWaitMs,

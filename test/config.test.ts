@@ -144,6 +144,7 @@ describe("readConfig", () => {
   describe("a secret in a file", () => {
     const FILES = {
       VISAGE_DATABASE_URL: ["databaseUrl", "postgres://ann:secret@host/accounts"],
+      VISAGE_TEMPLATE_KEY: ["templateKey", `${"ab".repeat(32)}\n${"cd".repeat(32)}`],
       VISAGE_TRIAL_USER: ["trialUser", "secret-key-of-a-user"],
       VISAGE_ADMIN_KEY: ["adminKey", "secret-admin-key-0123456789abcdef"],
       VISAGE_KEY: ["key", "secret-key-of-a-user"],

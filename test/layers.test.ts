@@ -39,6 +39,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/accounts",
     "src/core",
     "src/fetch",
+    "src/galleries",
     "src/http",
     "src/telemetry",
     "src/secret-files.ts",

@@ -78,21 +78,25 @@ export function* updateUser(
 
 /**
  * Deletes a user with everything that it has. The galleries are deleted first, in transactions of their own. Returns
- * whether there were any.
+ * whether there was anything to erase.
  */
 export async function deleteUser(database: SqlDatabase, userId: string): Promise<boolean> {
   const [gallery] = await database.query(findGallery(userId));
   await hideGalleries(database, userId);
   await deleteHiddenGalleries(database, userId);
-  const hasNewGallery = await database.runTransaction(deleteUserRow(userId));
-  return gallery !== undefined || hasNewGallery;
+  const hadMore = await database.runTransaction(deleteUserRow(userId));
+  return gallery !== undefined || hadMore;
 }
 
-/** Deletes a user, and galleries that were created meanwhile. Returns whether there were any. */
+/** Deletes a user with its data key, and galleries that were created meanwhile. Returns whether there were any. */
 function* deleteUserRow(userId: string): TransactionScript<boolean> {
   const [gallery] = yield findGallery(userId);
+  const [dataKey] = yield {
+    sql: "delete from data_keys where user_id = $1 returning 1 as one",
+    values: [userId],
+  };
   yield { sql: "delete from users where id = $1", values: [userId] };
-  return gallery !== undefined;
+  return gallery !== undefined || dataKey !== undefined;
 }
 
 function findGallery(userId: string): Statement {

@@ -35,6 +35,12 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       last_used_at timestamptz
     )`,
     "create index keys_by_user on keys (user_id)",
+    // The key that encrypts the templates of a user, encrypted by the master key with the fingerprint `master`.
+    `create table data_keys (
+      user_id text not null primary key references users (id) on delete cascade,
+      master text not null,
+      wrapped bytea not null
+    )`,
     `create table usage (
       user_id text not null references users (id) on delete cascade,
       month text not null,

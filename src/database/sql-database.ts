@@ -67,6 +67,11 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
+/** Converts bytes: the PostgreSQL driver returns a Buffer, SQLite an ArrayBuffer. */
+export function bytesFromColumn(value: unknown): Uint8Array {
+  return new Uint8Array(value as Uint8Array | ArrayBuffer);
+}
+
 /** Converts a timestamp: the PostgreSQL driver returns a Date, SQLite the stored text. */
 export function dateFromColumn(value: unknown): Date {
   return new Date(value as Date | string);

@@ -17,6 +17,7 @@ import {
 } from "./gallery-threshold.ts";
 import { ScanQueue } from "./scan-queue.ts";
 import { isOutdated, readStoredFaces, type Scan, type StoredFaces, withStored } from "./stored-faces.ts";
+import { rethrowTemplateError } from "./template-cipher.ts";
 
 /** Who to look for. */
 export interface SearchRequest {
@@ -124,7 +125,7 @@ export class GallerySearch {
       const thresholds = request.probes.map(({ populations }) => thresholdOf(populations));
       const scans = await this.#scan(open, request, thresholds, signal);
       // A database that is lost now leaves the people without names, and the distances rounded.
-      const stored = isStale ? undefined : await this.#readStored(gallery, scans).catch(() => undefined);
+      const stored = isStale ? undefined : await this.#readStored(gallery, scans).catch(rethrowTemplateError);
       if (stored && attempt < MAX_ATTEMPTS && scans.some((scan) => isOutdated(scan, stored))) continue;
       const { model, people } = gallery;
       if (stored) this.#markSearched(gallery);
@@ -209,6 +210,7 @@ export class GallerySearch {
       const open = await this.#waitFor(name, this.#indexes.update(name, found), timeoutMs);
       return { open, isStale: false };
     } catch (error) {
+      rethrowTemplateError(error);
       if (error instanceof GalleryError) {
         if (error.kind !== "galleryNotFound") throw error;
         this.#indexes.drop(nameOf(userId, galleryId));

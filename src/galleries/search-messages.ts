@@ -5,7 +5,7 @@ import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery-store.ts";
 
-/** Settings of the search process. They are sent as the first message, because a URL may have a password. */
+/** Settings of the search process. They are sent as the first message, because it has secrets. */
 export interface SearchSettings {
   readonly location: DatabaseLocation;
   readonly calibration: Calibration;
@@ -14,6 +14,8 @@ export interface SearchSettings {
   readonly maxBytes: number;
   readonly graceMs: number;
   readonly maxWaitMs: number;
+  /** The master keys of templates, as VISAGE_TEMPLATE_KEY has them. */
+  readonly templateKey?: string | undefined;
   /** Whether searched galleries are marked, for a preload after a restart. */
   readonly marksSearched?: boolean | undefined;
 }

@@ -155,7 +155,7 @@ export class SearchProcess implements GallerySearcher {
   }
 
   #start(): Program {
-    const { onOutput, location, calibration, previousCalibration } = this.#options;
+    const { onOutput, location, calibration, previousCalibration, templateKey } = this.#options;
     const { maxBytes, graceMs, maxWaitMs, marksSearched } = this.#options;
     let missedPings = 0;
     const child: Program = new ProgramProcess({
@@ -177,7 +177,7 @@ export class SearchProcess implements GallerySearcher {
       else child.send({ type: "ping" });
     }, this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
     const limits = { maxBytes, graceMs, maxWaitMs, marksSearched };
-    const settings = { location, calibration, previousCalibration, ...limits };
+    const settings = { location, calibration, previousCalibration, templateKey, ...limits };
     child.send({ type: "open", settings });
     return child;
   }

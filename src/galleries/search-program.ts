@@ -3,6 +3,7 @@ import { FalseMatchRates } from "../core/index.ts";
 import { openDatabase } from "../database/open-database.ts";
 import { connectToParent } from "../processes/parent.ts";
 import { GallerySearch, type SearchResult } from "./gallery-search.ts";
+import { parseMasterKeys } from "./master-keys.ts";
 import {
   type IndexesReport,
   type SearchMessage,
@@ -62,8 +63,9 @@ function run(
 }
 
 async function open(settings: SearchSettings): Promise<GallerySearch> {
-  const { location, calibration, previousCalibration, ...limits } = settings;
-  const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }));
+  const { location, calibration, previousCalibration, templateKey, ...limits } = settings;
+  const database = await openDatabase(location, { mustExist: true });
+  const store = createSqlGalleryStore(database, parseMasterKeys(templateKey));
   const galleries = new GallerySearch({
     store,
     rates: new FalseMatchRates(calibration),

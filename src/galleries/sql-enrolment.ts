@@ -1,6 +1,7 @@
 // The transaction that enrols faces. It has few statements, however many faces there are: over a network, a statement
 // for each face would keep the gallery locked for seconds.
-import type { Statement, TransactionScript } from "../database/sql-database.ts";
+import type { SqlDatabase, Statement, TransactionScript } from "../database/sql-database.ts";
+import { ensureDataKey } from "./data-keys.ts";
 import {
   type Gallery,
   GalleryError,
@@ -9,7 +10,9 @@ import {
   type NewFace,
   readOnlyError,
 } from "./gallery-store.ts";
+import type { MasterKeys } from "./master-keys.ts";
 import { endChange, galleryNotFound, startChange } from "./sql-gallery-changes.ts";
+import { TemplateCipher } from "./template-cipher.ts";
 
 /** Faces to enrol in a gallery. */
 export interface Enrolment {
@@ -23,15 +26,17 @@ export interface Enrolment {
 }
 
 /**
- * Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. `decodeHex`
- * is the function of the database that makes bytes of hexadecimal digits. `hasReplaced` says whether templates or names
- * were replaced, which are then to be erased.
+ * Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. `hasReplaced`
+ * says whether templates or names were replaced, which are then to be erased.
  */
 export function* insertFaces(
   { userId, galleryId, galleryKey, model, faces, limits }: Enrolment,
-  decodeHex: (expression: string) => string,
+  { decodeHex, rowLockClause }: Pick<SqlDatabase, "decodeHex" | "rowLockClause">,
+  keys: MasterKeys,
 ): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
   const { maxGalleryFaces = Number.POSITIVE_INFINITY } = limits;
+  // Before the gallery is locked, as in the removal of a user. The other order could deadlock.
+  const dataKey = yield* ensureDataKey(userId, keys, rowLockClause);
   const gallery = yield* startChange(userId, galleryId);
   if (galleryKey !== undefined && gallery.key !== galleryKey) throw galleryNotFound(galleryId);
   if (gallery.model !== model) throw readOnlyError(gallery, model);
@@ -40,7 +45,8 @@ export function* insertFaces(
   const addedFaces = distinct.length - (yield* countExisting(gallery, distinct));
   if (gallery.faces + addedFaces > maxGalleryFaces)
     throw new GalleryError("tooManyFaces", `The plan allows ${maxGalleryFaces} faces in a gallery.`);
-  yield* upsertFaces(gallery, distinct, decodeHex);
+  const cipher = dataKey && new TemplateCipher(dataKey, gallery.key);
+  yield* upsertFaces(gallery, distinct, cipher, decodeHex);
   yield* requireFewFaces(gallery, distinct);
   const changed = yield* endChange(gallery, addedPeople, addedFaces);
   return { gallery: changed, hasReplaced: addedFaces < faces.length || renamedPeople > 0 };
@@ -105,13 +111,14 @@ function* countExisting({ key }: Gallery, faces: readonly NewFace[]): Transactio
 function* upsertFaces(
   { key, revision }: Gallery,
   faces: readonly NewFace[],
-  decodeHex: (expression: string) => string,
+  cipher: TemplateCipher | undefined,
+  decodeHex: SqlDatabase["decodeHex"],
 ): TransactionScript<void> {
-  const rows = faces.map(({ personId, faceId, embedding }) => ({
-    personId,
-    faceId,
-    template: Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength).toString("hex"),
-  }));
+  const rows = faces.map((face) => {
+    const { personId, faceId, embedding } = face;
+    const plain = Buffer.from(embedding.buffer, embedding.byteOffset, embedding.byteLength);
+    return { personId, faceId, template: (cipher?.encrypt(face, plain) ?? plain).toString("hex") };
+  });
   yield {
     sql: `insert into gallery_faces (gallery_key, person_id, id, template, revision, created_at)
       select $1, value ->> 'personId', value ->> 'faceId', ${decodeHex("value ->> 'template'")}, $3, $4

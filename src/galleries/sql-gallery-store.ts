@@ -1,6 +1,8 @@
 import { runOne } from "../database/delete-in-batches.ts";
 import type { Row, SqlDatabase, SqlValue } from "../database/sql-database.ts";
+import { DATA_KEY, decryptRows } from "./data-keys.ts";
 import { type Gallery, type GalleryStore, MAX_FACES_PER_PERSON, type Person } from "./gallery-store.ts";
+import { type MasterKeys, NO_MASTER_KEYS } from "./master-keys.ts";
 import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
 import {
   galleryNotFound,
@@ -25,8 +27,11 @@ import { readChanges } from "./sql-read-changes.ts";
  */
 const MAX_PEOPLE_ROWS = 1_000 + MAX_FACES_PER_PERSON;
 
-/** Creates a gallery store on a database whose schema is up to date. */
-export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
+/** Creates a gallery store on a database whose schema is up to date. Without keys, it encrypts no templates. */
+export function createSqlGalleryStore(
+  database: SqlDatabase,
+  keys: MasterKeys = NO_MASTER_KEYS,
+): GalleryStore {
   async function findGallery(userId: string, galleryId: string): Promise<Gallery> {
     const [row] = await database.query({
       sql: `select * from galleries where ${IS_NAMED}`,
@@ -106,9 +111,7 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 
     async enrolFaces(userId, galleryId, model, faces, limits, galleryKey) {
       const enrolment = { userId, galleryId, galleryKey, model, faces, limits };
-      const { gallery, hasReplaced } = await database.runTransaction(
-        insertFaces(enrolment, database.decodeHex),
-      );
+      const { gallery, hasReplaced } = await database.runTransaction(insertFaces(enrolment, database, keys));
       if (hasReplaced) database.startErasure("rows");
       return gallery;
     },
@@ -147,26 +150,27 @@ export function createSqlGalleryStore(database: SqlDatabase): GalleryStore {
 
     async readFaces(galleryKey, { after = { personId: "", faceId: "" }, size }) {
       const rows = await database.query({
-        sql: `select faces.*, display_name from gallery_faces faces
+        sql: `select faces.*, display_name, data_key.* from gallery_faces faces
           join gallery_people people on people.gallery_key = faces.gallery_key and people.id = faces.person_id
+          left join ${DATA_KEY} on true
           where faces.gallery_key = $1 and (faces.person_id, faces.id) > ($2, $3)
           order by faces.person_id, faces.id limit $4`,
         values: [galleryKey, after.personId, after.faceId, size],
       });
-      return rows.map(exportedFaceFromRow);
+      return decryptRows(galleryKey, rows, keys).map(exportedFaceFromRow);
     },
 
-    readChanges: (galleryKey, since) => readChanges(database, galleryKey, since),
+    readChanges: (galleryKey, since) => readChanges(database, galleryKey, since, keys),
 
     async findFaces(galleryKey, ids) {
       const rows = await database.query({
-        sql: `select faces.*, display_name from json_each($2)
-          cross join gallery_faces faces cross join gallery_people people
+        sql: `select faces.*, display_name, data_key.* from json_each($2)
+          cross join gallery_faces faces cross join gallery_people people left join ${DATA_KEY} on true
           where faces.gallery_key = $1 and faces.person_id = value ->> 'personId' and faces.id = value ->> 'faceId'
             and people.gallery_key = $1 and people.id = faces.person_id`,
         values: [galleryKey, jsonFrom(ids.map(({ personId, faceId }) => ({ personId, faceId })))],
       });
-      return rows.map(storedFaceFromRow);
+      return decryptRows(galleryKey, rows, keys).map(storedFaceFromRow);
     },
 
     async markSearched(galleryKey) {

@@ -1,4 +1,5 @@
 import type { SqlDatabase } from "../database/sql-database.ts";
+import { DATA_KEY, openCipher } from "./data-keys.ts";
 import {
   type GalleryChanges,
   GalleryError,
@@ -7,6 +8,8 @@ import {
   MAX_ENROLMENT_BATCH,
   type ReloadCause,
 } from "./gallery-store.ts";
+import type { MasterKeys } from "./master-keys.ts";
+import { decryptAll, ENCRYPTED_BYTES, PLAIN_BYTES } from "./template-cipher.ts";
 
 /**
  * Templates in one page. More than one enrolment has, because a page ends between two enrolments. SQLite reads a page on
@@ -30,6 +33,7 @@ export async function readChanges(
   database: SqlDatabase,
   galleryKey: string,
   { until, version }: GalleryProgress,
+  keys: MasterKeys,
 ): Promise<GalleryChanges | ReloadCause> {
   const [row] = await database.queryBytes({
     // `page` has only revisions, which are in an index, to find out where the page ends.
@@ -44,7 +48,10 @@ export async function readChanges(
             else last end as until
           from galleries cross join page where key = $1 and id is not null),
       added as (
-        select string_agg(person_id || '/' || id, ',') as ids, ${database.concatBytes("template")} as templates from (
+        select string_agg(person_id || '/' || id, ',') as ids, ${database.concatBytes("template")} as templates,
+            string_agg(
+              case length(template) when ${PLAIN_BYTES} then '0' when ${ENCRYPTED_BYTES} then '1' else '2' end, ''
+            ) as flags from (
           select person_id, id, template from gallery_faces
           where gallery_key = $1 and revision > $2 and revision <= (select until from gallery)
           order by revision) faces),
@@ -53,21 +60,23 @@ export async function readChanges(
           where gallery_key = $1 and revision > $3)
       select cast(gallery.revision as text) as revision, gallery.token, cast(until as text) as until,
           (select token from gallery_revisions where gallery_key = $1 and revision = $3) as recorded_token,
-          marks, ids, templates
-        from gallery cross join added cross join removed`,
+          marks, owner, master, wrapped, ids, templates, flags
+        from gallery cross join added cross join removed left join ${DATA_KEY} on true`,
     // Nothing can have been removed from an index that is empty.
     values: [galleryKey, until, version?.revision ?? Number.MAX_SAFE_INTEGER],
   });
   if (!row) throw new GalleryError("galleryNotFound", "The gallery has been deleted.");
-  const [revision, token, end, recordedToken, marks] = row.slice(0, 5).map(textFrom);
+  const [revision, token, end, recordedToken, marks, owner, master] = row.slice(0, 7).map(textFrom);
   const current = { revision: Number(revision), token: token! };
-  const [ids, templates] = row.slice(5);
+  const [wrapped, ids = EMPTY, templates = EMPTY, flags = EMPTY] = row.slice(7);
+  const openOwnCipher = () =>
+    openCipher(galleryKey, wrapped && { owner: owner!, master: master!, wrapped }, keys);
   return (
     (version && findReloadCause(version, current.revision, recordedToken)) ?? {
       version: current,
       until: Number(end),
       removed: marks?.split(",") ?? [],
-      added: { ids: ids ?? EMPTY, embeddings: embeddingsFrom(templates ?? EMPTY) },
+      added: { ids, embeddings: decryptAll({ ids, templates, flags }, openOwnCipher) },
     }
   );
 }
@@ -84,9 +93,4 @@ function findReloadCause(
 
 function textFrom(bytes: Uint8Array | undefined): string | undefined {
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-}
-
-/** Copies the bytes, because those of a driver need not be aligned for floats. */
-function embeddingsFrom(bytes: Uint8Array): Float32Array {
-  return new Float32Array(new Uint8Array(bytes).buffer);
 }

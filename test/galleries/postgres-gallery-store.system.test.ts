@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { describeEncryptionContract, OLD } from "../support/encryption-contract.ts";
 import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import type { StoreKind } from "../support/store-contract.ts";
 
 let postgres: TestPostgres;
 
@@ -12,10 +14,13 @@ beforeAll(async () => {
 afterAll(() => postgres?.remove());
 
 describe.skipIf(!hasPostgres)("with a PostgreSQL", () => {
-  describeGalleryContract("PostgreSQL", {
+  const kind: StoreKind = {
     createLocation: async () => ({ databaseUrl: await postgres.createDatabase(), dataDir: "/nowhere" }),
     executeAt: ({ databaseUrl }, sql) => execute(databaseUrl!, sql),
-  });
+  };
+  describeGalleryContract("PostgreSQL", kind);
+  describeGalleryContract("PostgreSQL with encryption", kind, OLD);
+  describeEncryptionContract("PostgreSQL", kind);
 
   test("rejected changes leave the connections to the database open, without a transaction", async () => {
     const databaseUrl = await postgres.createDatabase();

@@ -9,8 +9,9 @@ import { openDatabase } from "../../src/database/open-database.ts";
 import type { ErasureCallbacks } from "../../src/database/sql-database.ts";
 import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
+import { describeEncryptionContract, OLD } from "../support/encryption-contract.ts";
 import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
-import { addUser, createUser } from "../support/store-contract.ts";
+import { addUser, createUser, type StoreKind } from "../support/store-contract.ts";
 
 let folder: string;
 let folders = 0;
@@ -23,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const FOREVER = Number.POSITIVE_INFINITY;
 const createLocation = async () => ({ databaseUrl: undefined, dataDir: join(folder, `${++folders}`) });
 
-describeGalleryContract("SQLite", {
+const SQLITE: StoreKind = {
   createLocation,
   executeAt: async ({ dataDir }, sql) => {
     const file = new Database(join(dataDir, "accounts.db"));
@@ -32,7 +33,10 @@ describeGalleryContract("SQLite", {
     file.close();
     return rows;
   },
-});
+};
+describeGalleryContract("SQLite", SQLITE);
+describeGalleryContract("SQLite with encryption", SQLITE, OLD);
+describeEncryptionContract("SQLite", SQLITE);
 
 describe("a deletion leaves no trace of a template in any file", () => {
   const ann = createUser("ann");

@@ -12,6 +12,7 @@ import {
   MAX_FACES_PER_PERSON,
   type NewFace,
 } from "../../src/galleries/gallery-store.ts";
+import type { MasterKeys } from "../../src/galleries/master-keys.ts";
 import { markOf } from "../../src/galleries/removal-mark.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { addUser, createUser, type StoreKind } from "./store-contract.ts";
@@ -47,7 +48,11 @@ async function expectError(promise: Promise<unknown>, kind: GalleryErrorKind): P
 }
 
 /** The behaviour that every gallery store shares, as tests. */
-export function describeGalleryContract(kind: string, { createLocation, executeAt }: StoreKind): void {
+export function describeGalleryContract(
+  kind: string,
+  { createLocation, executeAt }: StoreKind,
+  keys?: MasterKeys,
+): void {
   describe(`the gallery store on ${kind}`, () => {
     let location: Awaited<ReturnType<typeof createLocation>>;
     let store: GalleryStore;
@@ -64,7 +69,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
     async function openStore(): Promise<GalleryStore> {
       const database = await openDatabase(location);
       onTestFinished(() => database.close());
-      return createSqlGalleryStore(database);
+      return createSqlGalleryStore(database, keys);
     }
 
     const createGallery = (id: string, userId = ANN.id) =>
@@ -486,6 +491,7 @@ export function describeGalleryContract(kind: string, { createLocation, executeA
         "gallery_faces",
         "gallery_removals",
         "gallery_revisions",
+        "data_keys",
       ])
         expect(await executeAt(location, `select * from ${table}`)).toEqual([]);
     });

@@ -2,13 +2,14 @@ import { type Client, createClient } from "@connectrpc/connect";
 import type { Key, Plan } from "../../gen/ts/visage/v1/account_pb.ts";
 import { AdminService, type GetUserResponse, type User } from "../../gen/ts/visage/v1/admin_pb.ts";
 import { AccountError, type AccountStore } from "../accounts/account-store.ts";
-import { openAccountStore } from "../accounts/open-account-store.ts";
+import { createSqlStore } from "../accounts/sql-store.ts";
 import { findUserByKeyOrName } from "../accounts/users.ts";
 import { VisageError } from "../client/visage-client.ts";
 import { readConfig } from "../config.ts";
 import { MissingDatabaseError } from "../database/database-error.ts";
-import { nameDatabase } from "../database/database-location.ts";
-import type { OpenOptions } from "../database/sql-database.ts";
+import { type DatabaseLocation, nameDatabase } from "../database/database-location.ts";
+import { openDatabase } from "../database/open-database.ts";
+import type { OpenOptions, SqlDatabase } from "../database/sql-database.ts";
 import { createAdminService } from "../service/admin-service.ts";
 import { createDirectTransport } from "../service/direct-transport.ts";
 import { type Caller, contextValuesWith, RequestRecord } from "../service/request-record.ts";
@@ -70,11 +71,7 @@ export async function administrate<T>(
     const values = { server: service.address, key: service.key, ca };
     return withClient(context, values, {}, ({ admin }) => work({ admin, store: undefined }));
   }
-  const database = nameDatabase(config);
-  stderr.write(`Account database: ${database}\n`);
-  const store = await openAccountStore(config, options).catch((error: unknown) => {
-    throw error instanceof MissingDatabaseError ? new AccountError(missingDatabaseMessage(database)) : error;
-  });
+  const store = createSqlStore(await openConfiguredDatabase(context, config, options));
   try {
     return await work({ admin: createLocalAdmin(store), store });
   } catch (error) {
@@ -83,6 +80,19 @@ export async function administrate<T>(
   } finally {
     await store.close();
   }
+}
+
+/** Opens the configured database. Prints its name to stderr. Says what to do if it does not exist. */
+export async function openConfiguredDatabase(
+  { stderr }: CommandContext,
+  config: DatabaseLocation,
+  options: OpenOptions,
+): Promise<SqlDatabase> {
+  const name = nameDatabase(config);
+  stderr.write(`Account database: ${name}\n`);
+  return openDatabase(config, options).catch((error: unknown) => {
+    throw error instanceof MissingDatabaseError ? new AccountError(missingDatabaseMessage(name)) : error;
+  });
 }
 
 /** Runs work with the user that has a name or fingerprint or, in a database, a key. */

@@ -55,6 +55,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./plans.ts"),
   },
   {
+    name: "templates",
+    summary: "encrypt the templates in the database",
+    load: () => import("./templates.ts"),
+  },
+  {
     name: "usage",
     summary: "show the usage of a month",
     load: () => import("./usage.ts"),

@@ -137,6 +137,14 @@ describe.skipIf(!wanted)("the chart", () => {
     });
   });
 
+  test("has the key of templates from an existing secret, and no one by default", () => {
+    const variablesOf = (values: string) =>
+      environmentIn(parseResources(render(values))).filter(({ name }) => name === "VISAGE_TEMPLATE_KEY");
+    const valueFrom = { secretKeyRef: { name: "visage-templates", key: "keys" } };
+    expect(variablesOf("full")).toEqual([{ name: "VISAGE_TEMPLATE_KEY", valueFrom }]);
+    expect(variablesOf("minimal")).toEqual([]);
+  });
+
   test("routes the requests of all gRPC services", () => {
     const { rules } = findResource("full", "GRPCRoute").spec;
     expect(rules).toHaveLength(1);

@@ -1,13 +1,15 @@
-// Measures how a gallery is read into memory: `npm run bench:galleries -- [--faces N] [--database URL]`. Prints the time
-// and the CPU time of the first search, which reads it, the memory for each face, and the time of later searches. The
-// gallery is made in SQLite, or in an empty PostgreSQL database. It needs Linux, because it reads /proc.
-import { randomUUID } from "node:crypto";
+// Measures how a gallery is read into memory: `npm run bench:galleries -- [--faces N] [--database URL] [--encrypted]`.
+// Prints the time and the CPU time of its enrolment and of the first search, which reads it, the memory for each face, and
+// the time of later searches. The gallery is made in SQLite, or in an empty PostgreSQL database. It needs Linux, because
+// it reads /proc.
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { openAccountStore } from "../src/accounts/open-account-store.ts";
 import { readCalibration } from "../src/core/index.ts";
 import { openDatabase } from "../src/database/open-database.ts";
 import { MAX_ENROLMENT_BATCH } from "../src/galleries/gallery-store.ts";
+import { parseMasterKeys } from "../src/galleries/master-keys.ts";
 import { SearchProcess } from "../src/galleries/search-process.ts";
 import { createSqlGalleryStore } from "../src/galleries/sql-gallery-store.ts";
 import { formatMs } from "../tools/support/format.ts";
@@ -20,15 +22,21 @@ const TICKS_PER_SECOND = 100;
 const USER = "bench";
 
 const { values } = parseArgs({
-  options: { faces: { type: "string", default: "1000000" }, database: { type: "string" } },
+  options: {
+    faces: { type: "string", default: "1000000" },
+    database: { type: "string" },
+    encrypted: { type: "boolean", default: false },
+  },
 });
 const count = Number(values.faces);
 const { model } = readCalibration();
 const location = { databaseUrl: values.database, dataDir: createTempDir("visage-gallery-load-") };
+const templateKey = values.encrypted ? randomBytes(32).toString("base64") : undefined;
 await createGallery();
 const searcher = new SearchProcess({
   location,
   calibration: readCalibration(),
+  templateKey,
   maxBytes: 64e9,
   graceMs: 0,
   maxWaitMs: 60_000,
@@ -55,8 +63,9 @@ async function createGallery(): Promise<void> {
   await accounts.addUser({ ...user, endsAt: undefined, enabled: true, certificateSubject: undefined }, USER);
   await accounts.close();
   const database = await openDatabase(location);
-  const store = createSqlGalleryStore(database);
+  const store = createSqlGalleryStore(database, parseMasterKeys(templateKey));
   await store.createGallery(USER, { id: "g", displayName: "", model, maxDistance: undefined }, {});
+  const [startMs, startCpu] = [performance.now(), process.cpuUsage()];
   let batch = [];
   for (const embedding of randomTemplates(count, 1)) {
     batch.push({ personId: randomUUID(), faceId: randomUUID(), embedding });
@@ -64,6 +73,11 @@ async function createGallery(): Promise<void> {
     await store.enrolFaces(USER, "g", model, batch, {});
     batch = [];
   }
+  const seconds = (performance.now() - startMs) / 1000;
+  const cpu = process.cpuUsage(startCpu);
+  console.log(
+    `enrolment: ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} faces/s, ${((cpu.user + cpu.system) / 1e6).toFixed(1)} s of CPU`,
+  );
   await database.close();
 }
 

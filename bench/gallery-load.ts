@@ -63,7 +63,7 @@ async function createGallery(): Promise<void> {
   await accounts.addUser({ ...user, endsAt: undefined, enabled: true, certificateSubject: undefined }, USER);
   await accounts.close();
   const database = await openDatabase(location);
-  const store = createSqlGalleryStore(database, parseMasterKeys(templateKey));
+  const store = createSqlGalleryStore(database, { keys: parseMasterKeys(templateKey) });
   await store.createGallery(USER, { id: "g", displayName: "", model, maxDistance: undefined }, {});
   const [startMs, startCpu] = [performance.now(), process.cpuUsage()];
   let batch = [];

@@ -6,9 +6,11 @@ import type { Config } from "./config.ts";
 import { createSyntheticFace, readCalibration } from "./core/index.ts";
 import { openDatabase } from "./database/open-database.ts";
 import { requireMasterKeys } from "./galleries/data-keys.ts";
+import { ExpirySweep } from "./galleries/expiry-sweep.ts";
 import type { GalleryStore } from "./galleries/gallery-store.ts";
 import { parseMasterKeys } from "./galleries/master-keys.ts";
 import { SearchProcess } from "./galleries/search-process.ts";
+import type { ExpiryOptions } from "./galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "./galleries/sql-gallery-store.ts";
 import { isLoopback } from "./http/loopback.ts";
 import type { RunningServer } from "./http/server.ts";
@@ -29,6 +31,7 @@ import {
   type StartedParts,
 } from "./monitoring.ts";
 import { ResourceStack } from "./resource-stack.ts";
+import { expiryEntryFrom } from "./service/expiry-entry.ts";
 import { createGalleryOutageLog } from "./telemetry/gallery-outage.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
@@ -76,9 +79,12 @@ export async function startService(
     const store = resources.add(createSqlStore(database));
     const masterKeys = parseMasterKeys(config.templateKey);
     await requireMasterKeys(database, masterKeys);
-    const galleries = createSqlGalleryStore(database, masterKeys);
+    const onExpiry = createExpiryObserver(log, metrics);
+    const galleries = createSqlGalleryStore(database, { keys: masterKeys, onExpiry });
     galleries.finishDeletions();
-    const searcher = resources.add(openSearch(config, log, metrics));
+    const onSweepError = (error: unknown) => log.warn({ event: "expiry failed", cause: String(error) });
+    resources.add(new ExpirySweep(galleries, { onError: onSweepError }));
+    const searcher = resources.add(openSearch(config, log, metrics, onExpiry));
     started.searcher = searcher;
     const userId = await ensureTrialUser({
       store,
@@ -161,8 +167,23 @@ export async function startService(
   }
 }
 
+/** Logs and counts what was removed because its time was over. */
+function createExpiryObserver(log: Log, metrics: Metrics): ExpiryOptions["onExpiry"] {
+  return (expired) => {
+    for (const expiry of expired) {
+      log.info({ event: "gallery changed", ...expiryEntryFrom(expiry) });
+      metrics.observeExpiry(expiry.personId === undefined ? "gallery" : "person");
+    }
+  };
+}
+
 /** Prepares the search process. It starts with the first search. */
-function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
+function openSearch(
+  config: Config,
+  log: Log,
+  metrics: Metrics,
+  onExpiry: ExpiryOptions["onExpiry"],
+): SearchProcess {
   return new SearchProcess({
     location: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     calibration: readCalibration(),
@@ -178,6 +199,7 @@ function openSearch(config: Config, log: Log, metrics: Metrics): SearchProcess {
       log.warn({ event: "search process output", text: text.slice(0, MAX_OUTPUT_CHARACTERS) }),
     onSearch: metrics.observeSearch,
     onLoad: metrics.observeLoad,
+    onExpiry,
     // The cause `replaced` means that the database was restored, or taken over by a standby that lagged.
     onReload: (galleryId, cause) =>
       log.warn({ event: "gallery reloaded", resource: `galleries/${galleryId}`, cause }),

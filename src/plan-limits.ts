@@ -69,6 +69,20 @@ const LIMITS = {
     kind: "count",
     initial: { trial: 1_000, basic: 10_000, pro: 1_000_000 },
   },
+  defaultRetentionDays: {
+    title: "Default retention",
+    meaning: "days for which people are kept in galleries if no time is given",
+    option: "retention-days",
+    kind: "count",
+    initial: {},
+  },
+  maxRetentionDays: {
+    title: "Longest retention",
+    meaning: "days for which people can be kept in galleries",
+    option: "max-retention-days",
+    kind: "count",
+    initial: {},
+  },
 } satisfies Record<string, Limit>;
 
 /** The name of a limit: that of its field in messages, in camel case. */

@@ -147,6 +147,7 @@ export function createServices(options: ServicesOptions): readonly ServedService
     serve(GalleryService, galleries, {
       lines: (transport) => [
         createResponseLines(GalleryService.method.exportGallery, transport, REST_PARSERS),
+        createResponseLines(GalleryService.method.exportPerson, transport, REST_PARSERS),
         createRequestLines(GalleryService.method.importFaces, transport, REST_PARSERS),
       ],
     }),

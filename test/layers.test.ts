@@ -69,6 +69,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src/model-pools.ts",
     "src/monitoring.ts",
     "src/resource-stack.ts",
+    "src/service",
     "src/services.ts",
     "src/telemetry",
     "src/workers",

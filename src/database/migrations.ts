@@ -68,6 +68,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       revision bigint not null,
       token text not null,
       created_at timestamptz not null,
+      expires_at timestamptz,
       last_searched_at timestamptz,
       unique (user_id, id),
       unique (user_id, alias)
@@ -84,8 +85,13 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       id text not null,
       display_name text not null,
       created_at timestamptz not null,
+      expires_at timestamptz,
       primary key (gallery_key, id)
     )`,
+    // One to find out before every access to a gallery whether somebody in it has expired, one to find the next of all.
+    "create index gallery_people_by_expiry on gallery_people (gallery_key, expires_at) where expires_at is not null",
+    "create index expiring_people on gallery_people (expires_at) where expires_at is not null",
+    "create index expiring_galleries on galleries (expires_at) where expires_at is not null",
     `create table gallery_faces (
       gallery_key text not null,
       person_id text not null,

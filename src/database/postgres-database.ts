@@ -83,6 +83,7 @@ function openPool(url: string, timeoutMs: number, callbacks: ErasureCallbacks = 
     rowLockClause: "for key share",
     exclusiveRowLockClause: "for update",
     decodeHex: (expression) => `decode(${expression}, 'hex')`,
+    parseTimestamp: (expression) => `cast(${expression} as timestamptz)`,
     concatBytes: (expression) => `string_agg(${expression}, ''::bytea)`,
     startErasure: (deletion) => erasure.start(deletion),
     waitForErasure: (maxMs) => erasure.wait(maxMs),

@@ -50,6 +50,8 @@ export interface SqlDatabase {
   readonly exclusiveRowLockClause: string;
   /** Makes the expression that converts hexadecimal digits to bytes. */
   readonly decodeHex: (expression: string) => string;
+  /** Makes the expression that converts the text of a timestamp, or null. */
+  readonly parseTimestamp: (expression: string) => string;
   /** Makes the aggregate that concatenates bytes. */
   readonly concatBytes: (expression: string) => string;
   /**

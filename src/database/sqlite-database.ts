@@ -122,6 +122,8 @@ export class SqliteDatabase implements SqlDatabase {
   readonly rowLockClause = "";
   readonly exclusiveRowLockClause = "";
   readonly decodeHex = (expression: string) => `unhex(${expression})`;
+  /** SQLite stores timestamps as text. */
+  readonly parseTimestamp = (expression: string) => expression;
   /** SQLite aggregates only text. It takes the bytes of a blob as they are for text, and the other way round. */
   readonly concatBytes = (expression: string) => `cast(string_agg(${expression}, '') as blob)`;
   readonly #file: Database.Database;

@@ -25,15 +25,18 @@ export interface Gallery extends GalleryVersion {
   readonly people: number;
   readonly faces: number;
   readonly createdAt: Date;
+  /** When it is removed with everybody in it; undefined if it is kept. */
+  readonly expiresAt: Date | undefined;
   /** When it was last marked as searched, if it was. */
   readonly lastSearchedAt: Date | undefined;
 }
 
 /** The parts of a gallery that its user chooses. */
-export type NewGallery = Pick<Gallery, "id" | "displayName" | "model" | "maxDistance">;
+export type NewGallery = Pick<Gallery, "id" | "displayName" | "model" | "maxDistance"> &
+  Partial<Pick<Gallery, "expiresAt">>;
 
 /** The parts of a gallery that can be changed. A field that is not given keeps its value. */
-export type GalleryUpdate = Partial<Pick<Gallery, "displayName" | "maxDistance" | "alias">>;
+export type GalleryUpdate = Partial<Pick<Gallery, "displayName" | "maxDistance" | "alias" | "expiresAt">>;
 
 /** A gallery that has replaced another one. */
 export interface Replacement {
@@ -48,7 +51,19 @@ export interface Person {
   readonly id: string;
   readonly displayName: string;
   readonly createdAt: Date;
+  /** When it is removed; undefined if it is kept. */
+  readonly expiresAt: Date | undefined;
   readonly faces: readonly EnrolledFace[];
+}
+
+/** The parts of a person that can be changed. A field that is not given keeps its value. */
+export type PersonUpdate = Partial<Pick<Person, "displayName" | "expiresAt">>;
+
+/** A person who was deleted from a gallery. */
+export interface PersonDeletion {
+  readonly galleryId: string;
+  /** Number of faces of the person. */
+  readonly faces: number;
 }
 
 /** A face of a person, without its template. */
@@ -73,6 +88,11 @@ export interface Template extends FaceIdentity {
 export interface NewFace extends Template {
   /** Names the person; an earlier name stays if this is undefined. */
   readonly displayName?: string | undefined;
+  /**
+   * When the person is removed; null for never. If it is undefined, an earlier time stays, and a new person gets the
+   * default of the limits.
+   */
+  readonly expiresAt?: Date | null | undefined;
 }
 
 /** A template as it is stored. */
@@ -83,15 +103,21 @@ export interface StoredFace extends Template {
 }
 
 /** A template as it is exported. */
-export interface ExportedFace extends NewFace {
+export interface ExportedFace extends Template {
   readonly displayName: string;
   readonly createdAt: Date;
+  /** When the person is removed; undefined if it is kept. */
+  readonly expiresAt: Date | undefined;
 }
 
 /** The limits of a user's plan. A limit that is undefined does not apply. */
 export interface GalleryLimits {
   readonly maxGalleries?: number | undefined;
   readonly maxGalleryFaces?: number | undefined;
+  /** For new people, in days. */
+  readonly defaultRetentionDays?: number | undefined;
+  /** Limits the default; the caller has checked the times that are given. */
+  readonly maxRetentionDays?: number | undefined;
 }
 
 /** Maximum number of faces of one person, whatever the plan is. */
@@ -180,19 +206,20 @@ export interface PeoplePage {
 
 /**
  * Stores galleries, people and templates. Every method takes the id of the user and reaches only what belongs to it. The
- * id of a gallery may be its alias. All methods may throw GalleryError. Replicas may share one store.
+ * id of a gallery may be its alias. All methods may throw GalleryError. Replicas may share one store. Before a gallery is
+ * read or changed, everything that has expired in it is removed.
  */
 export interface GalleryStore {
   createGallery(userId: string, gallery: NewGallery, limits: GalleryLimits): Promise<Gallery>;
   getGallery(userId: string, galleryId: string): Promise<Gallery>;
-  /** Lists galleries by id. */
-  listGalleries(userId: string, page: Page): Promise<Gallery[]>;
+  /** Lists galleries by id: all, or those that have a person. */
+  listGalleries(userId: string, page: Page, personId?: string): Promise<Gallery[]>;
   /** Changes a gallery. An alias moves from the gallery that has it. An earlier name is then erased. */
   updateGallery(userId: string, galleryId: string, changes: GalleryUpdate): Promise<Gallery>;
   /** Deletes a gallery with all its templates, which are then erased. Returns their number. */
   deleteGallery(userId: string, galleryId: string): Promise<number>;
   /**
-   * Deletes a gallery and gives its id, alias, name and threshold to another one, at once. If a revision is given, the
+   * Deletes a gallery and gives its id, alias, name, threshold and end to another one, at once. If a revision is given, the
    * deleted gallery must have it.
    */
   replaceGallery(
@@ -218,10 +245,13 @@ export interface GalleryStore {
   getPerson(userId: string, galleryId: string, personId: string): Promise<Person>;
   /** Lists people by id. A page with many faces has fewer people than its size. */
   listPeople(userId: string, galleryId: string, page: Page): Promise<PeoplePage>;
-  /** Renames a person, whose earlier name is then erased. */
-  renamePerson(userId: string, galleryId: string, personId: string, displayName: string): Promise<Person>;
-  /** Deletes a person with all templates, which are then erased. Returns their number. */
-  deletePerson(userId: string, galleryId: string, personId: string): Promise<number>;
+  /** Changes a person, whose earlier name is then erased. */
+  updatePerson(userId: string, galleryId: string, personId: string, changes: PersonUpdate): Promise<Person>;
+  /**
+   * Deletes a person with all templates, which are then erased. Without the id of a gallery, deletes the person from all
+   * galleries of the user. Returns the galleries that had the person, by id.
+   */
+  deletePerson(userId: string, galleryId: string | undefined, personId: string): Promise<PersonDeletion[]>;
   /** Deletes a face. Its template is then erased. */
   deleteFace(userId: string, galleryId: string, personId: string, faceId: string): Promise<void>;
 
@@ -246,6 +276,8 @@ export interface GalleryStore {
 
   /** Counts the galleries of all users by model. */
   countModels(): Promise<ReadonlyMap<string, number>>;
+  /** Removes what has expired in all galleries, in small transactions, until the signal is aborted. */
+  removeExpired(signal: AbortSignal): Promise<void>;
   /** Starts to finish deletions that were interrupted. */
   finishDeletions(): void;
   /**

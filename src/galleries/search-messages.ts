@@ -4,6 +4,7 @@ import type { DatabaseLocation } from "../database/database-location.ts";
 import type { IndexesSize, LoadOutcome } from "./gallery-indexes.ts";
 import type { SearchRequest, SearchResult } from "./gallery-search.ts";
 import { GalleryError, type GalleryErrorKind, type ReloadCause } from "./gallery-store.ts";
+import type { Expiry } from "./sql-expiry.ts";
 
 /** Settings of the search process. They are sent as the first message, because it has secrets. */
 export interface SearchSettings {
@@ -32,6 +33,8 @@ export type SearchMessage =
 export type SearchProcessMessage =
   | { readonly type: "response"; readonly response: SearchResponse }
   | { readonly type: "report"; readonly report: IndexesReport }
+  /** What the process has removed, because its time was over. */
+  | { readonly type: "expired"; readonly expired: readonly Expiry[] }
   | { readonly type: "pong" };
 
 /** What has changed in the memory of the search process. It precedes the response of a search that changed it. */

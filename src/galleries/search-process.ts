@@ -11,6 +11,7 @@ import {
   type SearchResponse,
   type SearchSettings,
 } from "./search-messages.ts";
+import type { Expiry } from "./sql-expiry.ts";
 
 /** Searches galleries. */
 export interface GallerySearcher {
@@ -52,6 +53,8 @@ export interface SearchProcessOptions extends SearchSettings {
   readonly onLoad?: (outcome: LoadOutcome, durationMs: number) => void;
   /** Called when a gallery in memory has to be read again. */
   readonly onReload?: (galleryId: string, cause: ReloadCause) => void;
+  /** Called when the process has removed people or galleries, because their time was over. */
+  readonly onExpiry?: (expired: readonly Expiry[]) => void;
   /** How often a process with searches must show that it is not stuck. 5 seconds by default. */
   readonly pingIntervalMs?: number;
 }
@@ -188,6 +191,7 @@ export class SearchProcess implements GallerySearcher {
       this.#options.onReplacement?.();
     }
     if (message.type === "report") this.#take(message.report);
+    else if (message.type === "expired") this.#options.onExpiry?.(message.expired);
     else if (message.type === "response")
       this.#pending.find(({ id }) => id === message.response.id)?.settle(message.response);
   }

@@ -64,8 +64,10 @@ function run(
 
 async function open(settings: SearchSettings): Promise<GallerySearch> {
   const { location, calibration, previousCalibration, templateKey, ...limits } = settings;
-  const database = await openDatabase(location, { mustExist: true });
-  const store = createSqlGalleryStore(database, parseMasterKeys(templateKey));
+  const store = createSqlGalleryStore(await openDatabase(location, { mustExist: true }), {
+    keys: parseMasterKeys(templateKey),
+    onExpiry: (expired) => send({ type: "expired", expired }),
+  });
   const galleries = new GallerySearch({
     store,
     rates: new FalseMatchRates(calibration),

@@ -23,15 +23,22 @@ export interface Enrolment {
   readonly model: string;
   readonly faces: readonly NewFace[];
   readonly limits: GalleryLimits;
+  /** When people expire who are new and for whom no time is given; undefined for never. */
+  readonly defaultExpiry: Date | undefined;
 }
 
 /**
  * Enrols faces and the people who are new, all or none. A face with the ids of an earlier one replaces it. `hasReplaced`
- * says whether templates or names were replaced, which are then to be erased.
+ * says whether templates or names were replaced, which are then to be erased. The functions of the database make
+ * expressions.
  */
 export function* insertFaces(
-  { userId, galleryId, galleryKey, model, faces, limits }: Enrolment,
-  { decodeHex, rowLockClause }: Pick<SqlDatabase, "decodeHex" | "rowLockClause">,
+  { userId, galleryId, galleryKey, model, faces, limits, defaultExpiry }: Enrolment,
+  {
+    decodeHex,
+    parseTimestamp,
+    rowLockClause,
+  }: Pick<SqlDatabase, "decodeHex" | "parseTimestamp" | "rowLockClause">,
   keys: MasterKeys,
 ): TransactionScript<{ readonly gallery: Gallery; readonly hasReplaced: boolean }> {
   const { maxGalleryFaces = Number.POSITIVE_INFINITY } = limits;
@@ -40,7 +47,8 @@ export function* insertFaces(
   const gallery = yield* startChange(userId, galleryId);
   if (galleryKey !== undefined && gallery.key !== galleryKey) throw galleryNotFound(galleryId);
   if (gallery.model !== model) throw readOnlyError(gallery, model);
-  const { addedPeople, renamedPeople } = yield* upsertPeople(gallery, faces);
+  const people = peopleOf(faces, defaultExpiry);
+  const { addedPeople, renamedPeople } = yield* upsertPeople(gallery, people, parseTimestamp);
   const distinct = [...new Map(faces.map((face) => [`${face.personId}/${face.faceId}`, face])).values()];
   const addedFaces = distinct.length - (yield* countExisting(gallery, distinct));
   if (gallery.faces + addedFaces > maxGalleryFaces)
@@ -52,14 +60,34 @@ export function* insertFaces(
   return { gallery: changed, hasReplaced: addedFaces < faces.length || renamedPeople > 0 };
 }
 
-/** Adds the people who are new and renames the others. */
+/** Returns the people who have the faces. */
+function peopleOf(faces: readonly NewFace[], defaultExpiry: Date | undefined): NewPerson[] {
+  const people = new Map<string, NewPerson>();
+  for (const { personId: id, displayName, expiresAt } of faces) {
+    const earlier = people.get(id) ?? { id, name: undefined, expiresAt: defaultExpiry, hasExpiry: false };
+    people.set(id, {
+      ...earlier,
+      ...(displayName !== undefined && { name: displayName }),
+      ...(expiresAt !== undefined && { expiresAt, hasExpiry: true }),
+    });
+  }
+  return [...people.values()];
+}
+
+/** Adds the people who are new, and changes the others as given. */
 function* upsertPeople(
   { key }: Gallery,
-  faces: readonly NewFace[],
+  people: readonly NewPerson[],
+  parseTimestamp: SqlDatabase["parseTimestamp"],
 ): TransactionScript<{ readonly addedPeople: number; readonly renamedPeople: number }> {
-  const names = new Map<string, string | undefined>();
-  for (const { personId, displayName } of faces) names.set(personId, displayName ?? names.get(personId));
-  const people = Array.from(names, ([id, name]) => ({ id, name }));
+  const insert = (some: readonly NewPerson[], onConflict: string): Statement => ({
+    // SQLite cannot parse `on conflict` after a table without a condition.
+    sql: `insert into gallery_people (gallery_key, id, display_name, created_at, expires_at)
+      select $1, value ->> 'id', coalesce(value ->> 'name', ''), $3, ${parseTimestamp("value ->> 'expiresAt'")}
+        from json_each($2) where true
+      on conflict ${onConflict}`,
+    values: [key, jsonFrom(some), new Date().toISOString()],
+  });
   const [row] = yield {
     // The order of a cross join is kept by SQLite, which would otherwise parse the JSON again for every person.
     sql: `select count(*) as existing, count(case when display_name <> value ->> 'name' then 1 end) as renamed
@@ -69,33 +97,28 @@ function* upsertPeople(
   };
   const [named, unnamed] = [people.filter(hasName), people.filter((person) => !hasName(person))];
   if (named.length > 0)
-    yield insertPeople(
-      key,
+    yield insert(
       named,
       `(gallery_key, id) do update set display_name = excluded.display_name
         where gallery_people.display_name <> excluded.display_name`,
     );
-  if (unnamed.length > 0) yield insertPeople(key, unnamed, "do nothing");
+  if (unnamed.length > 0) yield insert(unnamed, "do nothing");
+  const dated = people.filter(({ hasExpiry }) => hasExpiry);
+  if (dated.length > 0)
+    yield insert(dated, "(gallery_key, id) do update set expires_at = excluded.expires_at");
   return { addedPeople: people.length - Number(row!.existing), renamedPeople: Number(row!.renamed) };
 }
 
 interface NewPerson {
   readonly id: string;
   readonly name: string | undefined;
+  readonly expiresAt: Date | null | undefined;
+  /** Whether the time also applies to a person who is not new. */
+  readonly hasExpiry: boolean;
 }
 
 function hasName({ name }: NewPerson): boolean {
   return name !== undefined;
-}
-
-function insertPeople(key: string, people: readonly NewPerson[], onConflict: string): Statement {
-  return {
-    // SQLite cannot parse `on conflict` after a table without a condition.
-    sql: `insert into gallery_people (gallery_key, id, display_name, created_at)
-      select $1, value ->> 'id', coalesce(value ->> 'name', ''), $3 from json_each($2) where true
-      on conflict ${onConflict}`,
-    values: [key, jsonFrom(people), new Date().toISOString()],
-  };
 }
 
 function* countExisting({ key }: Gallery, faces: readonly NewFace[]): TransactionScript<number> {

@@ -15,7 +15,7 @@ import { galleryFromRow } from "./sql-gallery-rows.ts";
 /** Adds a gallery. Throws GalleryError if its id is taken or the plan allows no more. */
 export function* insertGallery(
   userId: string,
-  { id, displayName, model, maxDistance }: NewGallery,
+  { id, displayName, model, maxDistance, expiresAt }: NewGallery,
   { maxGalleries = Number.POSITIVE_INFINITY }: GalleryLimits,
   exclusiveRowLockClause: string,
 ): TransactionScript<Gallery> {
@@ -31,23 +31,27 @@ export function* insertGallery(
     throw new GalleryError("tooManyGalleries", `The plan allows ${maxGalleries} galleries.`);
   const [row] = yield {
     sql: `insert into galleries
-      (key, user_id, id, display_name, model, max_distance, people, faces, revision, token, created_at)
-      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $1, $7) returning *`,
-    values: [randomUUID(), userId, id, displayName, model, maxDistance ?? null, new Date().toISOString()],
+      (key, user_id, id, display_name, model, max_distance, people, faces, revision, token, created_at,
+        expires_at)
+      values ($1, $2, $3, $4, $5, $6, 0, 0, 0, $1, $7, $8) returning *`,
+    values: [
+      ...[randomUUID(), userId, id, displayName, model, maxDistance ?? null],
+      ...[new Date().toISOString(), expiresAt?.toISOString() ?? null],
+    ],
   };
   const gallery = galleryFromRow(row!);
   yield* recordVersion(gallery);
   return gallery;
 }
 
-/** Changes the name, the threshold or the alias of a gallery. */
+/** Changes the name, the threshold, the alias or the end of a gallery. */
 export function* updateGallery(
   userId: string,
   galleryId: string,
   changes: GalleryUpdate,
   exclusiveRowLockClause: string,
 ): TransactionScript<Gallery> {
-  const { displayName, maxDistance, alias } = changes;
+  const { displayName, maxDistance, alias, expiresAt } = changes;
   if (alias !== undefined) yield* lockNames(userId, exclusiveRowLockClause);
   const gallery = yield* requireGallery(userId, galleryId);
   if (alias !== undefined) {
@@ -62,13 +66,15 @@ export function* updateGallery(
   const [row] = yield {
     sql: `update galleries set display_name = coalesce($2, display_name),
         max_distance = case when $3 = 1 then $4 else max_distance end,
-        alias = case when $5 = 1 then $6 else alias end
+        alias = case when $5 = 1 then $6 else alias end,
+        expires_at = case when $7 = 1 then $8 else expires_at end
       where key = $1 and id is not null returning *`,
     values: [
       gallery.key,
       displayName ?? null,
       ...[Number("maxDistance" in changes), maxDistance ?? null],
       ...[Number("alias" in changes), alias ?? null],
+      ...[Number("expiresAt" in changes), expiresAt?.toISOString() ?? null],
     ],
   };
   if (!row) throw galleryNotFound(galleryId);
@@ -103,12 +109,12 @@ export function* replaceGallery(
     );
   const [row] = yield {
     sql: `update galleries set id = $2, alias = coalesce($3, alias), display_name = $4, max_distance = $5,
-        revision = case when revision > $6 then revision else $6 end + 1, token = $7
+        revision = case when revision > $6 then revision else $6 end + 1, token = $7, expires_at = $8
       where key = $1 and id is not null returning *`,
     values: [
       successor.key,
       ...[replaced.id, replaced.alias ?? null, replaced.displayName, replaced.maxDistance ?? null],
-      ...[Number(hidden.revision), randomUUID()],
+      ...[Number(hidden.revision), randomUUID(), replaced.expiresAt?.toISOString() ?? null],
     ],
   };
   if (!row) throw galleryNotFound(successorId);

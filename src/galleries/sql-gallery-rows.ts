@@ -16,6 +16,7 @@ export function galleryFromRow(row: Row): Gallery {
     revision: Number(row.revision),
     token: String(row.token),
     createdAt: dateFromColumn(row.created_at),
+    expiresAt: optionalDateFromColumn(row.expires_at),
     lastSearchedAt: optionalDateFromColumn(row.last_searched_at),
   };
 }
@@ -30,6 +31,7 @@ export function peopleFromRows(rows: readonly Row[]): Person[] {
         id,
         displayName: String(row.display_name),
         createdAt: dateFromColumn(row.created_at),
+        expiresAt: optionalDateFromColumn(row.expires_at),
         faces: [],
       });
     if (row.face_id !== null)
@@ -44,6 +46,7 @@ export function exportedFaceFromRow(row: Row): ExportedFace {
     ...templateFromRow(row),
     displayName: String(row.display_name),
     createdAt: dateFromColumn(row.created_at),
+    expiresAt: optionalDateFromColumn(row.expires_at),
   };
 }
 

@@ -1,9 +1,18 @@
 import { runOne } from "../database/delete-in-batches.ts";
 import type { Row, SqlDatabase, SqlValue } from "../database/sql-database.ts";
 import { DATA_KEY, decryptRows } from "./data-keys.ts";
-import { type Gallery, type GalleryStore, MAX_FACES_PER_PERSON, type Person } from "./gallery-store.ts";
+import { deletePersonFromAll } from "./delete-person.ts";
+import {
+  type Gallery,
+  type GalleryStore,
+  MAX_FACES_PER_PERSON,
+  type Page,
+  type Person,
+} from "./gallery-store.ts";
 import { type MasterKeys, NO_MASTER_KEYS } from "./master-keys.ts";
+import { defaultExpiry } from "./retention.ts";
 import { insertFaces, jsonFrom } from "./sql-enrolment.ts";
+import { type ExpiryOptions, ExpiryRemoval, IS_DUE } from "./sql-expiry.ts";
 import {
   galleryNotFound,
   IS_NAMED,
@@ -27,18 +36,53 @@ import { readChanges } from "./sql-read-changes.ts";
  */
 const MAX_PEOPLE_ROWS = 1_000 + MAX_FACES_PER_PERSON;
 
-/** Creates a gallery store on a database whose schema is up to date. Without keys, it encrypts no templates. */
+/** Options of a gallery store. */
+export interface GalleryStoreOptions extends Partial<ExpiryOptions> {
+  /** Without master keys, no templates are encrypted. */
+  readonly keys?: MasterKeys;
+}
+
+/** Creates a gallery store on a database whose schema is up to date. By default, with the clock of the system. */
 export function createSqlGalleryStore(
   database: SqlDatabase,
-  keys: MasterKeys = NO_MASTER_KEYS,
+  { keys = NO_MASTER_KEYS, now = () => new Date(), onExpiry = () => {} }: GalleryStoreOptions = {},
 ): GalleryStore {
+  const expiry = new ExpiryRemoval(database, { now, onExpiry });
+
+  /** Reads galleries by $1, the id of the user, $2, and from $4 on. Before, removes what has expired in them. */
+  async function readGalleries(
+    userId: string,
+    condition: string,
+    text: string,
+    values: readonly SqlValue[] = [],
+  ): Promise<Gallery[]> {
+    for (;;) {
+      const rows = await database.query({
+        sql: `select galleries.*, ${IS_DUE} as is_due from galleries where ${condition}`,
+        values: [userId, text, expiry.now(), ...values],
+      });
+      const due = rows.filter((row) => Number(row.is_due) === 1);
+      if (due.length === 0) return rows.map(galleryFromRow);
+      for (const { key } of due) await expiry.removeFrom(String(key));
+    }
+  }
+
   async function findGallery(userId: string, galleryId: string): Promise<Gallery> {
-    const [row] = await database.query({
-      sql: `select * from galleries where ${IS_NAMED}`,
-      values: [userId, galleryId],
-    });
-    if (!row) throw galleryNotFound(galleryId);
-    return galleryFromRow(row);
+    const [gallery] = await readGalleries(userId, IS_NAMED, galleryId);
+    if (!gallery) throw galleryNotFound(galleryId);
+    return gallery;
+  }
+
+  /** Removes the galleries of a user that have expired, so that their ids are free and they do not count. */
+  const removeExpiredGalleries = (userId: string) =>
+    readGalleries(userId, "user_id = $1 and id > $2 and expires_at <= $3", "");
+
+  function listGalleries(userId: string, { after = "", size }: Page, personId?: string): Promise<Gallery[]> {
+    const hasPerson = `and exists (select 1 from gallery_people people
+      where people.gallery_key = galleries.key and people.id = $5)`;
+    const [filter, ids] = personId === undefined ? ["", []] : [hasPerson, [personId]];
+    const condition = `user_id = $1 and id > $2 ${filter} order by id limit $4`;
+    return readGalleries(userId, condition, after, [size, ...ids]);
   }
 
   /** Reads at most MAX_PEOPLE_ROWS rows: one for each face, or one for a person without faces. */
@@ -66,29 +110,27 @@ export function createSqlGalleryStore(
   }
 
   return {
-    createGallery: (userId, gallery, limits) =>
-      database.runTransaction(insertGallery(userId, gallery, limits, database.exclusiveRowLockClause)),
+    async createGallery(userId, gallery, limits) {
+      await removeExpiredGalleries(userId);
+      return database.runTransaction(insertGallery(userId, gallery, limits, database.exclusiveRowLockClause));
+    },
 
     getGallery: findGallery,
 
-    async listGalleries(userId, { after = "", size }) {
-      const rows = await database.query({
-        sql: "select * from galleries where user_id = $1 and id > $2 order by id limit $3",
-        values: [userId, after, size],
-      });
-      return rows.map(galleryFromRow);
-    },
+    listGalleries,
 
     async updateGallery(userId, galleryId, changes) {
-      const { exclusiveRowLockClause } = database;
+      await removeExpiredGalleries(userId);
+      await findGallery(userId, galleryId);
       const gallery = await database.runTransaction(
-        updateGallery(userId, galleryId, changes, exclusiveRowLockClause),
+        updateGallery(userId, galleryId, changes, database.exclusiveRowLockClause),
       );
       if (changes.displayName !== undefined) database.startErasure("rows");
       return gallery;
     },
 
     async deleteGallery(userId, galleryId) {
+      await findGallery(userId, galleryId);
       const [row] = await database.runTransaction(
         runOne(`update galleries set id = null, alias = null where ${IS_NAMED} returning faces`, [
           userId,
@@ -101,6 +143,8 @@ export function createSqlGalleryStore(
     },
 
     async replaceGallery(userId, galleryId, successorId, revision) {
+      await findGallery(userId, galleryId);
+      await findGallery(userId, successorId);
       const { exclusiveRowLockClause } = database;
       const replacement = await database.runTransaction(
         replaceGallery(userId, galleryId, successorId, revision, exclusiveRowLockClause),
@@ -110,8 +154,11 @@ export function createSqlGalleryStore(
     },
 
     async enrolFaces(userId, galleryId, model, faces, limits, galleryKey) {
+      await findGallery(userId, galleryId);
       const enrolment = { userId, galleryId, galleryKey, model, faces, limits };
-      const { gallery, hasReplaced } = await database.runTransaction(insertFaces(enrolment, database, keys));
+      const { gallery, hasReplaced } = await database.runTransaction(
+        insertFaces({ ...enrolment, defaultExpiry: defaultExpiry(limits, now()) }, database, keys),
+      );
       if (hasReplaced) database.startErasure("rows");
       return gallery;
     },
@@ -131,31 +178,41 @@ export function createSqlGalleryStore(
       return { people: people.slice(0, -1), isLast: false };
     },
 
-    async renamePerson(userId, galleryId, personId, displayName) {
-      await database.runTransaction(updatePerson(userId, galleryId, personId, displayName));
-      database.startErasure("rows");
+    async updatePerson(userId, galleryId, personId, changes) {
+      await findGallery(userId, galleryId);
+      await database.runTransaction(updatePerson(userId, galleryId, personId, changes));
+      if (changes.displayName !== undefined) database.startErasure("rows");
       return getPerson(userId, galleryId, personId);
     },
 
     async deletePerson(userId, galleryId, personId) {
-      const faces = await database.runTransaction(removePerson(userId, galleryId, personId));
-      database.startErasure("rows");
-      return faces;
+      if (galleryId !== undefined) {
+        await findGallery(userId, galleryId);
+        const deletion = await database.runTransaction(removePerson(userId, galleryId, personId));
+        database.startErasure("rows");
+        return [deletion];
+      }
+      const list = (size: number) => listGalleries(userId, { size }, personId);
+      const deletions = await deletePersonFromAll(database, userId, personId, list);
+      if (deletions.length === 0) throw personNotFound(personId);
+      return deletions;
     },
 
     async deleteFace(userId, galleryId, personId, faceId) {
+      await findGallery(userId, galleryId);
       await database.runTransaction(removeFace(userId, galleryId, personId, faceId));
       database.startErasure("rows");
     },
 
     async readFaces(galleryKey, { after = { personId: "", faceId: "" }, size }) {
       const rows = await database.query({
-        sql: `select faces.*, display_name, data_key.* from gallery_faces faces
+        sql: `select faces.*, display_name, expires_at, data_key.* from gallery_faces faces
           join gallery_people people on people.gallery_key = faces.gallery_key and people.id = faces.person_id
           left join ${DATA_KEY} on true
           where faces.gallery_key = $1 and (faces.person_id, faces.id) > ($2, $3)
+            and (expires_at is null or expires_at > $5)
           order by faces.person_id, faces.id limit $4`,
-        values: [galleryKey, after.personId, after.faceId, size],
+        values: [galleryKey, after.personId, after.faceId, size, expiry.now()],
       });
       return decryptRows(galleryKey, rows, keys).map(exportedFaceFromRow);
     },
@@ -167,8 +224,13 @@ export function createSqlGalleryStore(
         sql: `select faces.*, display_name, data_key.* from json_each($2)
           cross join gallery_faces faces cross join gallery_people people left join ${DATA_KEY} on true
           where faces.gallery_key = $1 and faces.person_id = value ->> 'personId' and faces.id = value ->> 'faceId'
-            and people.gallery_key = $1 and people.id = faces.person_id`,
-        values: [galleryKey, jsonFrom(ids.map(({ personId, faceId }) => ({ personId, faceId })))],
+            and people.gallery_key = $1 and people.id = faces.person_id
+            and (expires_at is null or expires_at > $3)`,
+        values: [
+          galleryKey,
+          jsonFrom(ids.map(({ personId, faceId }) => ({ personId, faceId }))),
+          expiry.now(),
+        ],
       });
       return decryptRows(galleryKey, rows, keys).map(storedFaceFromRow);
     },
@@ -192,6 +254,8 @@ export function createSqlGalleryStore(
       const sql = "select model, count(*) as count from galleries where id is not null group by model";
       return new Map((await database.query({ sql })).map((row) => [String(row.model), Number(row.count)]));
     },
+
+    removeExpired: (signal) => expiry.removeAll(signal),
 
     finishDeletions: () => database.startErasure("galleries"),
 

@@ -22,6 +22,15 @@ export function requireId(field: string, id: string): void {
   requireValid(field, ID.test(id), "must be 1 to 128 letters and digits and . _ ~ -");
 }
 
+/** The id that stands for all galleries of a user. */
+export const ALL_GALLERIES = "-";
+
+/** Throws ServiceError `badRequest` unless a field has a valid id for a gallery. */
+export function requireGalleryId(field: string, id: string): void {
+  requireId(field, id);
+  requireValid(field, id !== ALL_GALLERIES, `cannot be ${ALL_GALLERIES}, which stands for all galleries`);
+}
+
 /** Throws ServiceError `badRequest` if a name is too long or is no text that every database can store. */
 export function requireName(displayName: string): void {
   const isText = !/\p{Surrogate}/u.test(displayName) && !displayName.includes("\0");
@@ -62,7 +71,18 @@ export function messageFromGallery(
   gallery: Gallery,
   serviceModel: string,
 ): MessageInitShape<typeof GallerySchema> {
-  const { id, alias = "", displayName, model, maxDistance, people, faces, revision, createdAt } = gallery;
+  const {
+    id,
+    alias = "",
+    displayName,
+    model,
+    maxDistance,
+    people,
+    faces,
+    revision,
+    createdAt,
+    expiresAt,
+  } = gallery;
   return {
     galleryId: id,
     alias,
@@ -73,6 +93,7 @@ export function messageFromGallery(
     faceCount: faces,
     revision: BigInt(revision),
     createTime: timestampFromDate(createdAt),
+    ...expireTimeOf(expiresAt),
     readOnly: model !== serviceModel,
   };
 }
@@ -82,6 +103,7 @@ export function messageFromPerson({
   id,
   displayName,
   createdAt,
+  expiresAt,
   faces,
 }: Person): MessageInitShape<typeof PersonSchema> {
   return {
@@ -89,19 +111,29 @@ export function messageFromPerson({
     displayName,
     faces: faces.map((face) => ({ faceId: face.id, createTime: timestampFromDate(face.createdAt) })),
     createTime: timestampFromDate(createdAt),
+    ...expireTimeOf(expiresAt),
   };
 }
 
-/** Converts a face with its template. */
+/** Converts a face with its template and what is known of the person. */
 export function messageFromExportedFace(
-  { personId, faceId, displayName, embedding, createdAt }: ExportedFace,
+  face: ExportedFace,
   model: string,
 ): MessageInitShape<typeof ExportGalleryResponseSchema> {
+  const { personId, displayName, expiresAt } = face;
+  return { ...messageFromTemplate(face, model), personId, displayName, ...expireTimeOf(expiresAt) };
+}
+
+/** Converts a face with its template. */
+export function messageFromTemplate({ faceId, embedding, createdAt }: ExportedFace, model: string) {
   return {
-    personId,
     faceId,
-    displayName,
     embedding: { values: [...embedding], model },
     createTime: timestampFromDate(createdAt),
   };
+}
+
+/** The field `expire_time`, which is missing if there is no time. */
+export function expireTimeOf(expiresAt: Date | undefined) {
+  return expiresAt && { expireTime: timestampFromDate(expiresAt) };
 }

@@ -1,7 +1,10 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { EnrolFaceRequest, GalleryService } from "../../gen/ts/visage/v1/gallery_pb.ts";
 import { readOnlyError } from "../galleries/gallery-store.ts";
+import { expiryFrom } from "./expiration.ts";
 import { exportGallery } from "./export-gallery.ts";
+import { exportPerson } from "./export-person.ts";
 import { FaceCall, optionalBox, scopeFrom } from "./face-call.ts";
 import {
   auditChange,
@@ -13,10 +16,12 @@ import {
   storeFaces,
 } from "./gallery-call.ts";
 import {
+  ALL_GALLERIES,
   messageFromGallery,
   messageFromPerson,
   pageFrom,
   requireDistance,
+  requireGalleryId,
   requireId,
   requireName,
   tokenAfter,
@@ -36,12 +41,17 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
   return {
     async createGallery(request, context) {
       const { galleryId: id, displayName, maxDistance } = request;
-      requireId("gallery_id", id);
+      requireGalleryId("gallery_id", id);
       requireName(displayName);
       requireDistance(maxDistance);
+      const expiresAt = expiryFrom(request.expiration) ?? undefined;
       const caller = callerFrom(context.values);
       const created = await orUnavailable(() =>
-        galleries.createGallery(caller.userId, { id, displayName, model, maxDistance }, caller.plan),
+        galleries.createGallery(
+          caller.userId,
+          { id, displayName, model, maxDistance, expiresAt },
+          caller.plan,
+        ),
       );
       auditChange(options, context, `galleries/${id}`);
       return { gallery: messageFromGallery(created, model) };
@@ -65,16 +75,18 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       };
     },
 
-    async updateGallery({ galleryId, displayName, maxDistance, alias }, context) {
+    async updateGallery({ galleryId, displayName, maxDistance, alias, expiration }, context) {
       requireId("gallery_id", galleryId);
       requireName(displayName ?? "");
       if (maxDistance !== 0) requireDistance(maxDistance);
-      if (alias) requireId("alias", alias);
+      if (alias) requireGalleryId("alias", alias);
+      const expiresAt = expiryFrom(expiration);
       const { userId } = callerFrom(context.values);
       const changes = {
         ...(displayName !== undefined && { displayName }),
         ...(maxDistance !== undefined && { maxDistance: maxDistance || undefined }),
         ...(alias !== undefined && { alias: alias || undefined }),
+        ...(expiresAt !== undefined && { expiresAt: expiresAt ?? undefined }),
       };
       const gallery = await orUnavailable(() => galleries.updateGallery(userId, galleryId, changes));
       auditChange(options, context, `galleries/${galleryId}`);
@@ -111,12 +123,13 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       if (request.faceId !== "") requireId("face_id", request.faceId);
       requireName(displayName ?? "");
       const caller = callerFrom(context.values);
+      const expiresAt = expiryFrom(request.expiration, { limits: caller.plan });
       // Fails early, before the image is analysed.
       const gallery = await orUnavailable(() => galleries.getGallery(caller.userId, galleryId));
       if (gallery.model !== model) throw readOnlyError(gallery, model);
       const { embedding, box } = await faceToEnrol(request, new FaceCall(options, scopeFrom(context)), model);
       const faceId = request.faceId || faceIdFrom(embedding);
-      const face = { personId, faceId, embedding, displayName };
+      const face = { personId, faceId, embedding, displayName, expiresAt };
       const { revision } = await storeFaces(context, () =>
         galleries.enrolFaces(caller.userId, galleryId, model, [face], caller.plan),
       );
@@ -140,14 +153,17 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       return { people: people.map(messageFromPerson), nextPageToken: isLast ? "" : tokenAfter(people) };
     },
 
-    async updatePerson({ galleryId, personId, displayName }, context) {
+    async updatePerson({ galleryId, personId, displayName, expiration }, context) {
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
-      requireName(displayName);
-      const { userId } = callerFrom(context.values);
-      const person = await orUnavailable(() =>
-        galleries.renamePerson(userId, galleryId, personId, displayName),
-      );
+      requireName(displayName ?? "");
+      const { userId, plan } = callerFrom(context.values);
+      const expiresAt = expiryFrom(expiration, { limits: plan });
+      const changes = {
+        ...(displayName !== undefined && { displayName }),
+        ...(expiresAt !== undefined && { expiresAt: expiresAt ?? undefined }),
+      };
+      const person = await orUnavailable(() => galleries.updatePerson(userId, galleryId, personId, changes));
       auditChange(options, context, `galleries/${galleryId}/people/${personId}`);
       await galleries.waitForErasure();
       return { person: messageFromPerson(person) };
@@ -157,11 +173,20 @@ export function createGalleryService(options: GalleryServiceOptions): ServiceImp
       requireId("gallery_id", galleryId);
       requireId("person_id", personId);
       const { userId } = callerFrom(context.values);
-      const faces = await orUnavailable(() => galleries.deletePerson(userId, galleryId, personId));
-      auditChange(options, context, `galleries/${galleryId}/people/${personId}`, -faces);
-      await galleries.waitForErasure();
-      return {};
+      const scope = galleryId === ALL_GALLERIES ? undefined : galleryId;
+      const deletions = await orUnavailable(() => galleries.deletePerson(userId, scope, personId));
+      for (const { galleryId, faces } of deletions)
+        auditChange(options, context, `galleries/${galleryId}/people/${personId}`, -faces);
+      return {
+        personId,
+        deletions: deletions.map(({ galleryId, faces }) => ({ galleryId, faceCount: faces })),
+        deleteTime: timestampFromDate(new Date()),
+        requestId: context.requestHeader.get("x-request-id") ?? "",
+        erasureFinished: await galleries.waitForErasure(),
+      };
     },
+
+    exportPerson: (request, context) => exportPerson(request, context, options),
 
     async deleteFace({ galleryId, personId, faceId }, context) {
       requireId("gallery_id", galleryId);

@@ -1,7 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { ImportFacesRequest, ImportFacesResponseSchema } from "../../gen/ts/visage/v1/gallery_pb.ts";
-import { GalleryError, MAX_ENROLMENT_BATCH, type NewFace } from "../galleries/gallery-store.ts";
+import {
+  GalleryError,
+  type GalleryLimits,
+  MAX_ENROLMENT_BATCH,
+  type NewFace,
+} from "../galleries/gallery-store.ts";
+import { expiryFrom } from "./expiration.ts";
 import { auditChange, faceIdFrom, type GalleryServiceOptions, storeFaces } from "./gallery-call.ts";
 import { requireId, requireName } from "./gallery-messages.ts";
 import { changeError, LAST_LINE, withMessageNumber } from "./message-number.ts";
@@ -42,7 +48,7 @@ export async function importFaces(
       galleryId ||= request.galleryId;
       const isSame = request.galleryId === "" || request.galleryId === galleryId;
       requireValid("gallery_id", isSame, "must be the same for all faces");
-      batch.push(faceToImport(request, model));
+      batch.push(faceToImport(request, model, caller.plan));
       if (batch.length < MAX_ENROLMENT_BATCH) continue;
       await enrol(batch);
       batch = [];
@@ -72,7 +78,7 @@ function withStoredFaces(error: ServiceError, stored: number): ServiceError {
   return changeError(error, text, { stored_faces: String(stored) });
 }
 
-function faceToImport(request: ImportFacesRequest, model: string): NewFace {
+function faceToImport(request: ImportFacesRequest, model: string, limits: GalleryLimits): NewFace {
   const { personId, displayName, embedding } = request;
   requireId("person_id", personId);
   if (request.faceId !== "") requireId("face_id", request.faceId);
@@ -80,5 +86,6 @@ function faceToImport(request: ImportFacesRequest, model: string): NewFace {
   if (!embedding) throw missingError("embedding");
   const template = embeddingFrom("embedding", embedding, model);
   const faceId = request.faceId || faceIdFrom(template);
-  return { personId, faceId, embedding: template, displayName: displayName || undefined };
+  const expiresAt = expiryFrom(request.expiration, { limits, mayBePast: true });
+  return { personId, faceId, embedding: template, displayName: displayName || undefined, expiresAt };
 }

@@ -15,10 +15,12 @@ export interface GalleryState {
 export interface GalleryObserver {
   readonly observeSearch: (outcome: string, durationMs: number) => void;
   readonly observeLoad: (outcome: string, durationMs: number) => void;
+  readonly observeExpiry: (kind: "person" | "gallery") => void;
 }
 
 const OUTCOMES = ["ok", "stale", "rejected", "canceled", "unavailable"];
 const LOAD_OUTCOMES = ["ok", "failed"];
+const EXPIRY_KINDS = ["person", "gallery"];
 const SEARCH_BUCKETS_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 const LOAD_BUCKETS_SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 
@@ -73,6 +75,13 @@ export function addGalleryMetrics(
     registers,
   });
   for (const outcome of LOAD_OUTCOMES) loadDuration.zero({ outcome });
+  const expired = new Counter({
+    name: "visage_gallery_expired_total",
+    help: "People and galleries that were removed because their time was over, by kind",
+    labelNames: ["kind"],
+    registers,
+  });
+  for (const kind of EXPIRY_KINDS) expired.inc({ kind }, 0);
   addGauge("visage_galleries_loaded", "Galleries in memory", ({ galleries }) => galleries);
   addGauge("visage_gallery_templates", "Templates of all galleries in memory", ({ faces }) => faces);
   addGauge("visage_gallery_memory_bytes", "Memory of the galleries in memory", ({ bytes }) => bytes);
@@ -93,5 +102,6 @@ export function addGalleryMetrics(
       searchDuration.observe(durationMs / 1000);
     },
     observeLoad: (outcome, durationMs) => loadDuration.observe({ outcome }, durationMs / 1000),
+    observeExpiry: (kind) => expired.inc({ kind }),
   };
 }

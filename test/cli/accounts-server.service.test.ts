@@ -255,6 +255,8 @@ describe("visage account", () => {
         max_image_bytes: null,
         max_galleries: 3,
         max_gallery_faces: 1000,
+        default_retention_days: null,
+        max_retention_days: null,
       },
       keys: [
         expect.objectContaining({ fingerprint: fingerprintOf(hashKey(key)), current: true }),

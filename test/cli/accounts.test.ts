@@ -206,6 +206,8 @@ describe("visage users", () => {
     ];
     await addUsage(ID, ...usage);
     expect(JSON.parse(await printed("users", "show", "ann", "--export"))).toEqual({
+      about: expect.stringContaining("Left out on purpose: the hashes of the keys"),
+      exported_at: expect.any(String),
       user: {
         name: "ann",
         plan: "trial",
@@ -219,13 +221,13 @@ describe("visage users", () => {
       keys: [
         {
           fingerprint: FINGERPRINT,
-          hash: hashKey(ID),
           created_at: expect.any(String),
           expires_at: null,
           last_used_at: null,
         },
       ],
       usage,
+      galleries: [],
     });
   });
 
@@ -293,13 +295,23 @@ describe("visage plans", () => {
   it("lists the plans in a table and as JSON", async () => {
     const [columns, ...rows] = (await printed("plans", "list")).trimEnd().split("\n");
     expect(columns).toMatch(
-      /^plan +per second +burst +per month +max image bytes +galleries +gallery faces$/,
+      /^plan +per second +burst +per month +max image bytes +galleries +gallery faces +retention days +max retention days$/,
     );
     expect(rows.map((row) => row.split(/ +/))).toEqual([
-      ["basic", "10", "20", "50000", "unlimited", "20", "10000"],
-      ["pro", "50", "100", "1000000", "unlimited", "200", "1000000"],
-      ["trial", "2", "10", "1000", "unlimited", "3", "1000"],
-      ["unlimited", "unlimited", "-", "unlimited", "unlimited", "unlimited", "unlimited"],
+      ["basic", "10", "20", "50000", "unlimited", "20", "10000", "unlimited", "unlimited"],
+      ["pro", "50", "100", "1000000", "unlimited", "200", "1000000", "unlimited", "unlimited"],
+      ["trial", "2", "10", "1000", "unlimited", "3", "1000", "unlimited", "unlimited"],
+      [
+        "unlimited",
+        "unlimited",
+        "-",
+        "unlimited",
+        "unlimited",
+        "unlimited",
+        "unlimited",
+        "unlimited",
+        "unlimited",
+      ],
     ]);
     expect((await json("plans", "list"))[2]).toEqual({
       name: "trial",
@@ -309,6 +321,8 @@ describe("visage plans", () => {
       max_image_bytes: null,
       max_galleries: 3,
       max_gallery_faces: 1000,
+      default_retention_days: null,
+      max_retention_days: null,
     });
   });
 
@@ -321,6 +335,8 @@ describe("visage plans", () => {
       max_image_bytes: 1_000_000,
       max_galleries: 3,
       max_gallery_faces: null,
+      default_retention_days: null,
+      max_retention_days: null,
     };
     const args = [
       "--burst",
@@ -349,6 +365,8 @@ describe("visage plans", () => {
       max_image_bytes: null,
       max_galleries: null,
       max_gallery_faces: null,
+      default_retention_days: null,
+      max_retention_days: null,
     };
     expect(await json("plans", "set", "slow", "--create", "--per-second", "1.2")).toEqual(added);
     expect(await json("plans", "list")).toContainEqual(added);

@@ -44,7 +44,7 @@ async function withDatabase<T>(work: (opened: Awaited<ReturnType<typeof open>>) 
 
 async function open(key?: string) {
   const database = await openDatabase({ databaseUrl: undefined, dataDir });
-  const store = createSqlGalleryStore(database, parseMasterKeys(key));
+  const store = createSqlGalleryStore(database, { keys: parseMasterKeys(key) });
   return { database, accounts: createSqlStore(database), store };
 }
 

@@ -11,6 +11,7 @@ import { createSqlStore } from "../../src/accounts/sql-store.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import type { ErasureCallbacks } from "../../src/database/sql-database.ts";
 import type { NewFace } from "../../src/galleries/gallery-store.ts";
+import type { Expiry } from "../../src/galleries/sql-expiry.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
 import { addUser, createUser } from "../support/store-contract.ts";
@@ -100,7 +101,7 @@ test("no earlier name of a person or a gallery, and no id of a deleted person, s
   };
   expect(await traces()).toEqual(["Trace by enrolment", "Trace by person", "Trace of gallery", "trace-id"]);
   const steps: readonly [() => Promise<unknown>, string][] = [
-    [() => store.renamePerson(ANN.id, "g", "kept", "New"), "Trace by person"],
+    [() => store.updatePerson(ANN.id, "g", "kept", { displayName: "New" }), "Trace by person"],
     [() => enrol(opened, [newFace("other", "2", { displayName: "New" })]), "Trace by enrolment"],
     [() => rename("New"), "Trace of gallery"],
     [() => store.deletePerson(ANN.id, "g", "trace-id"), "trace-id"],
@@ -111,6 +112,40 @@ test("no earlier name of a person or a gallery, and no id of a deleted person, s
     expect(await traces()).not.toContain(trace);
   }
   await database.close();
+});
+
+test("a process that is killed while it removes who has expired leaves the rest to another one", async () => {
+  const dataDir = join(folder, `${++folders}`);
+  const opened = await open(dataDir);
+  await createGallery(opened);
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  await enrol(
+    opened,
+    FACES.map((face) => ({ ...face, expiresAt })),
+  );
+  const program = `
+    const { writeSync } = await import("node:fs");
+    const { openDatabase } = await import(${compiled("database/open-database.js")});
+    const { createSqlGalleryStore } = await import(${compiled("galleries/sql-gallery-store.js")});
+    const database = await openDatabase({ dataDir: ${JSON.stringify(dataDir)} });
+    const onExpiry = (expired) => {
+      writeSync(1, JSON.stringify(expired));
+      process.kill(process.pid, "SIGKILL");
+    };
+    const store = createSqlGalleryStore(database, { now: () => new Date(${expiresAt.getTime()}), onExpiry });
+    await store.removeExpired(new AbortController().signal);`;
+  const child = spawnSync("node", ["--input-type=module", "-e", program], { encoding: "utf8" });
+  expect(child).toMatchObject({ signal: "SIGKILL", stderr: "" });
+  const expired = JSON.parse(child.stdout) as Expiry[];
+  expect(expired.length).toBeGreaterThan(0);
+  expect(expired.length).toBeLessThan(FACES.length);
+  const onExpiry = (some: readonly Expiry[]) => void expired.push(...some);
+  const other = createSqlGalleryStore(opened.database, { now: () => expiresAt, onExpiry });
+  await other.removeExpired(new AbortController().signal);
+  const removed = new Set(expired.map(({ personId }) => personId));
+  expect(removed.size).toBe(FACES.length);
+  expect(await other.waitForErasure(Number.POSITIVE_INFINITY)).toBe(true);
+  expect(await countTraces(dataDir)).toBe(0);
 });
 
 test.skipIf(!canMount)(

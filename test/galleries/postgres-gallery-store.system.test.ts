@@ -3,6 +3,7 @@ import { openDatabase } from "../../src/database/open-database.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { describeEncryptionContract, OLD } from "../support/encryption-contract.ts";
 import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
+import { describeExpiryContract } from "../support/gallery-expiry-contract.ts";
 import { execute, hasPostgres, startPostgres, type TestPostgres } from "../support/postgres.ts";
 import type { StoreKind } from "../support/store-contract.ts";
 
@@ -21,6 +22,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL", () => {
   describeGalleryContract("PostgreSQL", kind);
   describeGalleryContract("PostgreSQL with encryption", kind, OLD);
   describeEncryptionContract("PostgreSQL", kind);
+  describeExpiryContract("PostgreSQL", kind);
 
   test("rejected changes leave the connections to the database open, without a transaction", async () => {
     const databaseUrl = await postgres.createDatabase();

@@ -11,6 +11,7 @@ import type { GalleryStore } from "../../src/galleries/gallery-store.ts";
 import { createSqlGalleryStore } from "../../src/galleries/sql-gallery-store.ts";
 import { describeEncryptionContract, OLD } from "../support/encryption-contract.ts";
 import { describeGalleryContract, MODEL, NO_LIMITS, newFace } from "../support/gallery-contract.ts";
+import { describeExpiryContract } from "../support/gallery-expiry-contract.ts";
 import { addUser, createUser, type StoreKind } from "../support/store-contract.ts";
 
 let folder: string;
@@ -37,6 +38,7 @@ const SQLITE: StoreKind = {
 describeGalleryContract("SQLite", SQLITE);
 describeGalleryContract("SQLite with encryption", SQLITE, OLD);
 describeEncryptionContract("SQLite", SQLITE);
+describeExpiryContract("SQLite", SQLITE);
 
 describe("a deletion leaves no trace of a template in any file", () => {
   const ann = createUser("ann");

@@ -37,7 +37,7 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
       await accounts.close();
       database = await openDatabase(location);
       onTestFinished(() => database.close());
-      [plain, encrypted] = [createSqlGalleryStore(database), createSqlGalleryStore(database, OLD)];
+      [plain, encrypted] = [createSqlGalleryStore(database), createSqlGalleryStore(database, { keys: OLD })];
       for (const user of [ANN, BOB])
         for (const id of ["g", "h"])
           await plain.createGallery(
@@ -119,12 +119,17 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
         execute("select person_id, template, master, wrapped from gallery_faces cross join data_keys");
       const before = await rows();
       for (const keys of [NEW, NO_MASTER_KEYS]) {
-        await expectFailure(createSqlGalleryStore(database, keys), /master key .* VISAGE_TEMPLATE_KEY lacks/);
+        await expectFailure(
+          createSqlGalleryStore(database, { keys }),
+          /master key .* VISAGE_TEMPLATE_KEY lacks/,
+        );
         await expect(requireMasterKeys(database, keys)).rejects.toThrow(
           `VISAGE_TEMPLATE_KEY lacks the master key ${OLD.first!.fingerprint}, with which templates are encrypted; it has ${keys.first?.fingerprint ?? "none"}`,
         );
       }
-      await expect(enrol(createSqlGalleryStore(database, NEW), [newFace("b")])).rejects.toThrow(/lacks/);
+      await expect(enrol(createSqlGalleryStore(database, { keys: NEW }), [newFace("b")])).rejects.toThrow(
+        /lacks/,
+      );
       expect(await rows()).toEqual(before);
       expect(await read(encrypted)).toEqual(expected([face]));
     });
@@ -193,7 +198,7 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
         Array.from({ length: 4 }, async () => {
           const another = await openDatabase(location);
           onTestFinished(() => another.close());
-          return createSqlGalleryStore(another, OLD);
+          return createSqlGalleryStore(another, { keys: OLD });
         }),
       );
       const faces = Array.from({ length: 8 }, (_, i) => newFace(`p${i}`));
@@ -215,7 +220,7 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
 
       const another = await openDatabase(location);
       onTestFinished(() => another.close());
-      const service = createSqlGalleryStore(another, OLD);
+      const service = createSqlGalleryStore(another, { keys: OLD });
       const current = new Map(faces.map((face) => [face.personId, face]));
       let isConverting = true;
       const use = async () => {
@@ -258,14 +263,14 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
       const templates = await execute("select template from gallery_faces order by gallery_key");
       // The replicas know the new key before one uses it.
       const [reading, writing] = [`${OLD_TEXT} ${NEW_TEXT}`, `${NEW_TEXT}\n${OLD_TEXT}`].map((text) =>
-        createSqlGalleryStore(database, parseMasterKeys(text)),
+        createSqlGalleryStore(database, { keys: parseMasterKeys(text) }),
       );
       const keys = parseMasterKeys(`${NEW_TEXT} ${OLD_TEXT}`);
       expect(await rewrapDataKeys(database, NEW.first!, keys)).toBe(2);
       expect(await rewrapDataKeys(database, NEW.first!, keys)).toBe(0);
       expect(await execute("select template from gallery_faces order by gallery_key")).toEqual(templates);
       await enrol(reading!, [faces[1]!]);
-      for (const store of [reading!, writing!, createSqlGalleryStore(database, NEW)])
+      for (const store of [reading!, writing!, createSqlGalleryStore(database, { keys: NEW })])
         expect(await read(store)).toEqual(expected(faces));
       await expectFailure(encrypted, /lacks/);
       expect((await readTemplateStatus(database)).dataKeys).toEqual(new Map([[NEW.first!.fingerprint, 2]]));
@@ -276,7 +281,7 @@ export function describeEncryptionContract(kind: string, { createLocation, execu
       await enrol(encrypted, faces);
       await enrol(encrypted, [newFace("a")], "g", BOB);
       const keys = parseMasterKeys(`plain ${OLD_TEXT}`);
-      const service = createSqlGalleryStore(database, keys);
+      const service = createSqlGalleryStore(database, { keys });
       expect(await convertAll(keys, false)).toBe(3);
       await enrol(encrypted, [newFace("z")], "g", BOB);
       expect(await deleteUnusedDataKeys(database)).toBe(1);

@@ -69,7 +69,7 @@ export function describeGalleryContract(
     async function openStore(): Promise<GalleryStore> {
       const database = await openDatabase(location);
       onTestFinished(() => database.close());
-      return createSqlGalleryStore(database, keys);
+      return createSqlGalleryStore(database, { keys });
     }
 
     const createGallery = (id: string, userId = ANN.id) =>
@@ -155,7 +155,7 @@ export function describeGalleryContract(
         await enrol([newFace("a", "1"), newFace("a", "2")], "staff");
         expect(await store.getGallery(ANN.id, "staff")).toMatchObject({ id: "one", faces: 2 });
         expect(await store.getPerson(ANN.id, "staff", "a")).toMatchObject({ faces: [{}, {}] });
-        await store.renamePerson(ANN.id, "staff", "a", "Ann");
+        await store.updatePerson(ANN.id, "staff", "a", { displayName: "Ann" });
         await store.deleteFace(ANN.id, "staff", "a", "1");
         await store.updateGallery(ANN.id, "staff", { displayName: "One" });
         expect(await store.getGallery(ANN.id, "one")).toMatchObject({ faces: 1, displayName: "One" });
@@ -271,7 +271,7 @@ export function describeGalleryContract(
         () => store.enrolFaces(BOB.id, "g", MODEL, [newFace("p")], NO_LIMITS),
         () => store.getPerson(BOB.id, "g", "p"),
         () => store.listPeople(BOB.id, "g", page),
-        () => store.renamePerson(BOB.id, "g", "p", "x"),
+        () => store.updatePerson(BOB.id, "g", "p", { displayName: "x" }),
         () => store.deletePerson(BOB.id, "g", "p"),
         () => store.deleteFace(BOB.id, "g", "p", "1"),
       ])
@@ -297,7 +297,9 @@ export function describeGalleryContract(
         });
         const page = await store.listPeople(ANN.id, "g", { after: "ann", size: 5 });
         expect(page).toMatchObject({ people: [{ id: "bob", faces: [{ id: "1" }] }], isLast: true });
-        expect(await store.renamePerson(ANN.id, "g", "bob", "Bob")).toMatchObject({ displayName: "Bob" });
+        expect(await store.updatePerson(ANN.id, "g", "bob", { displayName: "Bob" })).toMatchObject({
+          displayName: "Bob",
+        });
       });
 
       test("with the same ids are one face, and the last template counts", async () => {

@@ -75,6 +75,8 @@ test("counts the searches of galleries and what is in memory", async () => {
     "visage_galleries_loaded 1",
     "visage_gallery_templates 3",
     "visage_gallery_evictions_total 0",
+    'visage_gallery_expired_total{kind="person"} 0',
+    'visage_gallery_expired_total{kind="gallery"} 0',
     "visage_search_process_restarts_total 0",
   ])
     expect(text).toContain(line);

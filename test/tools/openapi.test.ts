@@ -262,6 +262,8 @@ describe("the OpenAPI document", () => {
         "displayName",
         "embedding",
         "createTime",
+        "expireTime",
+        "ttl",
       ]);
       expect(imported.responses[200]).toMatchObject({
         content: { "application/json": { schema: { $ref: "#/components/schemas/V1ImportFacesResult" } } },

@@ -25,10 +25,10 @@ const PAGE_SIZE = { minimum: 0, maximum: 1000 };
 
 const FIELDS: Readonly<Record<string, JsonObject>> = {
   ...ofMessages(["CreateGallery", "GetGallery", "UpdateGallery", "DeleteGallery"], { gallery_id: ID }),
-  ...ofMessages(["EnrolFace", "GetPerson", "UpdatePerson", "DeletePerson", "DeleteFace", "ImportFaces"], {
-    gallery_id: ID,
-    person_id: ID,
-  }),
+  ...ofMessages(
+    ["EnrolFace", "GetPerson", "UpdatePerson", "DeletePerson", "ExportPerson", "DeleteFace", "ImportFaces"],
+    { gallery_id: ID, person_id: ID },
+  ),
   ...ofMessages(["ListPeople", "IdentifyFaces", "ExportGallery", "ReplaceGallery"], { gallery_id: ID }),
   ...ofMessages(["CreateGallery", "UpdateGallery"], { display_name: NAME, max_distance: DISTANCE }),
   ...ofMessages(["EnrolFace", "UpdatePerson", "ImportFaces"], { display_name: NAME }),
@@ -45,6 +45,7 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   "visage.v1.IdentifyFacesResponse.false_positive_rate": SHARE,
   "visage.v1.PersonMatch.distance": DISTANCE,
   "visage.v1.ImportFacesResponse.face_count": COUNT,
+  "visage.v1.PersonDeletion.face_count": COUNT,
   "visage.v1.Gallery.max_distance": DISTANCE,
   "visage.v1.Gallery.people_count": COUNT,
   "visage.v1.Gallery.face_count": COUNT,
@@ -68,6 +69,10 @@ const REQUIRED: readonly string[] = [
   "visage.v1.EnrolledFace.create_time",
   "visage.v1.ExportGalleryResponse.embedding",
   "visage.v1.ExportGalleryResponse.create_time",
+  "visage.v1.ExportPersonResponse.create_time",
+  "visage.v1.ExportedFace.embedding",
+  "visage.v1.ExportedFace.create_time",
+  "visage.v1.DeletePersonResponse.delete_time",
   ...["Create", "Get", "Update", "Replace"].map((verb) => `visage.v1.${verb}GalleryResponse.gallery`),
   ...["Get", "Update"].map((verb) => `visage.v1.${verb}PersonResponse.person`),
 ];

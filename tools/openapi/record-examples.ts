@@ -92,6 +92,7 @@ function galleryRequests(): readonly (readonly [DescMethod, JsonObject])[] {
     [method.updatePerson, { ...person, displayName: "Anna" }],
     [method.identifyFaces, { ...gallery, source: { image: secondImage! }, maxResults: 3 }],
     [method.exportGallery, gallery],
+    [method.exportPerson, person],
     [
       method.importFaces,
       { ...person, faceId: "photo-1", displayName: "Anna", embedding: exampleEmbedding() },

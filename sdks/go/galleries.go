@@ -154,7 +154,7 @@ func (g *Galleries) ListPeople(ctx context.Context, galleryID string) iter.Seq2[
 func (g *Galleries) UpdatePerson(
 	ctx context.Context, galleryID, personID, displayName string,
 ) (*visagev1.Person, error) {
-	request := &visagev1.UpdatePersonRequest{GalleryId: galleryID, PersonId: personID, DisplayName: displayName}
+	request := &visagev1.UpdatePersonRequest{GalleryId: galleryID, PersonId: personID, DisplayName: &displayName}
 	response, err := g.calls.UpdatePerson(ctx, request)
 	return response.GetPerson(), err
 }

@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { isMonth } from "../accounts/month-clock.ts";
 import { isName, NAME_FORMAT } from "../accounts/users.ts";
+import type { Expiration } from "../client/visage-client.ts";
 import { UsageError } from "./command.ts";
 
 /** The option of every command that can print JSON. */
@@ -52,6 +53,23 @@ export function parseDate(text: string, option: string): Date {
   if (!hasDay || Number.isNaN(date.getTime()))
     throw new UsageError(`Option '--${option}' must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z`);
   return date;
+}
+
+const DAYS = /^(\d{1,7})d$/;
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** Help text on the value of `--expires`. */
+export const EXPIRES_HELP = "a date such as 2027-01-31, a number of days such as 90d, or never";
+
+/** Parses when something is deleted: a date, a number of days from now, or never. Undefined gives no time. */
+export function parseExpiration(text: string | undefined): Expiration {
+  if (text === undefined) return {};
+  if (text === "never") return { ttlSeconds: 0 };
+  const days = Number(DAYS.exec(text)?.[1]);
+  if (days > 0) return { ttlSeconds: days * DAY_SECONDS };
+  if (!DAY.test(text) && !TIMESTAMP.test(text))
+    throw new UsageError(`Option '--expires' must be ${EXPIRES_HELP}`);
+  return { expireTime: parseDate(text, "expires") };
 }
 
 /** Parses a month in the format YYYY-MM. */

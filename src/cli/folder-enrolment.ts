@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Galleries, VisageError } from "../client/visage-client.ts";
+import { type Expiration, type Galleries, VisageError } from "../client/visage-client.ts";
 import type { Config } from "../config.ts";
 import type { FoundPhoto } from "./find-photos.ts";
 import { mapInOrder } from "./map-in-order.ts";
@@ -15,6 +15,8 @@ export interface FolderEnrolmentOptions {
   /** The faces that the gallery has: their ids by the id of the person. */
   readonly known: ReadonlyMap<string, ReadonlySet<string>>;
   readonly skipQualityCheck: boolean;
+  /** When the people expire whose photos are enrolled. */
+  readonly expiration?: Expiration;
   readonly config: Config;
   readonly progress: ProgressBar;
   /** Ends the enrolment. */
@@ -132,7 +134,8 @@ export class FolderEnrolment {
     if (faceIds.has(faceId)) return false;
     if (person.full) throw person.full;
     const { signal } = this.#stop;
-    await galleries.enrolFace(galleryId, personId, bytes, { faceId, displayName, skipQualityCheck, signal });
+    const options = { faceId, displayName, skipQualityCheck, ...this.#options.expiration, signal };
+    await galleries.enrolFace(galleryId, personId, bytes, options);
     faceIds.add(faceId);
     return true;
   }

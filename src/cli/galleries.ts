@@ -1,5 +1,12 @@
 import type { Gallery, Person } from "../client/visage-client.ts";
-import { JSON_OPTION, parseOptions, parseRate, requirePositionals } from "./arguments.ts";
+import {
+  EXPIRES_HELP,
+  JSON_OPTION,
+  parseExpiration,
+  parseOptions,
+  parseRate,
+  requirePositionals,
+} from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError, runSubcommand, UsageError } from "./command.ts";
 import { confirm } from "./confirm.ts";
 import { formatCount } from "./format.ts";
@@ -8,21 +15,23 @@ import { EXPORT_HELP, exportGallery } from "./gallery-export.ts";
 import { IDENTIFY_HELP, identify } from "./gallery-identify.ts";
 import { IMPORT_HELP, importFaces } from "./gallery-import.ts";
 import { MIGRATE_HELP, migrate } from "./gallery-migrate.ts";
+import { PERSON_HELP, person } from "./gallery-person.ts";
 import { createGalleryReport, formatGalleries, formatGallery, formatPeople } from "./gallery-report.ts";
 import { SERVER_OPTIONS } from "./server-options.ts";
 import { isLastingError, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries --help`. */
-export const help = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
+export const help = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--expires WHEN] [--json]
        visage galleries list [--json]
        visage galleries show ID [--people] [--json]
-       visage galleries enrol ID FOLDER [--ids] [--skip-quality-check]
+       visage galleries enrol ID FOLDER [--ids] [--skip-quality-check] [--expires WHEN]
        visage galleries identify ID PHOTO... [--max-results N] [--max-distance D] [--json|--jsonl]
        visage galleries export ID [--output FILE] [--force]
-       visage galleries import ID FILE
+       visage galleries import ID FILE [--expires WHEN]
        visage galleries migrate ID FOLDER [--skip-quality-check] [--allow-missing]
        visage galleries alias ID [ALIAS]
        visage galleries delete ID [PERSON...] [--yes]
+       visage galleries person show|export|delete PERSON [--gallery ID]
 
 Manages the galleries of a user in a running service. ID is the id of a gallery, 1 to 128 letters,
 digits and . _ ~ -, or its alias. "visage galleries SUBCOMMAND --help" lists the options of each.
@@ -37,10 +46,11 @@ digits and . _ ~ -, or its alias. "visage galleries SUBCOMMAND --help" lists the
   migrate    enrol the people of a gallery again after a change of the model
   alias      give a gallery another id, or take it away
   delete     delete a gallery, or people in it, with their templates
+  person     show, export or delete what is stored about a person in all galleries
 
 ${SERVER_HELP}`;
 
-const CREATE_HELP = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--json]
+const CREATE_HELP = `Usage: visage galleries create ID [--name NAME] [--max-distance D] [--expires WHEN] [--json]
 
 Creates a gallery for templates of the service's model.
 
@@ -48,6 +58,8 @@ Creates a gallery for templates of the service's model.
   --max-distance D
                  threshold, above 0 to 0.9; by default the service chooses one that fits the number
                  of faces
+  --expires WHEN when the gallery is deleted with everybody in it:
+                 ${EXPIRES_HELP}
   --json         print JSON
 ${SERVER_HELP}`;
 
@@ -93,6 +105,7 @@ export const subcommandHelp = {
   migrate: MIGRATE_HELP,
   alias: ALIAS_HELP,
   delete: DELETE_HELP,
+  person: PERSON_HELP,
 };
 
 /** Manages galleries, enrols people and identifies faces. */
@@ -108,6 +121,7 @@ export function run(args: readonly string[], context: CommandContext): Promise<n
     migrate,
     alias: setAlias,
     delete: deleteGallery,
+    person,
   };
   return runSubcommand(subcommands, args, context);
 }
@@ -117,6 +131,7 @@ const CREATE_OPTIONS = {
   ...JSON_OPTION,
   name: { type: "string" },
   "max-distance": { type: "string" },
+  expires: { type: "string" },
 } as const;
 const LIST_OPTIONS = { ...SERVER_OPTIONS, ...JSON_OPTION } as const;
 const SHOW_OPTIONS = { ...LIST_OPTIONS, people: { type: "boolean", default: false } } as const;
@@ -127,8 +142,9 @@ async function create(args: readonly string[], context: CommandContext): Promise
   const [galleryId] = requirePositionals(positionals, "ID");
   const { name: displayName, "max-distance": distance } = values;
   const maxDistance = distance === undefined ? undefined : parseRate(distance, "max-distance");
+  const expiration = parseExpiration(values.expires);
   const gallery = await withClient(context, values, {}, ({ galleries }) =>
-    galleries.create(galleryId, { displayName, maxDistance }),
+    galleries.create(galleryId, { displayName, maxDistance, ...expiration }),
   );
   printGallery(context, gallery, values.json);
 }
@@ -188,7 +204,7 @@ async function deleteGallery(args: readonly string[], context: CommandContext): 
 /** Deletes people. An error is reported and does not stop the other deletions. Returns the exit code. */
 async function deletePeople(
   personIds: readonly string[],
-  remove: (personId: string) => Promise<void>,
+  remove: (personId: string) => Promise<unknown>,
   context: CommandContext,
 ): Promise<number> {
   let failures = 0;

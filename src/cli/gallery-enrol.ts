@@ -1,6 +1,6 @@
 import type { Galleries, Person } from "../client/visage-client.ts";
 import { readConfig } from "../config.ts";
-import { parseOptions, requirePositionals } from "./arguments.ts";
+import { EXPIRES_HELP, parseExpiration, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, EXIT_CODES, print, printError } from "./command.ts";
 import type { FindOptions, FoundPhoto } from "./find-photos.ts";
 import { FolderEnrolment, type FolderEnrolmentOptions, readFaceIds } from "./folder-enrolment.ts";
@@ -18,6 +18,7 @@ import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries enrol --help`. */
 export const ENROL_HELP = `Usage: visage galleries enrol ID FOLDER [--ids] [--skip-quality-check]
+                                [--expires WHEN]
 
 Enrols the people of a folder in the gallery ID. FOLDER has a folder for each person, with photos
 (JPEG or PNG) of this person, also in folders inside it. The most prominent face of each photo is
@@ -30,6 +31,9 @@ it was killed: it sends only the photos that are not enrolled yet.
   --ids          the names of the folders are the ids of people who are not enrolled yet
   --skip-quality-check
                  enrol also faces that are unsuited for recognition
+  --expires WHEN when the people of the new photos are deleted:
+                 ${EXPIRES_HELP};
+                 by default, people keep their time, and new ones get the default of the plan
 ${SERVER_HELP}  VISAGE_MAX_IMAGE_BYTES, VISAGE_IMAGE_FORMATS
                  size limit and formats of photos, as the service has them
 
@@ -41,12 +45,14 @@ const OPTIONS = {
   ...SERVER_OPTIONS,
   ids: { type: "boolean", default: false },
   "skip-quality-check": { type: "boolean", default: false },
+  expires: { type: "string" },
 } as const;
 
 /** Enrols the people of a folder. Returns the exit code. */
 export async function enrol(args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
   const [galleryId, folder] = requirePositionals(positionals, "ID", "FOLDER");
+  const expiration = parseExpiration(values.expires);
   const config = readConfig(context.env);
   const search = { formats: config.imageFormats };
   const { folders, strayPhotos } = await readPeopleFolder(folder, search);
@@ -66,7 +72,12 @@ export async function enrol(args: readonly string[], context: CommandContext): P
   const skipQualityCheck = values["skip-quality-check"];
   try {
     await withClient(context, values, { signal, ...LONG_RUN_LIMITS }, ({ galleries }) =>
-      enrolPeople({ galleries, galleryId, known, skipQualityCheck, config, signal }, people, totals, context),
+      enrolPeople(
+        { galleries, galleryId, known, skipQualityCheck, expiration, config, signal },
+        people,
+        totals,
+        context,
+      ),
     );
     totals.isComplete = true;
   } finally {

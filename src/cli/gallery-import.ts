@@ -1,5 +1,5 @@
-import { type NewGalleryFace, VisageError } from "../client/visage-client.ts";
-import { parseOptions, requirePositionals } from "./arguments.ts";
+import { type Expiration, type NewGalleryFace, VisageError } from "../client/visage-client.ts";
+import { EXPIRES_HELP, parseExpiration, parseOptions, requirePositionals } from "./arguments.ts";
 import { type CommandContext, print } from "./command.ts";
 import { formatCount } from "./format.ts";
 import { parseFace, readFaceLines } from "./gallery-lines.ts";
@@ -9,17 +9,23 @@ import { SERVER_OPTIONS } from "./server-options.ts";
 import { LONG_RUN_LIMITS, SERVER_HELP, withClient } from "./service-client.ts";
 
 /** Output of `visage galleries import --help`. */
-export const IMPORT_HELP = `Usage: visage galleries import ID FILE
+export const IMPORT_HELP = `Usage: visage galleries import ID FILE [--expires WHEN]
 
 Enrols the faces of FILE, which "visage galleries export" has written, in the gallery ID. Faces with
 the same ids are replaced, so the command can be repeated. The templates must be of the model of the
-service; after a change of the model, migrate the gallery instead.
+service; after a change of the model, migrate the gallery instead. People keep the times at which
+they expire, as FILE has them; those whose time is over are deleted at once.
 
+  --expires WHEN when the people are deleted, instead of the times in FILE:
+                 ${EXPIRES_HELP}
 ${SERVER_HELP}`;
+
+const OPTIONS = { ...SERVER_OPTIONS, expires: { type: "string" } } as const;
 
 /** Imports faces. */
 export async function importFaces(args: readonly string[], context: CommandContext): Promise<void> {
-  const { values, positionals } = parseOptions({ args, options: SERVER_OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseOptions({ args, options: OPTIONS, allowPositionals: true });
+  const expiration = values.expires === undefined ? undefined : parseExpiration(values.expires);
   const [galleryId, file] = requirePositionals(positionals, "ID", "FILE");
   const signal = context.interruptSignal();
   /** The numbers of the lines that have been read and are not imported yet. */
@@ -39,7 +45,7 @@ export async function importFaces(args: readonly string[], context: CommandConte
       lines = [];
     };
     try {
-      const faces = readFaces(file, signal, (line) => lines.push(line));
+      const faces = readFaces(file, expiration, signal, (line) => lines.push(line));
       const { faceCount } = await galleries.importFaces(galleryId, faces, { signal, onProgress });
       progress.close();
       print(context, `${galleryId}: ${formatCount(faceCount, "face", "faces")} imported`);
@@ -58,13 +64,15 @@ export async function importFaces(args: readonly string[], context: CommandConte
 
 async function* readFaces(
   file: string,
+  expiration: Expiration | undefined,
   signal: AbortSignal,
   onLine: (number: number) => void,
 ): AsyncGenerator<NewGalleryFace> {
   for await (const { number, text } of namingFile(file, readFaceLines(file, signal))) {
     onLine(number);
     try {
-      yield parseFace(text);
+      const { expireTime, ...face } = parseFace(text);
+      yield { ...face, ...(expiration ?? { expireTime }) };
     } catch (error) {
       throw new Error(`${file}: line ${number} ${(error as Error).message}`, { cause: error });
     }

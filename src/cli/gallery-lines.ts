@@ -1,6 +1,6 @@
 // The file of a gallery: a face as JSON in each line, as the service exports it over plain HTTP.
 import { createReadStream } from "node:fs";
-import type { GalleryFace, NewGalleryFace } from "../client/visage-client.ts";
+import type { GalleryFace, NewGalleryFace, Template } from "../client/visage-client.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 /** A face has about 3,000 characters. */
@@ -8,10 +8,16 @@ const MAX_LINE_LENGTH = 100_000;
 const NOT_A_FACE = "is not a face as export writes it";
 
 /** Formats a face as a line. */
-export function formatFace({ personId, faceId, displayName, template, createTime }: GalleryFace): string {
-  const { embedding, model } = template;
-  const face = { personId, faceId, displayName, embedding: { values: [...embedding], model }, createTime };
-  return `${JSON.stringify(face)}\n`;
+export function formatFace({ template, ...face }: GalleryFace): string {
+  const { personId, faceId, displayName, createTime, expireTime } = face;
+  const embedding = embeddingJson(template);
+  const line = { personId, faceId, displayName, embedding, createTime, expireTime };
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** Creates the JSON of a template. */
+export function embeddingJson({ embedding, model }: Template) {
+  return { values: [...embedding], model };
 }
 
 /** Reads the lines of a file that are not empty, with their numbers. Throws if a line is too long for a face. */
@@ -38,9 +44,9 @@ export async function* readFaceLines(
 export function parseFace(text: string): NewGalleryFace {
   const face = parseJson(text);
   if (!isObject(face)) throw notAFace();
-  const { personId, faceId, displayName, embedding } = face;
+  const { personId, faceId, displayName, embedding, expireTime } = face;
   const isFace = typeof personId === "string" && isText(faceId) && isText(displayName) && isObject(embedding);
-  if (!isFace) throw notAFace();
+  if (!isFace || !isText(expireTime) || Number.isNaN(Date.parse(expireTime ?? "1970"))) throw notAFace();
   const { values, model } = embedding;
   if (
     typeof model !== "string" ||
@@ -48,7 +54,11 @@ export function parseFace(text: string): NewGalleryFace {
     !values.every((value) => typeof value === "number")
   )
     throw notAFace();
-  return { personId, faceId, displayName, template: { embedding: Float32Array.from(values), model } };
+  return {
+    ...{ personId, faceId, displayName },
+    template: { embedding: Float32Array.from(values), model },
+    ...(expireTime !== undefined && { expireTime: new Date(expireTime) }),
+  };
 }
 
 function parseJson(text: string): unknown {

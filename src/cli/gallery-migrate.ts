@@ -15,8 +15,8 @@ export const MIGRATE_HELP = `Usage: visage galleries migrate ID FOLDER [--skip-q
 Enrols the people of the gallery ID again after a change of the service's model. FOLDER has their
 photos, as for "visage galleries enrol"; people who are not in the gallery are skipped. The gallery
 ID~next gets the new templates, and searches of ID use the old ones meanwhile. When everybody is
-enrolled, ID~next takes the place of ID at once, with the same id, alias, name and threshold, and
-the old templates are erased. Export the gallery before to keep them.
+enrolled, ID~next takes the place of ID at once, with the same id, alias, name, threshold and
+end, and the old templates are erased. Export the gallery before to keep them.
 
 The command can be repeated, also after it was killed: it sends only the photos that are not
 enrolled yet. "visage galleries delete ID~next" cancels the migration.
@@ -146,16 +146,27 @@ async function switchToSuccessor(
   }
 }
 
-/** Deletes from the successor who is not in the gallery any more, and copies new names. Returns who is missing in it. */
+/**
+ * Deletes from the successor who is not in the gallery any more, and copies new names and times. Returns who is missing
+ * in it.
+ */
 async function matchPeople(galleries: Galleries, galleryId: string, signal: AbortSignal): Promise<string[]> {
   const successorId = galleryId + SUFFIX;
   const wanted = await readPeopleById(galleries, galleryId, signal);
   const enrolled = await readPeopleById(galleries, successorId, signal);
-  for (const { personId, displayName } of enrolled.values()) {
+  for (const { personId, displayName, expireTime } of enrolled.values()) {
     const person = wanted.get(personId);
     if (!person) await galleries.deletePerson(successorId, personId, { signal });
-    else if (person.displayName !== displayName)
-      await galleries.updatePerson(successorId, personId, { displayName: person.displayName }, { signal });
+    else if (
+      person.displayName !== displayName ||
+      (person.expireTime && person.expireTime.getTime() !== expireTime?.getTime())
+    )
+      await galleries.updatePerson(
+        successorId,
+        personId,
+        { displayName: person.displayName, expireTime: person.expireTime },
+        { signal },
+      );
   }
   return [...wanted.values()].flatMap(({ personId, faces }) =>
     faces.length === 0 || enrolled.get(personId)?.faces.length ? [] : personId,

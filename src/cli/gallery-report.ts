@@ -1,8 +1,8 @@
 import type { Gallery, Person } from "../client/visage-client.ts";
 import { formatTable, replaceControlCharacters } from "./format.ts";
 
-const GALLERY_COLUMNS = ["gallery", "name", "people", "faces", "threshold", "created"];
-const PERSON_COLUMNS = ["person", "name", "faces", "enrolled"];
+const GALLERY_COLUMNS = ["gallery", "name", "people", "faces", "threshold", "created", "expires"];
+const PERSON_COLUMNS = ["person", "name", "faces", "enrolled", "expires"];
 /** The service has thresholds in single precision. */
 const DECIMALS = 4;
 
@@ -16,8 +16,9 @@ export function formatGalleries(galleries: readonly Gallery[]): string {
     `${gallery.faceCount}`,
     formatThreshold(gallery),
     formatDate(gallery.createTime),
+    formatDate(gallery.expireTime),
   ]);
-  return formatTable(GALLERY_COLUMNS, rows, ["gallery", "name", "created"]).join("\n");
+  return formatTable(GALLERY_COLUMNS, rows, ["gallery", "name", "created", "expires"]).join("\n");
 }
 
 /** Formats one gallery. */
@@ -32,6 +33,7 @@ export function formatGallery(gallery: Gallery): string {
     ["model", gallery.readOnly ? `${gallery.model} (earlier; read-only)` : gallery.model],
     ["revision", `${gallery.revision}`],
     ["created", gallery.createTime.toISOString()],
+    ["expires", gallery.expireTime?.toISOString() ?? "never"],
   ];
   return lines.map(([title, value]) => `${title!.padEnd(11)}${value}`.trimEnd()).join("\n");
 }
@@ -39,18 +41,20 @@ export function formatGallery(gallery: Gallery): string {
 /** Formats people as a table. */
 export function formatPeople(people: readonly Person[]): string {
   if (people.length === 0) return "The gallery is empty.";
-  const rows = people.map(({ personId, displayName, faces, createTime }) => [
+  const rows = people.map(({ personId, displayName, faces, createTime, expireTime }) => [
     personId,
     replaceControlCharacters(displayName),
     `${faces.length}`,
     formatDate(createTime),
+    formatDate(expireTime),
   ]);
-  return formatTable(PERSON_COLUMNS, rows, ["person", "name", "enrolled"]).join("\n");
+  return formatTable(PERSON_COLUMNS, rows, ["person", "name", "enrolled", "expires"]).join("\n");
 }
 
 /** Creates the JSON of a gallery. */
-export function createGalleryReport({ maxDistance, ...gallery }: Gallery) {
-  return { ...gallery, maxDistance: maxDistance === undefined ? null : round(maxDistance) };
+export function createGalleryReport({ maxDistance, expireTime, ...gallery }: Gallery) {
+  const threshold = maxDistance === undefined ? null : round(maxDistance);
+  return { ...gallery, maxDistance: threshold, expireTime: expireTime ?? null };
 }
 
 function formatThreshold({ maxDistance }: Gallery): string {
@@ -61,6 +65,7 @@ function round(value: number): number {
   return Number(value.toFixed(DECIMALS));
 }
 
-function formatDate(date: Date): string {
-  return date.toISOString().slice(0, 10);
+/** Formats the day of a time in UTC; no time is never. */
+export function formatDate(date: Date | undefined): string {
+  return date?.toISOString().slice(0, 10) ?? "never";
 }

@@ -6,14 +6,18 @@ import { exportFaces } from "./gallery-export.ts";
 import { importBatches } from "./gallery-import.ts";
 import {
   enrolmentFromMessage,
+  expirationMessage,
+  exportedPersonFromMessage,
   galleryFaceFromMessage,
   galleryFromMessage,
   identificationFromMessage,
   importRequest,
   personFromMessage,
+  receiptFromMessage,
 } from "./gallery-messages.ts";
 import type { Galleries, GalleryCallOptions, GalleryFace, NewGalleryFace } from "./gallery-types.ts";
 import { itemsOfPages, pageOf } from "./pages.ts";
+import type { ExportedPerson } from "./person-types.ts";
 import { isRejection } from "./retry.ts";
 import { visageErrorFromCause } from "./visage-error.ts";
 
@@ -58,7 +62,8 @@ export function createGalleries(options: GalleriesOptions): {
   const galleries: Galleries = {
     async create(galleryId, options = {}) {
       const { displayName, maxDistance } = options;
-      const request = { galleryId, ...definedOf({ displayName, maxDistance }) };
+      const fields = { ...definedOf({ displayName, maxDistance }), ...expirationMessage(options) };
+      const request = { galleryId, ...fields };
       const { gallery } = await run(options, request, raw.createGallery, false);
       return galleryFromMessage(gallery!);
     },
@@ -77,8 +82,9 @@ export function createGalleries(options: GalleriesOptions): {
       return pageOf(page.galleries.map(galleryFromMessage), page.nextPageToken);
     },
 
-    async update(galleryId, { displayName, maxDistance, alias }, options = {}) {
-      const request = { galleryId, ...definedOf({ displayName, maxDistance, alias }) };
+    async update(galleryId, { displayName, maxDistance, alias, ...expiration }, options = {}) {
+      const fields = { ...definedOf({ displayName, maxDistance, alias }), ...expirationMessage(expiration) };
+      const request = { galleryId, ...fields };
       const { gallery } = await run(options, request, raw.updateGallery);
       return galleryFromMessage(gallery!);
     },
@@ -96,7 +102,10 @@ export function createGalleries(options: GalleriesOptions): {
 
     async enrolFace(galleryId, personId, face, options = {}) {
       const { box, faceId, displayName, skipQualityCheck, signal } = options;
-      const fields = definedOf({ faceId, displayName, skipQualityCheck });
+      const fields = {
+        ...definedOf({ faceId, displayName, skipQualityCheck }),
+        ...expirationMessage(options),
+      };
       const response = await runner.run(signal, {
         prepare: async (signal) => {
           const source = await readFace(face, box, signal);
@@ -123,13 +132,25 @@ export function createGalleries(options: GalleriesOptions): {
       return pageOf(page.people.map(personFromMessage), page.nextPageToken);
     },
 
-    async updatePerson(galleryId, personId, { displayName }, options = {}) {
-      const { person } = await run(options, { galleryId, personId, displayName }, raw.updatePerson);
+    async updatePerson(galleryId, personId, { displayName, ...expiration }, options = {}) {
+      const fields = { ...definedOf({ displayName }), ...expirationMessage(expiration) };
+      const { person } = await run(options, { galleryId, personId, ...fields }, raw.updatePerson);
       return personFromMessage(person!);
     },
 
     async deletePerson(galleryId, personId, options = {}) {
-      await run(options, { galleryId, personId }, deletion(raw.deletePerson));
+      const receipt = await run(options, { galleryId, personId }, deletion(raw.deletePerson));
+      return receipt && receiptFromMessage(receipt);
+    },
+
+    async exportPerson(galleryId, personId, options = {}) {
+      const read = async (request: { galleryId: string; personId: string }, call: CallOptions) => {
+        const found: ExportedPerson[] = [];
+        for await (const message of raw.exportPerson(request, call))
+          found.push(exportedPersonFromMessage(message));
+        return found;
+      };
+      return run(options, { galleryId, personId }, read);
     },
 
     async deleteFace(galleryId, personId, faceId, options = {}) {

@@ -1,9 +1,12 @@
 // Conversion of the messages of visage.v1.GalleryService to the types of this client, and back.
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
+  DeletePersonResponse,
+  EnrolFaceRequest,
   EnrolFaceResponse,
   ExportGalleryResponse,
+  ExportPersonResponse,
   Gallery as GalleryMessage,
   IdentifyFacesResponse,
   ImportFacesRequestSchema,
@@ -23,6 +26,7 @@ import type {
   NewGalleryFace,
   Person,
 } from "./gallery-types.ts";
+import type { DeletionReceipt, Expiration, ExportedPerson } from "./person-types.ts";
 
 export function galleryFromMessage(message: GalleryMessage): Gallery {
   const { galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly } = message;
@@ -30,16 +34,54 @@ export function galleryFromMessage(message: GalleryMessage): Gallery {
     ...{ galleryId, displayName, model, maxDistance, peopleCount, faceCount, alias, readOnly },
     revision: Number(message.revision),
     createTime: dateFrom(message.createTime),
+    expireTime: optionalDateFrom(message.expireTime),
   };
 }
 
-export function personFromMessage({ personId, displayName, faces, createTime }: PersonMessage): Person {
+export function personFromMessage(message: PersonMessage): Person {
+  const { personId, displayName, faces } = message;
   return {
     personId,
     displayName,
     faces: faces.map((face) => ({ faceId: face.faceId, createTime: dateFrom(face.createTime) })),
-    createTime: dateFrom(createTime),
+    createTime: dateFrom(message.createTime),
+    expireTime: optionalDateFrom(message.expireTime),
   };
+}
+
+export function receiptFromMessage(message: DeletePersonResponse): DeletionReceipt {
+  const { personId, deletions, deleteTime, requestId, erasureFinished } = message;
+  return {
+    personId,
+    deletions: deletions.map(({ galleryId, faceCount }) => ({ galleryId, faceCount })),
+    deleteTime: dateFrom(deleteTime),
+    requestId,
+    erasureFinished,
+  };
+}
+
+export function exportedPersonFromMessage(message: ExportPersonResponse): ExportedPerson {
+  const { galleryId, galleryDisplayName, personId, displayName, faces } = message;
+  return {
+    ...{ galleryId, galleryDisplayName, personId, displayName },
+    createTime: dateFrom(message.createTime),
+    expireTime: optionalDateFrom(message.expireTime),
+    faces: faces.map(({ faceId, embedding, createTime }) => ({
+      faceId,
+      template: templateFromMessage(embedding!),
+      createTime: dateFrom(createTime),
+    })),
+  };
+}
+
+/** Makes the oneof of a request. */
+export function expirationMessage({
+  expireTime,
+  ttlSeconds,
+}: Expiration): Pick<EnrolFaceRequest, "expiration"> | undefined {
+  if (expireTime) return { expiration: { case: "expireTime", value: timestampFromDate(expireTime) } };
+  if (ttlSeconds === undefined) return undefined;
+  return { expiration: { case: "ttl", value: durationFromMs(ttlSeconds * 1000) } };
 }
 
 export function enrolmentFromMessage({ faceId, box, revision }: EnrolFaceResponse): Enrolment {
@@ -72,22 +114,28 @@ export function identificationFromMessage(message: IdentifyFacesResponse): Ident
 }
 
 export function galleryFaceFromMessage(message: ExportGalleryResponse): GalleryFace {
-  const { personId, faceId, displayName, embedding, createTime } = message;
+  const { personId, faceId, displayName, embedding } = message;
   return {
     personId,
     faceId,
     displayName,
     template: templateFromMessage(embedding!),
-    createTime: dateFrom(createTime),
+    createTime: dateFrom(message.createTime),
+    expireTime: optionalDateFrom(message.expireTime),
   };
 }
 
 /** Makes the message of a face to import. */
 export function importRequest(
   galleryId: string,
-  { personId, faceId = "", displayName = "", template }: NewGalleryFace,
+  { personId, faceId = "", displayName = "", template, ...expiration }: NewGalleryFace,
 ): MessageInitShape<typeof ImportFacesRequestSchema> {
-  return { galleryId, personId, faceId, displayName, embedding: embeddingFromTemplate(template) };
+  const embedding = embeddingFromTemplate(template);
+  return { galleryId, personId, faceId, displayName, embedding, ...expirationMessage(expiration) };
+}
+
+function optionalDateFrom(time: Timestamp | undefined): Date | undefined {
+  return time && timestampDate(time);
 }
 
 function dateFrom(time: Timestamp | undefined): Date {

@@ -1,5 +1,6 @@
 import type { FaceInput, Population, Template } from "./analysis-types.ts";
 import type { Box } from "./geometry.ts";
+import type { DeletionReceipt, Expiration, ExportedPerson, PersonChanges } from "./person-types.ts";
 
 /** A collection of people who can be identified. */
 export interface Gallery {
@@ -19,6 +20,8 @@ export interface Gallery {
   readonly alias: string;
   /** Whether the templates are of another model than that of the service, so that no faces can be enrolled. */
   readonly readOnly: boolean;
+  /** When it is deleted with everybody in it; undefined if it is kept. */
+  readonly expireTime: Date | undefined;
 }
 
 /** An enrolled person. */
@@ -29,6 +32,8 @@ export interface Person {
   /** The faces, by id; at most 20. */
   readonly faces: readonly EnrolledFace[];
   readonly createTime: Date;
+  /** When the person is deleted; undefined if it is kept. */
+  readonly expireTime: Date | undefined;
 }
 
 /** A face of a person. */
@@ -59,7 +64,7 @@ export interface PageOptions extends GalleryCallOptions {
 }
 
 /** Options of a new gallery. */
-export interface NewGalleryOptions extends GalleryCallOptions {
+export interface NewGalleryOptions extends GalleryCallOptions, Expiration {
   /** A name for people; at most 256 bytes. */
   readonly displayName?: string | undefined;
   /** A threshold, above 0 to 0.9. Without it, the service chooses one that fits the number of faces. */
@@ -67,7 +72,7 @@ export interface NewGalleryOptions extends GalleryCallOptions {
 }
 
 /** Changes of a gallery. What is undefined keeps its value. */
-export interface GalleryChanges {
+export interface GalleryChanges extends Expiration {
   readonly displayName?: string | undefined;
   /** The new threshold, above 0 to 0.9. 0 lets the service choose again. */
   readonly maxDistance?: number | undefined;
@@ -75,8 +80,8 @@ export interface GalleryChanges {
   readonly alias?: string | undefined;
 }
 
-/** Options of an enrolment. */
-export interface EnrolOptions extends GalleryCallOptions {
+/** Options of an enrolment. A new person without a time gets the default of the plan. */
+export interface EnrolOptions extends GalleryCallOptions, Expiration {
   /** Selects the face of the image. Default: the most prominent one. */
   readonly box?: Box | undefined;
   /** The id of the face. Without it, one is made from the template, so that the same photo is enrolled once. */
@@ -152,8 +157,8 @@ export interface PersonMatch {
   readonly distance: number;
 }
 
-/** A face to import. */
-export interface NewGalleryFace {
+/** A face to import. A time of the past is valid: the person is then deleted at once. */
+export interface NewGalleryFace extends Expiration {
   readonly personId: string;
   /** Without it, an id is made from the template. */
   readonly faceId?: string | undefined;
@@ -167,6 +172,8 @@ export interface GalleryFace extends NewGalleryFace {
   readonly faceId: string;
   readonly displayName: string;
   readonly createTime: Date;
+  /** When the person is deleted; undefined if it is kept. */
+  readonly expireTime: Date | undefined;
 }
 
 /** Options of an import. */
@@ -196,10 +203,10 @@ export interface Galleries {
   /** Iterates over all galleries of the user by id. */
   list(options?: GalleryCallOptions): AsyncIterable<Gallery>;
   listPage(options?: PageOptions): Promise<Page<Gallery>>;
-  /** Changes the name, the threshold or the alias of a gallery. */
+  /** Changes the name, the threshold, the alias or the end of a gallery. */
   update(galleryId: string, changes: GalleryChanges, options?: GalleryCallOptions): Promise<Gallery>;
   /**
-   * Lets the successor take over the id, alias, name and threshold of a gallery at once, and deletes the gallery. With a
+   * Lets the successor take over the id, alias, name, threshold and end of a gallery at once, and deletes the gallery. With a
    * `revision`, rejects with `GALLERY_CHANGED` if the gallery has another one now.
    */
   replace(
@@ -219,15 +226,25 @@ export interface Galleries {
   /** Iterates over all people of a gallery by id. */
   listPeople(galleryId: string, options?: GalleryCallOptions): AsyncIterable<Person>;
   listPeoplePage(galleryId: string, options?: PageOptions): Promise<Page<Person>>;
-  /** Renames a person. */
+  /** Changes the name of a person, or how long it is kept. */
   updatePerson(
     galleryId: string,
     personId: string,
-    changes: { readonly displayName: string },
+    changes: PersonChanges,
     options?: GalleryCallOptions,
   ): Promise<Person>;
-  /** Deletes a person with all faces. When it resolves, the templates are erased. */
-  deletePerson(galleryId: string, personId: string, options?: GalleryCallOptions): Promise<void>;
+  /**
+   * Deletes a person with all faces, from a gallery or, with the gallery id `-`, from all galleries of the user. The
+   * receipt says whether the templates are erased. It is undefined if the person was deleted by an attempt whose response
+   * was lost.
+   */
+  deletePerson(
+    galleryId: string,
+    personId: string,
+    options?: GalleryCallOptions,
+  ): Promise<DeletionReceipt | undefined>;
+  /** Returns everything that is stored about a person in a gallery or, with the gallery id `-`, in all of the user. */
+  exportPerson(galleryId: string, personId: string, options?: GalleryCallOptions): Promise<ExportedPerson[]>;
   /** Deletes a face. When it resolves, its template is erased. */
   deleteFace(
     galleryId: string,

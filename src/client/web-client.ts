@@ -5,6 +5,7 @@ import type { VisageClient, VisageClientOptions } from "./types.ts";
 
 export type * from "./gallery-types.ts";
 export type { ImageInput } from "./image-input.ts";
+export type * from "./person-types.ts";
 export type { ServiceCallOptions, ServiceCalls } from "./service-calls.ts";
 export type * from "./types.ts";
 export { type Reason, VisageError, visageErrorFromCause } from "./visage-error.ts";

@@ -180,6 +180,75 @@ describe("visage galleries", () => {
   });
 });
 
+describe("visage galleries person", () => {
+  test("shows, exports and deletes a person in all galleries, with a receipt", async () => {
+    const other = `${galleryId}-other`;
+    await client.galleries.create(other);
+    const [embedding] = randomVectors(1, 1);
+    const template = { embedding: embedding!, model };
+    await client.galleries.enrolFace(galleryId, "17", template, { faceId: "a", displayName: "Ann" });
+    const expireTime = new Date(Date.now() + 86_400_000);
+    await client.galleries.enrolFace(other, "17", template, { faceId: "b", expireTime });
+    const day = expireTime.toISOString().slice(0, 10);
+    expect((await run(["person", "show", "17"])).stdout).toMatch(
+      new RegExp(`^${galleryId} +Ann +1 +20\\S+ +never\n${other} +1 +20\\S+ +${day}$`, "m"),
+    );
+    const shown = JSON.parse((await run(["person", "show", "17", "--gallery", other, "--json"])).stdout);
+    expect(shown).toMatchObject([{ galleryId: other, faces: [{ faceId: "b" }] }]);
+    expect(shown[0].faces[0]).not.toHaveProperty("template");
+    const exported = await run(["person", "export", "17", "--output", "17.json"]);
+    expect(exported).toEqual({ code: 0, stdout: "", stderr: "Wrote 17.json\n" });
+    expect(statSync("17.json").mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync("17.json", "utf8"))).toMatchObject({
+      exportTime: expect.any(String),
+      galleries: [
+        { galleryId, faces: [{ faceId: "a", embedding: { values: [...embedding!], model } }] },
+        { galleryId: other, expireTime: expireTime.toISOString(), faces: [{}] },
+      ],
+    });
+    expect(await run(["person", "delete", "17"])).toMatchObject({ code: 2 });
+    const deleted = await run(["person", "delete", "17", "--yes", "--receipt", "receipt.json"]);
+    expect(deleted).toMatchObject({ code: 0, stderr: "" });
+    const receipt = JSON.parse(readFileSync("receipt.json", "utf8"));
+    expect(receipt).toMatchObject({ personId: "17", deletions: [{ galleryId }, { galleryId: other }] });
+    expect(deleted.stdout).toBe(
+      [
+        `Deleted 17 with 1 face from ${galleryId}.`,
+        `Deleted 17 with 1 face from ${other}.`,
+        `Time ${receipt.deleteTime}, request ${receipt.requestId}`,
+        "",
+      ].join("\n"),
+    );
+    expect(await run(["person", "delete", "17", "--yes"])).toMatchObject({ code: 1 });
+  });
+});
+
+describe("visage galleries", () => {
+  test("take how long people and galleries are kept", async () => {
+    const id = `${galleryId}-x`;
+    const { stdout } = await run(["create", id, "--expires", "2099-01-31", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ expireTime: "2099-01-31T00:00:00.000Z" });
+    mkdirSync("kept/p", { recursive: true });
+    writeFileSync("kept/p/1.jpg", photograph(3));
+    await run(["enrol", id, "kept", "--expires", "90d"]);
+    const daysLeft = async () => {
+      const { expireTime } = await client.galleries.getPerson(id, "p");
+      return expireTime && Math.round((expireTime.getTime() - Date.now()) / 86_400_000);
+    };
+    expect(await daysLeft()).toBe(90);
+    await run(["export", id, "--output", "kept.jsonl"]);
+    await run(["import", id, "kept.jsonl", "--expires", "never"]);
+    expect(await daysLeft()).toBeUndefined();
+    await run(["import", id, "kept.jsonl"]);
+    expect(await daysLeft()).toBe(90);
+    expect((await run(["show", id, "--people"])).stdout).toMatch(/^p +1 +20\S+ +20/m);
+    expect(await run(["create", "y", "--expires", "soon"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("such as 90d, or never"),
+    });
+  });
+});
+
 describe("visage galleries enrol", () => {
   test("enrols a folder once, and a repeated run sends nothing", async () => {
     const first = await run(["enrol", galleryId, "people"]);

@@ -24,9 +24,11 @@ async function linesOf(content: string): Promise<[number, string][]> {
 }
 
 test("a face that is written is read again, bit by bit", () => {
-  const line = formatFace({ ...FACE, createTime: new Date(0) });
+  const line = formatFace({ ...FACE, createTime: new Date(0), expireTime: undefined });
   expect(line.indexOf("\n")).toBe(line.length - 1);
   expect(parseFace(line)).toEqual(FACE);
+  const dated = { ...FACE, expireTime: new Date("2026-01-02T03:04:05.678Z") };
+  expect(parseFace(formatFace({ ...dated, createTime: new Date(0) }))).toEqual(dated);
 });
 
 test("a line without face id and name is a face", () => {
@@ -52,6 +54,7 @@ test.each([
   '{"personId":"p","embedding":{"values":["1"],"model":"m"}}',
   '{"personId":"p","embedding":{"values":"1","model":"m"}}',
   '{"personId":"p","embedding":null}',
+  '{"personId":"p","expireTime":"soon","embedding":{"values":[],"model":"m"}}',
   '{"personId":"p","embedding":{"values":[1]}}',
 ])("the line %j is not a face", (line) => {
   expect(() => parseFace(line)).toThrow("is not a face as export writes it");

@@ -335,6 +335,49 @@ describe("an import", () => {
   });
 });
 
+test("people and galleries have times, which can be changed, and an import keeps them", async () => {
+  const expireTime = new Date(Date.now() + 86_400_000);
+  const [face] = inventedFaces(1);
+  await galleries.enrolFace(galleryId, "p", face!.template, { expireTime, displayName: "Ann" });
+  const faces = await collect(galleries.exportFaces(galleryId));
+  expect(faces).toMatchObject([{ personId: "p", expireTime }]);
+  expect(await galleries.updatePerson(galleryId, "p", { ttlSeconds: 0 })).toMatchObject({
+    displayName: "Ann",
+    expireTime: undefined,
+  });
+  await galleries.importFaces(galleryId, faces);
+  expect(await galleries.getPerson(galleryId, "p")).toMatchObject({ expireTime });
+  const { expireTime: end } = await galleries.create(`${galleryId}-x`, { ttlSeconds: 3_600 });
+  expect(Math.round((end!.getTime() - Date.now()) / 60_000)).toBe(60);
+  expect(await galleries.update(`${galleryId}-x`, { expireTime })).toMatchObject({ expireTime });
+});
+
+test("a person in all galleries is exported, and deleted with a receipt", async () => {
+  const [other, personId] = [`${galleryId}-x`, `of-${galleryId}`];
+  await galleries.create(other, { displayName: "Others" });
+  const [one, two] = inventedFaces(2).map(({ template }) => template);
+  await galleries.enrolFace(galleryId, personId, one!, { faceId: "1", displayName: "Ann" });
+  await galleries.enrolFace(other, personId, two!, { faceId: "2" });
+  const exported = await galleries.exportPerson("-", personId);
+  expect(exported).toMatchObject([
+    { galleryId, personId, displayName: "Ann", faces: [{ faceId: "1", template: one! }] },
+    { galleryId: other, galleryDisplayName: "Others", faces: [{ faceId: "2", template: two! }] },
+  ]);
+  expect(await galleries.exportPerson(other, personId)).toEqual(exported.slice(1));
+  expect(await galleries.deletePerson("-", personId)).toEqual({
+    personId,
+    deletions: [
+      { galleryId, faceCount: 1 },
+      { galleryId: other, faceCount: 1 },
+    ],
+    deleteTime: expect.any(Date),
+    requestId: expect.stringMatching(/./),
+    erasureFinished: true,
+  });
+  for (const call of [galleries.exportPerson, galleries.deletePerson])
+    await expect(call("-", personId)).rejects.toMatchObject({ reason: "PERSON_NOT_FOUND" });
+});
+
 describe("when the response is lost", () => {
   test("a deletion that was processed succeeds", async () => {
     await galleries.importFaces(galleryId, inventedFaces(2));

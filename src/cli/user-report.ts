@@ -1,7 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Subscription, SubscriptionState } from "../../gen/ts/visage/v1/account_pb.ts";
 import type { User } from "../../gen/ts/visage/v1/admin_pb.ts";
-import type { Key, UsageCount } from "../accounts/account-store.ts";
 import { formatTable } from "./format.ts";
 
 const COLUMNS = ["name", "plan", "fingerprint", "starts", "ends", "state"];
@@ -51,21 +50,6 @@ export function createUserReport({
     ...createSubscriptionReport(subscription!),
     enabled,
     certificate_subject: certificateSubject ?? null,
-  };
-}
-
-/** Creates the JSON of everything that is stored about a user. */
-export function createUserExport(user: User, keys: readonly Key[], usage: readonly UsageCount[]) {
-  return {
-    user: { ...createUserReport(user), id: user.userId },
-    keys: keys.map(({ hash, fingerprint, createdAt, expiresAt, lastUsedAt }) => ({
-      fingerprint,
-      created_at: createdAt,
-      expires_at: expiresAt ?? null,
-      last_used_at: lastUsedAt ?? null,
-      hash,
-    })),
-    usage: usage.map(({ month, operation, outcome, count }) => ({ month, operation, outcome, count })),
   };
 }
 

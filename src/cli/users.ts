@@ -31,14 +31,15 @@ import { type CommandContext, print, runSubcommand, UsageError } from "./command
 import { confirm } from "./confirm.ts";
 import { formatQuota } from "./format.ts";
 import { reportLimit } from "./plans.ts";
+import { writeUserExport } from "./user-export.ts";
 import { GRACE_HELP, KEYS_HELP, keys, revoke, rotate } from "./user-keys.ts";
-import { createUserExport, createUserReport, formatUser, formatUsers } from "./user-report.ts";
+import { createUserReport, formatUser, formatUsers } from "./user-report.ts";
 
 /** Output of `visage users --help`. */
 export const help = `Usage: visage users add --name NAME [--plan PLAN] [--key KEY] [--start DATE] [--end DATE]
                         [--certificate-subject NAME] [--init] [--json]
        visage users list [--json]
-       visage users show USER [--json|--export]
+       visage users show USER [--json|--export [--output FILE] [--force]]
        visage users set-plan USER PLAN
        visage users renew USER --until DATE|never | --days N
        visage users disable|enable USER
@@ -74,7 +75,11 @@ ${KEYS_HELP.commands}
 ${GRACE_HELP}
   --init         create the account database if it does not exist; no other account command does
   --json         print JSON
-  --export       print everything that is stored about the user, as JSON
+  --export       print everything that is stored about the user, as JSON: keys (without their
+                 hashes), usage, galleries, people and faces with their templates. This is
+                 biometric data
+  --output FILE  write the export to a file that only you can read
+  --force        replace FILE if it exists
   --yes          remove without confirmation
 
 DATE is a date such as 2026-01-31 (midnight UTC) or a timestamp such as 2026-01-31T12:00:00Z.
@@ -115,7 +120,12 @@ const ADD_OPTIONS = {
   init: { type: "boolean", default: false },
 } as const;
 
-const SHOW_OPTIONS = { ...LIST_OPTIONS, export: { type: "boolean", default: false } } as const;
+const SHOW_OPTIONS = {
+  ...LIST_OPTIONS,
+  export: { type: "boolean", default: false },
+  output: { type: "string" },
+  force: { type: "boolean", default: false },
+} as const;
 const RENEW_OPTIONS = { ...ADMIN_OPTIONS, until: { type: "string" }, days: { type: "string" } } as const;
 const REMOVE_OPTIONS = { ...ADMIN_OPTIONS, yes: { type: "boolean", default: false } } as const;
 
@@ -170,12 +180,14 @@ async function listUsers({ admin }: Administration): Promise<User[]> {
 async function show(args: readonly string[], context: CommandContext): Promise<void> {
   const { values, positionals } = parseOptions({ args, options: SHOW_OPTIONS, allowPositionals: true });
   const [text] = requirePositionals(positionals, "USER");
+  const { output, force } = values;
+  if (output !== undefined && !values.export) throw new UsageError("Option '--output' requires '--export'");
+  if (force && output === undefined) throw new UsageError("Option '--force' requires '--output'");
   await withUser(context, values, text, async (administration) => {
     const { user } = administration;
     if (values.export) {
-      const [store, { userId }] = [requireStore(administration, "export"), user];
-      const [keys, usage] = [await store.listKeys(userId), await store.listUsage({ userId })];
-      return print(context, JSON.stringify(createUserExport(user, keys, usage), undefined, 2));
+      const accounts = requireStore(administration, "export");
+      return writeUserExport(user, accounts, values, context);
     }
     const plan = await getPlan(administration, user.plan);
     const used = Number(user.usedThisMonth);

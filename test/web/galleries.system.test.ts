@@ -219,6 +219,17 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await person("Anna").getByText("1 face", { exact: false }).waitFor();
     await page.getByText("2 people, 2 faces").waitFor();
 
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      person("Bea").getByRole("button", { name: "Export Bea" }).click(),
+    ]);
+    expect(JSON.parse(await readFile(await download.path(), "utf8"))).toMatchObject({
+      galleryId: "changes",
+      displayName: "Bea",
+      faces: [{ embedding: { model: MODEL } }],
+    });
+    await page.getByText("Bea is exported. The file is biometric data: protect it.").waitFor();
+
     await person("Bea").getByRole("button", { name: "Delete Bea" }).click();
     await page.keyboard.press("Enter");
     expect(await page.getByRole("dialog").count()).toBe(0);
@@ -290,7 +301,7 @@ describe.runIf(hasBrowser)("the galleries page", () => {
     await enrol("Ann", await portrait(...ANN));
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Export" }).click(),
+      page.getByRole("button", { name: "Export", exact: true }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("original.jsonl");
     await page.getByText("1 face exported. The file is biometric data: protect it.").waitFor();

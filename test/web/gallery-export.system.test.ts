@@ -31,7 +31,7 @@ describe.runIf(hasBrowser)("the export of a large gallery", () => {
     const proxy = await startPausingProxy(site.service.port);
     const { page } = await openGalleries(site.browser, proxy);
     await page.evaluate(`location.hash = "#gallery=${galleryId}"`);
-    const button = page.getByRole("button", { name: "Export" });
+    const button = page.getByRole("button", { name: "Export", exact: true });
     await button.click();
     await page.getByText("Exporting…").waitFor();
     await proxy.paused;

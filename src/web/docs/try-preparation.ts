@@ -33,6 +33,7 @@ const NEEDS: Readonly<Record<string, "nothing" | "gallery" | "face">> = {
   v1DeleteFace: "face",
   v1IdentifyFaces: "face",
   v1ExportGallery: "face",
+  v1ExportPerson: "face",
 };
 
 /** Whether the forms of an operation prepare the example gallery. */

@@ -114,6 +114,11 @@ export async function renamePerson(galleryId: string, personId: string, displayN
   await call({ method: "PATCH", path: pathOf(galleryId, personId), json: { displayName } });
 }
 
+/** Reads everything that a gallery has of a person, with the templates: one line of JSON. */
+export function exportPerson(galleryId: string, personId: string): Promise<unknown> {
+  return call({ path: `${pathOf(galleryId, personId)}:export` });
+}
+
 export async function deletePerson(galleryId: string, personId: string): Promise<void> {
   await call({ method: "DELETE", path: pathOf(galleryId, personId) });
 }

@@ -80,14 +80,19 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
   // As many as were shown before.
   const refresh = () => read(Math.max(PAGE_SIZE, people.length), "");
 
-  const change = async (call: () => Promise<void>, done: string) => {
+  /** Runs a call and shows that it is done, or its error. Returns whether it is done. */
+  const attempt = async (call: () => Promise<void>, done: string) => {
     try {
       await call();
     } catch (error) {
       problem.textContent = failureText(error);
-      return;
+      return false;
     }
     status.textContent = done;
+    return true;
+  };
+  const change = async (call: () => Promise<void>, done: string) => {
+    if (!(await attempt(call, done))) return;
     await refresh();
     onChange();
     // What was pressed is gone.
@@ -96,6 +101,7 @@ export function mountPeopleView({ crops, onRead, onChange, onAddPhotos }: People
   const context = (): PeopleContext => ({
     galleryId,
     crops,
+    attempt,
     change,
     redraw: reporting(async (focus) => {
       await refresh();

@@ -1,14 +1,24 @@
 import { confirmAction } from "../site/dialog.ts";
+import { saveText } from "../site/download.ts";
 import { make, makeButton, visuallyHidden } from "../site/elements.ts";
 import { plural } from "../site/words.ts";
 import type { KnownCrops } from "./face-crop.ts";
-import { deleteFace, deletePerson, type EnrolledFace, type Person, renamePerson } from "./gallery-api.ts";
+import {
+  deleteFace,
+  deletePerson,
+  type EnrolledFace,
+  exportPerson,
+  type Person,
+  renamePerson,
+} from "./gallery-api.ts";
 import { createRenameForm, focusField } from "./rename-form.ts";
 
 /** What the rows of people share. */
 export interface PeopleContext {
   readonly galleryId: string;
   readonly crops: KnownCrops;
+  /** Runs a call and shows that it is done, or its error. */
+  attempt(call: () => Promise<void>, done: string): Promise<boolean>;
   /** Runs a change and then shows the people again; shows the error if it fails. */
   change(call: () => Promise<void>, done: string): Promise<void>;
   /** Reads the people again, and focuses what a selector finds. */
@@ -34,6 +44,7 @@ export function drawPerson(person: Person, context: PeopleContext): HTMLElement 
   const buttons = [
     drawButton("Add photos", name, "add", () => context.onAddPhotos(person)),
     drawButton("Rename", name, "rename", () => startRename(row, heading, person, context)),
+    drawButton("Export", name, "export", () => savePerson(person, context)),
     drawButton("Delete", name, "delete", () => removePerson(person, context)),
   ];
   row.append(
@@ -101,6 +112,15 @@ function startRename(
   });
   heading.replaceWith(form);
   focusField(form);
+}
+
+async function savePerson({ personId, displayName }: Person, context: PeopleContext): Promise<void> {
+  const save = async () => {
+    const exported = await exportPerson(context.galleryId, personId);
+    saveText(JSON.stringify(exported, undefined, 2), `${personId}.json`, "application/json");
+  };
+  const name = displayName || personId;
+  await context.attempt(save, `${name} is exported. The file is biometric data: protect it.`);
 }
 
 async function removePerson({ personId, displayName, faces }: Person, context: PeopleContext): Promise<void> {

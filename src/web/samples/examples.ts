@@ -43,6 +43,7 @@ export const EXAMPLES: Readonly<Record<OperationId, Omit<SampleRequest, "operati
   },
   v1ExportGallery: { fields: STAFF, linesFile: "staff.jsonl" },
   v1ImportFaces: { fields: STAFF, linesFile: "staff.jsonl" },
+  v1ExportPerson: { fields: ANN, linesFile: "person.jsonl" },
   v1DeleteFace: { fields: { ...ANN, faceId: "front" } },
   v1DeletePerson: { fields: ANN },
   v1DeleteGallery: { fields: STAFF },

@@ -106,6 +106,7 @@ export const SAMPLE_OPERATIONS = {
   v1ListPeople: plain("GET", `${GALLERY_PATH}/people`, `${GALLERY}/ListPeople`),
   v1UpdatePerson: plain("PATCH", PERSON_PATH, `${GALLERY}/UpdatePerson`),
   v1DeletePerson: plain("DELETE", PERSON_PATH, `${GALLERY}/DeletePerson`),
+  v1ExportPerson: { ...plain("GET", `${PERSON_PATH}:export`, `${GALLERY}/ExportPerson`), body: "lines" },
   v1DeleteFace: plain("DELETE", `${PERSON_PATH}/faces/{faceId}`, `${GALLERY}/DeleteFace`),
   v1IdentifyFaces: form(`${GALLERY_PATH}:identify`, `${GALLERY}/IdentifyFaces`, { imageKind: "source" }),
   v1ExportGallery: { ...plain("GET", `${GALLERY_PATH}:export`, `${GALLERY}/ExportGallery`), body: "lines" },

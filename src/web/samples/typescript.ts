@@ -72,6 +72,10 @@ const STATEMENTS: Statements = {
     "console.log(displayName);",
   ],
   v1DeletePerson: (call) => [`await ${call("deletePerson")};`],
+  v1ExportPerson: (call) => [
+    `for (const { galleryId, faces } of await ${call("exportPerson")})`,
+    "  console.log(galleryId, faces.length);",
+  ],
   v1DeleteFace: (call) => [`await ${call("deleteFace")};`],
   v1IdentifyFaces: (call) => [
     `const { faces } = await ${call("identify")};`,

@@ -39,7 +39,7 @@ const MAX_PEOPLE_ROWS = 1_000 + MAX_FACES_PER_PERSON;
 /** Options of a gallery store. */
 export interface GalleryStoreOptions extends Partial<ExpiryOptions> {
   /** Without master keys, no templates are encrypted. */
-  readonly keys?: MasterKeys;
+  readonly keys?: MasterKeys | undefined;
 }
 
 /** Creates a gallery store on a database whose schema is up to date. By default, with the clock of the system. */

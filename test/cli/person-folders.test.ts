@@ -8,7 +8,8 @@ import type { Person } from "../../src/client/visage-client.ts";
 /** A person with faces whose ids are given. */
 function person(personId: string, displayName = "", ...faceIds: string[]): Person {
   const createTime = new Date();
-  return { personId, displayName, createTime, faces: faceIds.map((faceId) => ({ faceId, createTime })) };
+  const faces = faceIds.map((faceId) => ({ faceId, createTime }));
+  return { personId, displayName, createTime, expireTime: undefined, faces };
 }
 
 /** Finds people by folders of these photos, whose names are the ids of their faces. */

@@ -11,8 +11,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { BoundingBox, CandidatesReason, Embedding, FaceSource, Population } from "./face_analysis_pb.ts";
 import { file_visage_v1_face_analysis } from "./face_analysis_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file visage/v1/gallery.proto.
  */
 export const file_visage_v1_gallery: GenFile = /*@__PURE__*/
-  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxIv0BCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhbGlhcxgJIAEoCRIRCglyZWFkX29ubHkYCiABKAhCDwoNX21heF9kaXN0YW5jZSKKAQoGUGVyc29uEhEKCXBlcnNvbl9pZBgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSJgoFZmFjZXMYAyADKAsyFy52aXNhZ2UudjEuRW5yb2xsZWRGYWNlEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJQCgxFbnJvbGxlZEZhY2USDwoHZmFjZV9pZBgBIAEoCRIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoUQ3JlYXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAiABKAlCBOJBAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSACIAQFCDwoNX21heF9kaXN0YW5jZSI8ChVDcmVhdGVHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5Ii0KEUdldEdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiOQoSR2V0R2FsbGVyeVJlc3BvbnNlEiMKB2dhbGxlcnkYASABKAsyEi52aXNhZ2UudjEuR2FsbGVyeSJJChRMaXN0R2FsbGVyaWVzUmVxdWVzdBIXCglwYWdlX3NpemUYASABKAVCBOJBAQESGAoKcGFnZV90b2tlbhgCIAEoCUIE4kEBASJXChVMaXN0R2FsbGVyaWVzUmVzcG9uc2USJQoJZ2FsbGVyaWVzGAEgAygLMhIudmlzYWdlLnYxLkdhbGxlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrgBChRVcGRhdGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEh8KDGRpc3BsYXlfbmFtZRgCIAEoCUIE4kEBAUgAiAEBEh8KDG1heF9kaXN0YW5jZRgDIAEoAkIE4kEBAUgBiAEBEhgKBWFsaWFzGAQgASgJQgTiQQEBSAKIAQFCDwoNX2Rpc3BsYXlfbmFtZUIPCg1fbWF4X2Rpc3RhbmNlQggKBl9hbGlhcyI8ChVVcGRhdGVHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IjAKFERlbGV0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiFwoVRGVsZXRlR2FsbGVyeVJlc3BvbnNlIncKFVJlcGxhY2VHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhoKDHN1Y2Nlc3Nvcl9pZBgCIAEoCUIE4kEBAhIbCghyZXZpc2lvbhgDIAEoA0IE4kEBAUgAiAEBQgsKCV9yZXZpc2lvbiI9ChZSZXBsYWNlR2FsbGVyeVJlc3BvbnNlEiMKB2dhbGxlcnkYASABKAsyEi52aXNhZ2UudjEuR2FsbGVyeSLdAQoQRW5yb2xGYWNlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIrCgZzb3VyY2UYAyABKAsyFS52aXNhZ2UudjEuRmFjZVNvdXJjZUIE4kEBAhIVCgdmYWNlX2lkGAQgASgJQgTiQQEBEh8KDGRpc3BsYXlfbmFtZRgFIAEoCUIE4kEBAUgAiAEBEiAKEnNraXBfcXVhbGl0eV9jaGVjaxgGIAEoCEIE4kEBAUIPCg1fZGlzcGxheV9uYW1lIlsKEUVucm9sRmFjZVJlc3BvbnNlEg8KB2ZhY2VfaWQYASABKAkSIwoDYm94GAIgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCHJldmlzaW9uGAMgASgDIkUKEEdldFBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIiNgoRR2V0UGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJgChFMaXN0UGVvcGxlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBIlAKEkxpc3RQZW9wbGVSZXNwb25zZRIhCgZwZW9wbGUYASADKAsyES52aXNhZ2UudjEuUGVyc29uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJkChNVcGRhdGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECEhoKDGRpc3BsYXlfbmFtZRgDIAEoCUIE4kEBAiI5ChRVcGRhdGVQZXJzb25SZXNwb25zZRIhCgZwZXJzb24YASABKAsyES52aXNhZ2UudjEuUGVyc29uIkgKE0RlbGV0ZVBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIiFgoURGVsZXRlUGVyc29uUmVzcG9uc2UiXQoRRGVsZXRlRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISFQoHZmFjZV9pZBgDIAEoCUIE4kEBAiIUChJEZWxldGVGYWNlUmVzcG9uc2UixwEKFElkZW50aWZ5RmFjZXNSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISKwoGc291cmNlGAIgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISGQoLbWF4X3Jlc3VsdHMYAyABKAVCBOJBAQESHwoMbWF4X2Rpc3RhbmNlGAQgASgCQgTiQQEBSACIAQESGwoNYXNzdW1lX2FkdWx0cxgFIAEoCEIE4kEBAUIPCg1fbWF4X2Rpc3RhbmNlItcBChVJZGVudGlmeUZhY2VzUmVzcG9uc2USKAoFZmFjZXMYASADKAsyGS52aXNhZ2UudjEuSWRlbnRpZmllZEZhY2USEQoJdGhyZXNob2xkGAIgASgCEiAKE2ZhbHNlX3Bvc2l0aXZlX3JhdGUYAyABKAJIAIgBARIXCg9jYW5kaWRhdGVzX29ubHkYBCABKAgSDQoFbW9kZWwYBSABKAkSEAoIcmV2aXNpb24YBiABKAMSDQoFc3RhbGUYByABKAhCFgoUX2ZhbHNlX3Bvc2l0aXZlX3JhdGUiwgIKDklkZW50aWZpZWRGYWNlEiMKA2JveBgBIAEoCzIWLnZpc2FnZS52MS5Cb3VuZGluZ0JveBInCgdtYXRjaGVzGAIgAygLMhYudmlzYWdlLnYxLlBlcnNvbk1hdGNoEhEKCXRocmVzaG9sZBgDIAEoAhIgChNmYWxzZV9wb3NpdGl2ZV9yYXRlGAQgASgCSACIAQESKQoKcG9wdWxhdGlvbhgFIAEoDjIVLnZpc2FnZS52MS5Qb3B1bGF0aW9uEhcKD2NhbmRpZGF0ZXNfb25seRgGIAEoCBI7ChFjYW5kaWRhdGVzX3JlYXNvbhgHIAEoDjIbLnZpc2FnZS52MS5DYW5kaWRhdGVzUmVhc29uSAGIAQFCFgoUX2ZhbHNlX3Bvc2l0aXZlX3JhdGVCFAoSX2NhbmRpZGF0ZXNfcmVhc29uIjAKFEV4cG9ydEdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQIiqwEKFUV4cG9ydEdhbGxlcnlSZXNwb25zZRIRCglwZXJzb25faWQYASABKAkSDwoHZmFjZV9pZBgCIAEoCRIUCgxkaXNwbGF5X25hbWUYAyABKAkSJwoJZW1iZWRkaW5nGAQgASgLMhQudmlzYWdlLnYxLkVtYmVkZGluZxIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi4AEKEkltcG9ydEZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIVCgdmYWNlX2lkGAMgASgJQgTiQQEBEhoKDGRpc3BsYXlfbmFtZRgEIAEoCUIE4kEBARItCgllbWJlZGRpbmcYBSABKAsyFC52aXNhZ2UudjEuRW1iZWRkaW5nQgTiQQECEjUKC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBASI7ChNJbXBvcnRGYWNlc1Jlc3BvbnNlEhIKCmZhY2VfY291bnQYASABKAUSEAoIcmV2aXNpb24YAiABKAMiWQoLUGVyc29uTWF0Y2gSEQoJcGVyc29uX2lkGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRIPCgdmYWNlX2lkGAMgASgJEhAKCGRpc3RhbmNlGAQgASgCMqUPCg5HYWxsZXJ5U2VydmljZRJsCg1DcmVhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkNyZWF0ZUdhbGxlcnlSZXNwb25zZSIYgtPkkwISOgEqIg0vdjEvZ2FsbGVyaWVzEnAKCkdldEdhbGxlcnkSHC52aXNhZ2UudjEuR2V0R2FsbGVyeVJlcXVlc3QaHS52aXNhZ2UudjEuR2V0R2FsbGVyeVJlc3BvbnNlIiWQAgKC0+STAhwSGi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9EmwKDUxpc3RHYWxsZXJpZXMSHy52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1JlcXVlc3QaIC52aXNhZ2UudjEuTGlzdEdhbGxlcmllc1Jlc3BvbnNlIhiQAgKC0+STAg8SDS92MS9nYWxsZXJpZXMSfAoNVXBkYXRlR2FsbGVyeRIfLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5VcGRhdGVHYWxsZXJ5UmVzcG9uc2UiKJACAoLT5JMCHzoBKjIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SeQoNRGVsZXRlR2FsbGVyeRIfLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5EZWxldGVHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHCoaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0ShAEKDlJlcGxhY2VHYWxsZXJ5EiAudmlzYWdlLnYxLlJlcGxhY2VHYWxsZXJ5UmVxdWVzdBohLnZpc2FnZS52MS5SZXBsYWNlR2FsbGVyeVJlc3BvbnNlIi2C0+STAic6ASoiIi92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OnJlcGxhY2USiQEKCUVucm9sRmFjZRIbLnZpc2FnZS52MS5FbnJvbEZhY2VSZXF1ZXN0GhwudmlzYWdlLnYxLkVucm9sRmFjZVJlc3BvbnNlIkGQAgKC0+STAjg6ASoiMy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcxKAAQoJR2V0UGVyc29uEhsudmlzYWdlLnYxLkdldFBlcnNvblJlcXVlc3QaHC52aXNhZ2UudjEuR2V0UGVyc29uUmVzcG9uc2UiOJACAoLT5JMCLxItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EncKCkxpc3RQZW9wbGUSHC52aXNhZ2UudjEuTGlzdFBlb3BsZVJlcXVlc3QaHS52aXNhZ2UudjEuTGlzdFBlb3BsZVJlc3BvbnNlIiyQAgKC0+STAiMSIS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZRKMAQoMVXBkYXRlUGVyc29uEh4udmlzYWdlLnYxLlVwZGF0ZVBlcnNvblJlcXVlc3QaHy52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVzcG9uc2UiO5ACAoLT5JMCMjoBKjItL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9EokBCgxEZWxldGVQZXJzb24SHi52aXNhZ2UudjEuRGVsZXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvKi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SkwEKCkRlbGV0ZUZhY2USHC52aXNhZ2UudjEuRGVsZXRlRmFjZVJlcXVlc3QaHS52aXNhZ2UudjEuRGVsZXRlRmFjZVJlc3BvbnNlIkiQAgKC0+STAj8qPS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfS9mYWNlcy97ZmFjZV9pZH0ShQEKDUlkZW50aWZ5RmFjZXMSHy52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1JlcXVlc3QaIC52aXNhZ2UudjEuSWRlbnRpZnlGYWNlc1Jlc3BvbnNlIjGQAgKC0+STAig6ASoiIy92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9OmlkZW50aWZ5EoIBCg1FeHBvcnRHYWxsZXJ5Eh8udmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkV4cG9ydEdhbGxlcnlSZXNwb25zZSIskAICgtPkkwIjEiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTpleHBvcnQwARJ/CgtJbXBvcnRGYWNlcxIdLnZpc2FnZS52MS5JbXBvcnRGYWNlc1JlcXVlc3QaHi52aXNhZ2UudjEuSW1wb3J0RmFjZXNSZXNwb25zZSIvkAICgtPkkwImOgEqIiEvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTppbXBvcnQoAUJLCg1kZXYudmlzYWdlLnYxUAFaOGdpdGh1Yi5jb20vdmlzYWdlLWZhY2UvdmlzYWdlL3Nka3MvZ28vdmlzYWdlL3YxO3Zpc2FnZXYxYgZwcm90bzM", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
+  fileDesc("Chd2aXNhZ2UvdjEvZ2FsbGVyeS5wcm90bxIJdmlzYWdlLnYxIq4CCgdHYWxsZXJ5EhIKCmdhbGxlcnlfaWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg0KBW1vZGVsGAMgASgJEhkKDG1heF9kaXN0YW5jZRgEIAEoAkgAiAEBEhQKDHBlb3BsZV9jb3VudBgFIAEoBRISCgpmYWNlX2NvdW50GAYgASgFEhAKCHJldmlzaW9uGAcgASgDEi8KC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVhbGlhcxgJIAEoCRIRCglyZWFkX29ubHkYCiABKAgSLwoLZXhwaXJlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg8KDV9tYXhfZGlzdGFuY2UiuwEKBlBlcnNvbhIRCglwZXJzb25faWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEiYKBWZhY2VzGAMgAygLMhcudmlzYWdlLnYxLkVucm9sbGVkRmFjZRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlAKDEVucm9sbGVkRmFjZRIPCgdmYWNlX2lkGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL1AQoUQ3JlYXRlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIaCgxkaXNwbGF5X25hbWUYAiABKAlCBOJBAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSAGIAQESNwoLZXhwaXJlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBSAASLgoDdHRsGAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgTiQQEBSABCDAoKZXhwaXJhdGlvbkIPCg1fbWF4X2Rpc3RhbmNlIjwKFUNyZWF0ZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnkiLQoRR2V0R2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiI5ChJHZXRHYWxsZXJ5UmVzcG9uc2USIwoHZ2FsbGVyeRgBIAEoCzISLnZpc2FnZS52MS5HYWxsZXJ5IkkKFExpc3RHYWxsZXJpZXNSZXF1ZXN0EhcKCXBhZ2Vfc2l6ZRgBIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAIgASgJQgTiQQEBIlcKFUxpc3RHYWxsZXJpZXNSZXNwb25zZRIlCglnYWxsZXJpZXMYASADKAsyEi52aXNhZ2UudjEuR2FsbGVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirwIKFFVwZGF0ZUdhbGxlcnlSZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISHwoMZGlzcGxheV9uYW1lGAIgASgJQgTiQQEBSAGIAQESHwoMbWF4X2Rpc3RhbmNlGAMgASgCQgTiQQEBSAKIAQESGAoFYWxpYXMYBCABKAlCBOJBAQFIA4gBARI3CgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQFIABIuCgN0dGwYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBOJBAQFIAEIMCgpleHBpcmF0aW9uQg8KDV9kaXNwbGF5X25hbWVCDwoNX21heF9kaXN0YW5jZUIICgZfYWxpYXMiPAoVVXBkYXRlR2FsbGVyeVJlc3BvbnNlEiMKB2dhbGxlcnkYASABKAsyEi52aXNhZ2UudjEuR2FsbGVyeSIwChREZWxldGVHYWxsZXJ5UmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECIhcKFURlbGV0ZUdhbGxlcnlSZXNwb25zZSJ3ChVSZXBsYWNlR2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIaCgxzdWNjZXNzb3JfaWQYAiABKAlCBOJBAQISGwoIcmV2aXNpb24YAyABKANCBOJBAQFIAIgBAUILCglfcmV2aXNpb24iPQoWUmVwbGFjZUdhbGxlcnlSZXNwb25zZRIjCgdnYWxsZXJ5GAEgASgLMhIudmlzYWdlLnYxLkdhbGxlcnki1AIKEEVucm9sRmFjZVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQISKwoGc291cmNlGAMgASgLMhUudmlzYWdlLnYxLkZhY2VTb3VyY2VCBOJBAQISFQoHZmFjZV9pZBgEIAEoCUIE4kEBARIfCgxkaXNwbGF5X25hbWUYBSABKAlCBOJBAQFIAYgBARIgChJza2lwX3F1YWxpdHlfY2hlY2sYBiABKAhCBOJBAQESNwoLZXhwaXJlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEBSAASLgoDdHRsGAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgTiQQEBSABCDAoKZXhwaXJhdGlvbkIPCg1fZGlzcGxheV9uYW1lIlsKEUVucm9sRmFjZVJlc3BvbnNlEg8KB2ZhY2VfaWQYASABKAkSIwoDYm94GAIgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EhAKCHJldmlzaW9uGAMgASgDIkUKEEdldFBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIiNgoRR2V0UGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJgChFMaXN0UGVvcGxlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBhZ2Vfc2l6ZRgCIAEoBUIE4kEBARIYCgpwYWdlX3Rva2VuGAMgASgJQgTiQQEBIlAKEkxpc3RQZW9wbGVSZXNwb25zZRIhCgZwZW9wbGUYASADKAsyES52aXNhZ2UudjEuUGVyc29uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLxAQoTVXBkYXRlUGVyc29uUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIfCgxkaXNwbGF5X25hbWUYAyABKAlCBOJBAQFIAYgBARI3CgtleHBpcmVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQFIABIuCgN0dGwYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBOJBAQFIAEIMCgpleHBpcmF0aW9uQg8KDV9kaXNwbGF5X25hbWUiOQoUVXBkYXRlUGVyc29uUmVzcG9uc2USIQoGcGVyc29uGAEgASgLMhEudmlzYWdlLnYxLlBlcnNvbiJIChNEZWxldGVQZXJzb25SZXF1ZXN0EhgKCmdhbGxlcnlfaWQYASABKAlCBOJBAQISFwoJcGVyc29uX2lkGAIgASgJQgTiQQECIrYBChREZWxldGVQZXJzb25SZXNwb25zZRIRCglwZXJzb25faWQYASABKAkSLAoJZGVsZXRpb25zGAIgAygLMhkudmlzYWdlLnYxLlBlcnNvbkRlbGV0aW9uEi8KC2RlbGV0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZXF1ZXN0X2lkGAQgASgJEhgKEGVyYXN1cmVfZmluaXNoZWQYBSABKAgiOAoOUGVyc29uRGVsZXRpb24SEgoKZ2FsbGVyeV9pZBgBIAEoCRISCgpmYWNlX2NvdW50GAIgASgFIkgKE0V4cG9ydFBlcnNvblJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIXCglwZXJzb25faWQYAiABKAlCBOJBAQIi+wEKFEV4cG9ydFBlcnNvblJlc3BvbnNlEhIKCmdhbGxlcnlfaWQYASABKAkSHAoUZ2FsbGVyeV9kaXNwbGF5X25hbWUYAiABKAkSEQoJcGVyc29uX2lkGAMgASgJEhQKDGRpc3BsYXlfbmFtZRgEIAEoCRIvCgtjcmVhdGVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKBWZhY2VzGAcgAygLMhcudmlzYWdlLnYxLkV4cG9ydGVkRmFjZSJ5CgxFeHBvcnRlZEZhY2USDwoHZmFjZV9pZBgBIAEoCRInCgllbWJlZGRpbmcYAiABKAsyFC52aXNhZ2UudjEuRW1iZWRkaW5nEi8KC2NyZWF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJdChFEZWxldGVGYWNlUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIVCgdmYWNlX2lkGAMgASgJQgTiQQECIhQKEkRlbGV0ZUZhY2VSZXNwb25zZSLHAQoUSWRlbnRpZnlGYWNlc1JlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAhIrCgZzb3VyY2UYAiABKAsyFS52aXNhZ2UudjEuRmFjZVNvdXJjZUIE4kEBAhIZCgttYXhfcmVzdWx0cxgDIAEoBUIE4kEBARIfCgxtYXhfZGlzdGFuY2UYBCABKAJCBOJBAQFIAIgBARIbCg1hc3N1bWVfYWR1bHRzGAUgASgIQgTiQQEBQg8KDV9tYXhfZGlzdGFuY2Ui1wEKFUlkZW50aWZ5RmFjZXNSZXNwb25zZRIoCgVmYWNlcxgBIAMoCzIZLnZpc2FnZS52MS5JZGVudGlmaWVkRmFjZRIRCgl0aHJlc2hvbGQYAiABKAISIAoTZmFsc2VfcG9zaXRpdmVfcmF0ZRgDIAEoAkgAiAEBEhcKD2NhbmRpZGF0ZXNfb25seRgEIAEoCBINCgVtb2RlbBgFIAEoCRIQCghyZXZpc2lvbhgGIAEoAxINCgVzdGFsZRgHIAEoCEIWChRfZmFsc2VfcG9zaXRpdmVfcmF0ZSLCAgoOSWRlbnRpZmllZEZhY2USIwoDYm94GAEgASgLMhYudmlzYWdlLnYxLkJvdW5kaW5nQm94EicKB21hdGNoZXMYAiADKAsyFi52aXNhZ2UudjEuUGVyc29uTWF0Y2gSEQoJdGhyZXNob2xkGAMgASgCEiAKE2ZhbHNlX3Bvc2l0aXZlX3JhdGUYBCABKAJIAIgBARIpCgpwb3B1bGF0aW9uGAUgASgOMhUudmlzYWdlLnYxLlBvcHVsYXRpb24SFwoPY2FuZGlkYXRlc19vbmx5GAYgASgIEjsKEWNhbmRpZGF0ZXNfcmVhc29uGAcgASgOMhsudmlzYWdlLnYxLkNhbmRpZGF0ZXNSZWFzb25IAYgBAUIWChRfZmFsc2VfcG9zaXRpdmVfcmF0ZUIUChJfY2FuZGlkYXRlc19yZWFzb24iMAoURXhwb3J0R2FsbGVyeVJlcXVlc3QSGAoKZ2FsbGVyeV9pZBgBIAEoCUIE4kEBAiLcAQoVRXhwb3J0R2FsbGVyeVJlc3BvbnNlEhEKCXBlcnNvbl9pZBgBIAEoCRIPCgdmYWNlX2lkGAIgASgJEhQKDGRpc3BsYXlfbmFtZRgDIAEoCRInCgllbWJlZGRpbmcYBCABKAsyFC52aXNhZ2UudjEuRW1iZWRkaW5nEi8KC2NyZWF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtleHBpcmVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1wIKEkltcG9ydEZhY2VzUmVxdWVzdBIYCgpnYWxsZXJ5X2lkGAEgASgJQgTiQQECEhcKCXBlcnNvbl9pZBgCIAEoCUIE4kEBAhIVCgdmYWNlX2lkGAMgASgJQgTiQQEBEhoKDGRpc3BsYXlfbmFtZRgEIAEoCUIE4kEBARItCgllbWJlZGRpbmcYBSABKAsyFC52aXNhZ2UudjEuRW1iZWRkaW5nQgTiQQECEjUKC2NyZWF0ZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBARI3CgtleHBpcmVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQFIABIuCgN0dGwYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CBOJBAQFIAEIMCgpleHBpcmF0aW9uIjsKE0ltcG9ydEZhY2VzUmVzcG9uc2USEgoKZmFjZV9jb3VudBgBIAEoBRIQCghyZXZpc2lvbhgCIAEoAyJZCgtQZXJzb25NYXRjaBIRCglwZXJzb25faWQYASABKAkSFAoMZGlzcGxheV9uYW1lGAIgASgJEg8KB2ZhY2VfaWQYAyABKAkSEAoIZGlzdGFuY2UYBCABKAIyuhAKDkdhbGxlcnlTZXJ2aWNlEmwKDUNyZWF0ZUdhbGxlcnkSHy52aXNhZ2UudjEuQ3JlYXRlR2FsbGVyeVJlcXVlc3QaIC52aXNhZ2UudjEuQ3JlYXRlR2FsbGVyeVJlc3BvbnNlIhiC0+STAhI6ASoiDS92MS9nYWxsZXJpZXMScAoKR2V0R2FsbGVyeRIcLnZpc2FnZS52MS5HZXRHYWxsZXJ5UmVxdWVzdBodLnZpc2FnZS52MS5HZXRHYWxsZXJ5UmVzcG9uc2UiJZACAoLT5JMCHBIaL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0SbAoNTGlzdEdhbGxlcmllcxIfLnZpc2FnZS52MS5MaXN0R2FsbGVyaWVzUmVxdWVzdBogLnZpc2FnZS52MS5MaXN0R2FsbGVyaWVzUmVzcG9uc2UiGJACAoLT5JMCDxINL3YxL2dhbGxlcmllcxJ8Cg1VcGRhdGVHYWxsZXJ5Eh8udmlzYWdlLnYxLlVwZGF0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLlVwZGF0ZUdhbGxlcnlSZXNwb25zZSIokAICgtPkkwIfOgEqMhovdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfRJ5Cg1EZWxldGVHYWxsZXJ5Eh8udmlzYWdlLnYxLkRlbGV0ZUdhbGxlcnlSZXF1ZXN0GiAudmlzYWdlLnYxLkRlbGV0ZUdhbGxlcnlSZXNwb25zZSIlkAICgtPkkwIcKhovdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfRKEAQoOUmVwbGFjZUdhbGxlcnkSIC52aXNhZ2UudjEuUmVwbGFjZUdhbGxlcnlSZXF1ZXN0GiEudmlzYWdlLnYxLlJlcGxhY2VHYWxsZXJ5UmVzcG9uc2UiLYLT5JMCJzoBKiIiL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH06cmVwbGFjZRKJAQoJRW5yb2xGYWNlEhsudmlzYWdlLnYxLkVucm9sRmFjZVJlcXVlc3QaHC52aXNhZ2UudjEuRW5yb2xGYWNlUmVzcG9uc2UiQZACAoLT5JMCODoBKiIzL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9L2ZhY2VzEoABCglHZXRQZXJzb24SGy52aXNhZ2UudjEuR2V0UGVyc29uUmVxdWVzdBocLnZpc2FnZS52MS5HZXRQZXJzb25SZXNwb25zZSI4kAICgtPkkwIvEi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SdwoKTGlzdFBlb3BsZRIcLnZpc2FnZS52MS5MaXN0UGVvcGxlUmVxdWVzdBodLnZpc2FnZS52MS5MaXN0UGVvcGxlUmVzcG9uc2UiLJACAoLT5JMCIxIhL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlEowBCgxVcGRhdGVQZXJzb24SHi52aXNhZ2UudjEuVXBkYXRlUGVyc29uUmVxdWVzdBofLnZpc2FnZS52MS5VcGRhdGVQZXJzb25SZXNwb25zZSI7kAICgtPkkwIyOgEqMi0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0SiQEKDERlbGV0ZVBlcnNvbhIeLnZpc2FnZS52MS5EZWxldGVQZXJzb25SZXF1ZXN0Gh8udmlzYWdlLnYxLkRlbGV0ZVBlcnNvblJlc3BvbnNlIjiQAgKC0+STAi8qLS92MS9nYWxsZXJpZXMve2dhbGxlcnlfaWR9L3Blb3BsZS97cGVyc29uX2lkfRKSAQoMRXhwb3J0UGVyc29uEh4udmlzYWdlLnYxLkV4cG9ydFBlcnNvblJlcXVlc3QaHy52aXNhZ2UudjEuRXhwb3J0UGVyc29uUmVzcG9uc2UiP5ACAoLT5JMCNhI0L3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH0vcGVvcGxlL3twZXJzb25faWR9OmV4cG9ydDABEpMBCgpEZWxldGVGYWNlEhwudmlzYWdlLnYxLkRlbGV0ZUZhY2VSZXF1ZXN0Gh0udmlzYWdlLnYxLkRlbGV0ZUZhY2VSZXNwb25zZSJIkAICgtPkkwI/Kj0vdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfS9wZW9wbGUve3BlcnNvbl9pZH0vZmFjZXMve2ZhY2VfaWR9EoUBCg1JZGVudGlmeUZhY2VzEh8udmlzYWdlLnYxLklkZW50aWZ5RmFjZXNSZXF1ZXN0GiAudmlzYWdlLnYxLklkZW50aWZ5RmFjZXNSZXNwb25zZSIxkAICgtPkkwIoOgEqIiMvdjEvZ2FsbGVyaWVzL3tnYWxsZXJ5X2lkfTppZGVudGlmeRKCAQoNRXhwb3J0R2FsbGVyeRIfLnZpc2FnZS52MS5FeHBvcnRHYWxsZXJ5UmVxdWVzdBogLnZpc2FnZS52MS5FeHBvcnRHYWxsZXJ5UmVzcG9uc2UiLJACAoLT5JMCIxIhL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH06ZXhwb3J0MAESfwoLSW1wb3J0RmFjZXMSHS52aXNhZ2UudjEuSW1wb3J0RmFjZXNSZXF1ZXN0Gh4udmlzYWdlLnYxLkltcG9ydEZhY2VzUmVzcG9uc2UiL5ACAoLT5JMCJjoBKiIhL3YxL2dhbGxlcmllcy97Z2FsbGVyeV9pZH06aW1wb3J0KAFCSwoNZGV2LnZpc2FnZS52MVABWjhnaXRodWIuY29tL3Zpc2FnZS1mYWNlL3Zpc2FnZS9zZGtzL2dvL3Zpc2FnZS92MTt2aXNhZ2V2MWIGcHJvdG8z", [file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_visage_v1_face_analysis]);
 
 /**
  * A collection of people who can be identified.
@@ -99,6 +99,13 @@ export type Gallery = Message<"visage.v1.Gallery"> & {
    * @generated from field: bool read_only = 10;
    */
   readOnly: boolean;
+
+  /**
+   * When the gallery is deleted with everybody in it. Missing if it is kept.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 11;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -141,6 +148,13 @@ export type Person = Message<"visage.v1.Person"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * When the person is deleted. Missing if it is kept.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 5;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -204,6 +218,29 @@ export type CreateGalleryRequest = Message<"visage.v1.CreateGalleryRequest"> & {
    * @generated from field: optional float max_distance = 3;
    */
   maxDistance?: number | undefined;
+
+  /**
+   * When the gallery is deleted with everybody in it. Without it, the gallery is kept.
+   *
+   * @generated from oneof visage.v1.CreateGalleryRequest.expiration
+   */
+  expiration: {
+    /**
+     * A time in the future.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 4;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * The time from now. 0 for no end.
+     *
+     * @generated from field: google.protobuf.Duration ttl = 5;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -366,6 +403,29 @@ export type UpdateGalleryRequest = Message<"visage.v1.UpdateGalleryRequest"> & {
    * @generated from field: optional string alias = 4;
    */
   alias?: string | undefined;
+
+  /**
+   * When the gallery is deleted with everybody in it.
+   *
+   * @generated from oneof visage.v1.UpdateGalleryRequest.expiration
+   */
+  expiration: {
+    /**
+     * A time in the future.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 5;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * The time from now. 0 for no end.
+     *
+     * @generated from field: google.protobuf.Duration ttl = 6;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -536,6 +596,30 @@ export type EnrolFaceRequest = Message<"visage.v1.EnrolFaceRequest"> & {
    * @generated from field: bool skip_quality_check = 6;
    */
   skipQualityCheck: boolean;
+
+  /**
+   * When the person is deleted. A person who is enrolled already keeps the time if this is not set, and a new one gets the
+   * default of the plan.
+   *
+   * @generated from oneof visage.v1.EnrolFaceRequest.expiration
+   */
+  expiration: {
+    /**
+     * A time in the future, and not after the longest time of the plan.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 7;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+     *
+     * @generated from field: google.protobuf.Duration ttl = 8;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -694,7 +778,7 @@ export const ListPeopleResponseSchema: GenMessage<ListPeopleResponse> = /*@__PUR
   messageDesc(file_visage_v1_gallery, 20);
 
 /**
- * A request of UpdatePerson.
+ * A request of UpdatePerson. What is not set keeps its value.
  *
  * @generated from message visage.v1.UpdatePersonRequest
  */
@@ -716,9 +800,32 @@ export type UpdatePersonRequest = Message<"visage.v1.UpdatePersonRequest"> & {
   /**
    * The new name; at most 256 characters.
    *
-   * @generated from field: string display_name = 3;
+   * @generated from field: optional string display_name = 3;
    */
-  displayName: string;
+  displayName?: string | undefined;
+
+  /**
+   * When the person is deleted.
+   *
+   * @generated from oneof visage.v1.UpdatePersonRequest.expiration
+   */
+  expiration: {
+    /**
+     * A time in the future, and not after the longest time of the plan.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 4;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+     *
+     * @generated from field: google.protobuf.Duration ttl = 5;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -756,7 +863,7 @@ export const UpdatePersonResponseSchema: GenMessage<UpdatePersonResponse> = /*@_
  */
 export type DeletePersonRequest = Message<"visage.v1.DeletePersonRequest"> & {
   /**
-   * The id of the gallery.
+   * The id of the gallery, or `-` for all galleries of the user.
    *
    * @generated from field: string gallery_id = 1;
    */
@@ -778,11 +885,46 @@ export const DeletePersonRequestSchema: GenMessage<DeletePersonRequest> = /*@__P
   messageDesc(file_visage_v1_gallery, 23);
 
 /**
- * The person has been deleted.
+ * A receipt: the person has been deleted.
  *
  * @generated from message visage.v1.DeletePersonResponse
  */
 export type DeletePersonResponse = Message<"visage.v1.DeletePersonResponse"> & {
+  /**
+   * The id of the person.
+   *
+   * @generated from field: string person_id = 1;
+   */
+  personId: string;
+
+  /**
+   * The galleries that had the person, by id.
+   *
+   * @generated from field: repeated visage.v1.PersonDeletion deletions = 2;
+   */
+  deletions: PersonDeletion[];
+
+  /**
+   * When the person was deleted.
+   *
+   * @generated from field: google.protobuf.Timestamp delete_time = 3;
+   */
+  deleteTime?: Timestamp | undefined;
+
+  /**
+   * The id of the request, as in the log of the service.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+
+  /**
+   * Whether the service has finished the erasure; otherwise it goes on. The templates are then in no file of SQLite, and
+   * PostgreSQL keeps them as dead rows until its next vacuum.
+   *
+   * @generated from field: bool erasure_finished = 5;
+   */
+  erasureFinished: boolean;
 };
 
 /**
@@ -791,6 +933,160 @@ export type DeletePersonResponse = Message<"visage.v1.DeletePersonResponse"> & {
  */
 export const DeletePersonResponseSchema: GenMessage<DeletePersonResponse> = /*@__PURE__*/
   messageDesc(file_visage_v1_gallery, 24);
+
+/**
+ * What was deleted from one gallery.
+ *
+ * @generated from message visage.v1.PersonDeletion
+ */
+export type PersonDeletion = Message<"visage.v1.PersonDeletion"> & {
+  /**
+   * The id of the gallery.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+
+  /**
+   * Number of faces that the person had in it.
+   *
+   * @generated from field: int32 face_count = 2;
+   */
+  faceCount: number;
+};
+
+/**
+ * Describes the message visage.v1.PersonDeletion.
+ * Use `create(PersonDeletionSchema)` to create a new message.
+ */
+export const PersonDeletionSchema: GenMessage<PersonDeletion> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 25);
+
+/**
+ * A request of ExportPerson.
+ *
+ * @generated from message visage.v1.ExportPersonRequest
+ */
+export type ExportPersonRequest = Message<"visage.v1.ExportPersonRequest"> & {
+  /**
+   * The id of the gallery, or `-` for all galleries of the user.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+
+  /**
+   * The id of the person.
+   *
+   * @generated from field: string person_id = 2;
+   */
+  personId: string;
+};
+
+/**
+ * Describes the message visage.v1.ExportPersonRequest.
+ * Use `create(ExportPersonRequestSchema)` to create a new message.
+ */
+export const ExportPersonRequestSchema: GenMessage<ExportPersonRequest> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 26);
+
+/**
+ * Everything that a gallery has of a person. Galleries come in the order of their ids.
+ *
+ * @generated from message visage.v1.ExportPersonResponse
+ */
+export type ExportPersonResponse = Message<"visage.v1.ExportPersonResponse"> & {
+  /**
+   * The id of the gallery.
+   *
+   * @generated from field: string gallery_id = 1;
+   */
+  galleryId: string;
+
+  /**
+   * The name of the gallery, possibly empty.
+   *
+   * @generated from field: string gallery_display_name = 2;
+   */
+  galleryDisplayName: string;
+
+  /**
+   * The id of the person.
+   *
+   * @generated from field: string person_id = 3;
+   */
+  personId: string;
+
+  /**
+   * The name of the person, possibly empty.
+   *
+   * @generated from field: string display_name = 4;
+   */
+  displayName: string;
+
+  /**
+   * When the person was enrolled first.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 5;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * When the person is deleted. Missing if it is kept.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 6;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The faces, by id; at most 20.
+   *
+   * @generated from field: repeated visage.v1.ExportedFace faces = 7;
+   */
+  faces: ExportedFace[];
+};
+
+/**
+ * Describes the message visage.v1.ExportPersonResponse.
+ * Use `create(ExportPersonResponseSchema)` to create a new message.
+ */
+export const ExportPersonResponseSchema: GenMessage<ExportPersonResponse> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 27);
+
+/**
+ * A face with its template.
+ *
+ * @generated from message visage.v1.ExportedFace
+ */
+export type ExportedFace = Message<"visage.v1.ExportedFace"> & {
+  /**
+   * The id of the face.
+   *
+   * @generated from field: string face_id = 1;
+   */
+  faceId: string;
+
+  /**
+   * The template.
+   *
+   * @generated from field: visage.v1.Embedding embedding = 2;
+   */
+  embedding?: Embedding | undefined;
+
+  /**
+   * When the face was enrolled first.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 3;
+   */
+  createTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message visage.v1.ExportedFace.
+ * Use `create(ExportedFaceSchema)` to create a new message.
+ */
+export const ExportedFaceSchema: GenMessage<ExportedFace> = /*@__PURE__*/
+  messageDesc(file_visage_v1_gallery, 28);
 
 /**
  * A request of DeleteFace.
@@ -825,7 +1121,7 @@ export type DeleteFaceRequest = Message<"visage.v1.DeleteFaceRequest"> & {
  * Use `create(DeleteFaceRequestSchema)` to create a new message.
  */
 export const DeleteFaceRequestSchema: GenMessage<DeleteFaceRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 25);
+  messageDesc(file_visage_v1_gallery, 29);
 
 /**
  * The face has been deleted.
@@ -840,7 +1136,7 @@ export type DeleteFaceResponse = Message<"visage.v1.DeleteFaceResponse"> & {
  * Use `create(DeleteFaceResponseSchema)` to create a new message.
  */
 export const DeleteFaceResponseSchema: GenMessage<DeleteFaceResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 26);
+  messageDesc(file_visage_v1_gallery, 30);
 
 /**
  * A request of IdentifyFaces.
@@ -889,7 +1185,7 @@ export type IdentifyFacesRequest = Message<"visage.v1.IdentifyFacesRequest"> & {
  * Use `create(IdentifyFacesRequestSchema)` to create a new message.
  */
 export const IdentifyFacesRequestSchema: GenMessage<IdentifyFacesRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 27);
+  messageDesc(file_visage_v1_gallery, 31);
 
 /**
  * The result of IdentifyFaces.
@@ -952,7 +1248,7 @@ export type IdentifyFacesResponse = Message<"visage.v1.IdentifyFacesResponse"> &
  * Use `create(IdentifyFacesResponseSchema)` to create a new message.
  */
 export const IdentifyFacesResponseSchema: GenMessage<IdentifyFacesResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 28);
+  messageDesc(file_visage_v1_gallery, 32);
 
 /**
  * A face and the people whom it matches.
@@ -1017,7 +1313,7 @@ export type IdentifiedFace = Message<"visage.v1.IdentifiedFace"> & {
  * Use `create(IdentifiedFaceSchema)` to create a new message.
  */
 export const IdentifiedFaceSchema: GenMessage<IdentifiedFace> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 29);
+  messageDesc(file_visage_v1_gallery, 33);
 
 /**
  * A request of ExportGallery.
@@ -1038,7 +1334,7 @@ export type ExportGalleryRequest = Message<"visage.v1.ExportGalleryRequest"> & {
  * Use `create(ExportGalleryRequestSchema)` to create a new message.
  */
 export const ExportGalleryRequestSchema: GenMessage<ExportGalleryRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 30);
+  messageDesc(file_visage_v1_gallery, 34);
 
 /**
  * A face of the gallery. People come in the order of their ids, and so do the faces of each.
@@ -1080,6 +1376,13 @@ export type ExportGalleryResponse = Message<"visage.v1.ExportGalleryResponse"> &
    * @generated from field: google.protobuf.Timestamp create_time = 5;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * When the person is deleted. Missing if it is kept.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 6;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -1087,7 +1390,7 @@ export type ExportGalleryResponse = Message<"visage.v1.ExportGalleryResponse"> &
  * Use `create(ExportGalleryResponseSchema)` to create a new message.
  */
 export const ExportGalleryResponseSchema: GenMessage<ExportGalleryResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 31);
+  messageDesc(file_visage_v1_gallery, 35);
 
 /**
  * A face to import.
@@ -1136,6 +1439,30 @@ export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * When the person is deleted. A person who is enrolled already keeps the time if this is not set, and a new one gets the
+   * default of the plan.
+   *
+   * @generated from oneof visage.v1.ImportFacesRequest.expiration
+   */
+  expiration: {
+    /**
+     * A time, also in the past, as of an old backup: the person is then deleted at once, and not after the longest time of the plan.
+     *
+     * @generated from field: google.protobuf.Timestamp expire_time = 7;
+     */
+    value: Timestamp;
+    case: "expireTime";
+  } | {
+    /**
+     * The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+     *
+     * @generated from field: google.protobuf.Duration ttl = 8;
+     */
+    value: Duration;
+    case: "ttl";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -1143,7 +1470,7 @@ export type ImportFacesRequest = Message<"visage.v1.ImportFacesRequest"> & {
  * Use `create(ImportFacesRequestSchema)` to create a new message.
  */
 export const ImportFacesRequestSchema: GenMessage<ImportFacesRequest> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 32);
+  messageDesc(file_visage_v1_gallery, 36);
 
 /**
  * The result of an import.
@@ -1171,7 +1498,7 @@ export type ImportFacesResponse = Message<"visage.v1.ImportFacesResponse"> & {
  * Use `create(ImportFacesResponseSchema)` to create a new message.
  */
 export const ImportFacesResponseSchema: GenMessage<ImportFacesResponse> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 33);
+  messageDesc(file_visage_v1_gallery, 37);
 
 /**
  * A person whom a face resembles.
@@ -1213,14 +1540,17 @@ export type PersonMatch = Message<"visage.v1.PersonMatch"> & {
  * Use `create(PersonMatchSchema)` to create a new message.
  */
 export const PersonMatchSchema: GenMessage<PersonMatch> = /*@__PURE__*/
-  messageDesc(file_visage_v1_gallery, 34);
+  messageDesc(file_visage_v1_gallery, 38);
 
 /**
  * Enrols people in galleries and identifies faces.
  *
  * Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
  * id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
- * a gallery.
+ * a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+ *
+ * People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+ * are erased like by DeletePerson and DeleteGallery.
  *
  * @generated from service visage.v1.GalleryService
  */
@@ -1257,7 +1587,7 @@ export const GalleryService: GenService<{
     output: typeof ListGalleriesResponseSchema;
   },
   /**
-   * Changes the name or the threshold of a gallery.
+   * Changes the name, the threshold, the alias or the end of a gallery.
    *
    * @generated from rpc visage.v1.GalleryService.UpdateGallery
    */
@@ -1279,7 +1609,7 @@ export const GalleryService: GenService<{
   },
   /**
    * Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-   * id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+   * id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
    * search is of one of the two.
    *
    * @generated from rpc visage.v1.GalleryService.ReplaceGallery
@@ -1322,7 +1652,7 @@ export const GalleryService: GenService<{
     output: typeof ListPeopleResponseSchema;
   },
   /**
-   * Renames a person.
+   * Changes the name of a person, or how long it is kept.
    *
    * @generated from rpc visage.v1.GalleryService.UpdatePerson
    */
@@ -1333,7 +1663,7 @@ export const GalleryService: GenService<{
   },
   /**
    * Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-   * from the database.
+   * from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
    *
    * @generated from rpc visage.v1.GalleryService.DeletePerson
    */
@@ -1341,6 +1671,17 @@ export const GalleryService: GenService<{
     methodKind: "unary";
     input: typeof DeletePersonRequestSchema;
     output: typeof DeletePersonResponseSchema;
+  },
+  /**
+   * Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+   * `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
+   *
+   * @generated from rpc visage.v1.GalleryService.ExportPerson
+   */
+  exportPerson: {
+    methodKind: "server_streaming";
+    input: typeof ExportPersonRequestSchema;
+    output: typeof ExportPersonResponseSchema;
   },
   /**
    * Deletes a face of a person. No search finds it from then on, and its template is erased from the database.

@@ -170,8 +170,12 @@ type Plan struct {
 	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
 	// Number of faces in one gallery.
 	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Days for which people are kept in galleries if no time is given.
+	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
+	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
+	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -249,6 +253,20 @@ func (x *Plan) GetMaxGalleries() int64 {
 func (x *Plan) GetMaxGalleryFaces() int64 {
 	if x != nil && x.MaxGalleryFaces != nil {
 		return *x.MaxGalleryFaces
+	}
+	return 0
+}
+
+func (x *Plan) GetDefaultRetentionDays() int64 {
+	if x != nil && x.DefaultRetentionDays != nil {
+		return *x.DefaultRetentionDays
+	}
+	return 0
+}
+
+func (x *Plan) GetMaxRetentionDays() int64 {
+	if x != nil && x.MaxRetentionDays != nil {
+		return *x.MaxRetentionDays
 	}
 	return 0
 }
@@ -904,7 +922,7 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x05state\x18\x01 \x01(\x0e2\x1c.visage.v1.SubscriptionStateR\x05state\x129\n" +
 	"\n" +
 	"start_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\x8b\x03\n" +
+	"\bend_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\xab\x04\n" +
 	"\x04Plan\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x14\n" +
@@ -912,12 +930,16 @@ const file_visage_v1_account_proto_rawDesc = "" +
 	"\x12requests_per_month\x18\x04 \x01(\x03H\x01R\x10requestsPerMonth\x88\x01\x01\x12+\n" +
 	"\x0fmax_image_bytes\x18\x05 \x01(\x03H\x02R\rmaxImageBytes\x88\x01\x01\x12(\n" +
 	"\rmax_galleries\x18\x06 \x01(\x03H\x03R\fmaxGalleries\x88\x01\x01\x12/\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03H\x04R\x0fmaxGalleryFaces\x88\x01\x01B\x16\n" +
+	"\x11max_gallery_faces\x18\a \x01(\x03H\x04R\x0fmaxGalleryFaces\x88\x01\x01\x129\n" +
+	"\x16default_retention_days\x18\b \x01(\x03H\x05R\x14defaultRetentionDays\x88\x01\x01\x121\n" +
+	"\x12max_retention_days\x18\t \x01(\x03H\x06R\x10maxRetentionDays\x88\x01\x01B\x16\n" +
 	"\x14_requests_per_secondB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
 	"\x10_max_image_bytesB\x10\n" +
 	"\x0e_max_galleriesB\x14\n" +
-	"\x12_max_gallery_faces\"\x9d\x01\n" +
+	"\x12_max_gallery_facesB\x19\n" +
+	"\x17_default_retention_daysB\x15\n" +
+	"\x13_max_retention_days\"\x9d\x01\n" +
 	"\x05Quota\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x12\n" +
 	"\x04used\x18\x02 \x01(\x03R\x04used\x12!\n" +

@@ -1091,8 +1091,12 @@ type CreatePlanRequest struct {
 	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
 	// Number of faces in one gallery, at least 1.
 	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Days for which people are kept in galleries if no time is given, at least 1.
+	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
+	// Days for which people can be kept in galleries at most, at least 1. The default, too, if there is no other.
+	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *CreatePlanRequest) Reset() {
@@ -1174,6 +1178,20 @@ func (x *CreatePlanRequest) GetMaxGalleryFaces() int64 {
 	return 0
 }
 
+func (x *CreatePlanRequest) GetDefaultRetentionDays() int64 {
+	if x != nil && x.DefaultRetentionDays != nil {
+		return *x.DefaultRetentionDays
+	}
+	return 0
+}
+
+func (x *CreatePlanRequest) GetMaxRetentionDays() int64 {
+	if x != nil && x.MaxRetentionDays != nil {
+		return *x.MaxRetentionDays
+	}
+	return 0
+}
+
 // The created plan.
 type CreatePlanResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1237,8 +1255,12 @@ type UpdatePlanRequest struct {
 	MaxGalleries *int64 `protobuf:"varint,6,opt,name=max_galleries,json=maxGalleries,proto3,oneof" json:"max_galleries,omitempty"`
 	// Number of faces in one gallery.
 	MaxGalleryFaces *int64 `protobuf:"varint,7,opt,name=max_gallery_faces,json=maxGalleryFaces,proto3,oneof" json:"max_gallery_faces,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Days for which people are kept in galleries if no time is given.
+	DefaultRetentionDays *int64 `protobuf:"varint,8,opt,name=default_retention_days,json=defaultRetentionDays,proto3,oneof" json:"default_retention_days,omitempty"`
+	// Days for which people can be kept in galleries at most. The default, too, if there is no other.
+	MaxRetentionDays *int64 `protobuf:"varint,9,opt,name=max_retention_days,json=maxRetentionDays,proto3,oneof" json:"max_retention_days,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *UpdatePlanRequest) Reset() {
@@ -1316,6 +1338,20 @@ func (x *UpdatePlanRequest) GetMaxGalleries() int64 {
 func (x *UpdatePlanRequest) GetMaxGalleryFaces() int64 {
 	if x != nil && x.MaxGalleryFaces != nil {
 		return *x.MaxGalleryFaces
+	}
+	return 0
+}
+
+func (x *UpdatePlanRequest) GetDefaultRetentionDays() int64 {
+	if x != nil && x.DefaultRetentionDays != nil {
+		return *x.DefaultRetentionDays
+	}
+	return 0
+}
+
+func (x *UpdatePlanRequest) GetMaxRetentionDays() int64 {
+	if x != nil && x.MaxRetentionDays != nil {
+		return *x.MaxRetentionDays
 	}
 	return 0
 }
@@ -1637,7 +1673,7 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\vPlanSummary\x12#\n" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\x12\x1d\n" +
 	"\n" +
-	"user_count\x18\x02 \x01(\x05R\tuserCount\"\xd1\x03\n" +
+	"user_count\x18\x02 \x01(\x05R\tuserCount\"\xfd\x04\n" +
 	"\x11CreatePlanRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
@@ -1645,15 +1681,19 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\x12requests_per_month\x18\x04 \x01(\x03B\x04\xe2A\x01\x01H\x02R\x10requestsPerMonth\x88\x01\x01\x121\n" +
 	"\x0fmax_image_bytes\x18\x05 \x01(\x03B\x04\xe2A\x01\x01H\x03R\rmaxImageBytes\x88\x01\x01\x12.\n" +
 	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01B\x16\n" +
+	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
+	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
+	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01B\x16\n" +
 	"\x14_requests_per_secondB\b\n" +
 	"\x06_burstB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
 	"\x10_max_image_bytesB\x10\n" +
 	"\x0e_max_galleriesB\x14\n" +
-	"\x12_max_gallery_faces\"9\n" +
+	"\x12_max_gallery_facesB\x19\n" +
+	"\x17_default_retention_daysB\x15\n" +
+	"\x13_max_retention_days\"9\n" +
 	"\x12CreatePlanResponse\x12#\n" +
-	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\xd1\x03\n" +
+	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"\xfd\x04\n" +
 	"\x11UpdatePlanRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\x04name\x129\n" +
 	"\x13requests_per_second\x18\x02 \x01(\x01B\x04\xe2A\x01\x01H\x00R\x11requestsPerSecond\x88\x01\x01\x12\x1f\n" +
@@ -1661,13 +1701,17 @@ const file_visage_v1_admin_proto_rawDesc = "" +
 	"\x12requests_per_month\x18\x04 \x01(\x03B\x04\xe2A\x01\x01H\x02R\x10requestsPerMonth\x88\x01\x01\x121\n" +
 	"\x0fmax_image_bytes\x18\x05 \x01(\x03B\x04\xe2A\x01\x01H\x03R\rmaxImageBytes\x88\x01\x01\x12.\n" +
 	"\rmax_galleries\x18\x06 \x01(\x03B\x04\xe2A\x01\x01H\x04R\fmaxGalleries\x88\x01\x01\x125\n" +
-	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01B\x16\n" +
+	"\x11max_gallery_faces\x18\a \x01(\x03B\x04\xe2A\x01\x01H\x05R\x0fmaxGalleryFaces\x88\x01\x01\x12?\n" +
+	"\x16default_retention_days\x18\b \x01(\x03B\x04\xe2A\x01\x01H\x06R\x14defaultRetentionDays\x88\x01\x01\x127\n" +
+	"\x12max_retention_days\x18\t \x01(\x03B\x04\xe2A\x01\x01H\aR\x10maxRetentionDays\x88\x01\x01B\x16\n" +
 	"\x14_requests_per_secondB\b\n" +
 	"\x06_burstB\x15\n" +
 	"\x13_requests_per_monthB\x12\n" +
 	"\x10_max_image_bytesB\x10\n" +
 	"\x0e_max_galleriesB\x14\n" +
-	"\x12_max_gallery_faces\"9\n" +
+	"\x12_max_gallery_facesB\x19\n" +
+	"\x17_default_retention_daysB\x15\n" +
+	"\x13_max_retention_days\"9\n" +
 	"\x12UpdatePlanResponse\x12#\n" +
 	"\x04plan\x18\x01 \x01(\v2\x0f.visage.v1.PlanR\x04plan\"-\n" +
 	"\x11DeletePlanRequest\x12\x18\n" +

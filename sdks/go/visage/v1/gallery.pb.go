@@ -15,6 +15,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -51,7 +52,9 @@ type Gallery struct {
 	// Another id under which the gallery is found, possibly empty.
 	Alias string `protobuf:"bytes,9,opt,name=alias,proto3" json:"alias,omitempty"`
 	// Whether the templates are of another model than that of the service, so that no faces can be enrolled.
-	ReadOnly      bool `protobuf:"varint,10,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	ReadOnly bool `protobuf:"varint,10,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	// When the gallery is deleted with everybody in it. Missing if it is kept.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -156,6 +159,13 @@ func (x *Gallery) GetReadOnly() bool {
 	return false
 }
 
+func (x *Gallery) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // An enrolled person.
 type Person struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -166,7 +176,9 @@ type Person struct {
 	// The faces, by id; at most 20.
 	Faces []*EnrolledFace `protobuf:"bytes,3,rep,name=faces,proto3" json:"faces,omitempty"`
 	// When the person was enrolled first.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When the person is deleted. Missing if it is kept.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -225,6 +237,13 @@ func (x *Person) GetFaces() []*EnrolledFace {
 func (x *Person) GetCreateTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Person) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
 	}
 	return nil
 }
@@ -292,7 +311,14 @@ type CreateGalleryRequest struct {
 	// A display name; at most 256 characters.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// A threshold of your own, above 0 to 0.9. Without it, the service chooses one that fits the number of faces.
-	MaxDistance   *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	MaxDistance *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
+	// When the gallery is deleted with everybody in it. Without it, the gallery is kept.
+	//
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*CreateGalleryRequest_ExpireTime
+	//	*CreateGalleryRequest_Ttl
+	Expiration    isCreateGalleryRequest_Expiration `protobuf_oneof:"expiration"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -347,6 +373,49 @@ func (x *CreateGalleryRequest) GetMaxDistance() float32 {
 	}
 	return 0
 }
+
+func (x *CreateGalleryRequest) GetExpiration() isCreateGalleryRequest_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *CreateGalleryRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*CreateGalleryRequest_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *CreateGalleryRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*CreateGalleryRequest_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isCreateGalleryRequest_Expiration interface {
+	isCreateGalleryRequest_Expiration()
+}
+
+type CreateGalleryRequest_ExpireTime struct {
+	// A time in the future.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type CreateGalleryRequest_Ttl struct {
+	// The time from now. 0 for no end.
+	Ttl *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3,oneof"`
+}
+
+func (*CreateGalleryRequest_ExpireTime) isCreateGalleryRequest_Expiration() {}
+
+func (*CreateGalleryRequest_Ttl) isCreateGalleryRequest_Expiration() {}
 
 // The created gallery.
 type CreateGalleryResponse struct {
@@ -607,7 +676,14 @@ type UpdateGalleryRequest struct {
 	MaxDistance *float32 `protobuf:"fixed32,3,opt,name=max_distance,json=maxDistance,proto3,oneof" json:"max_distance,omitempty"`
 	// Another id under which the gallery is found; empty for none. It moves at once from the gallery that has it as its
 	// alias. Fails with ALREADY_EXISTS if it is the id of a gallery.
-	Alias         *string `protobuf:"bytes,4,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	Alias *string `protobuf:"bytes,4,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// When the gallery is deleted with everybody in it.
+	//
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*UpdateGalleryRequest_ExpireTime
+	//	*UpdateGalleryRequest_Ttl
+	Expiration    isUpdateGalleryRequest_Expiration `protobuf_oneof:"expiration"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -669,6 +745,49 @@ func (x *UpdateGalleryRequest) GetAlias() string {
 	}
 	return ""
 }
+
+func (x *UpdateGalleryRequest) GetExpiration() isUpdateGalleryRequest_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *UpdateGalleryRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*UpdateGalleryRequest_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *UpdateGalleryRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*UpdateGalleryRequest_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isUpdateGalleryRequest_Expiration interface {
+	isUpdateGalleryRequest_Expiration()
+}
+
+type UpdateGalleryRequest_ExpireTime struct {
+	// A time in the future.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type UpdateGalleryRequest_Ttl struct {
+	// The time from now. 0 for no end.
+	Ttl *durationpb.Duration `protobuf:"bytes,6,opt,name=ttl,proto3,oneof"`
+}
+
+func (*UpdateGalleryRequest_ExpireTime) isUpdateGalleryRequest_Expiration() {}
+
+func (*UpdateGalleryRequest_Ttl) isUpdateGalleryRequest_Expiration() {}
 
 // The changed gallery.
 type UpdateGalleryResponse struct {
@@ -925,8 +1044,16 @@ type EnrolFaceRequest struct {
 	DisplayName *string `protobuf:"bytes,5,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
 	// Whether to enrol a face although it is unsuited for recognition.
 	SkipQualityCheck bool `protobuf:"varint,6,opt,name=skip_quality_check,json=skipQualityCheck,proto3" json:"skip_quality_check,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// When the person is deleted. A person who is enrolled already keeps the time if this is not set, and a new one gets the
+	// default of the plan.
+	//
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*EnrolFaceRequest_ExpireTime
+	//	*EnrolFaceRequest_Ttl
+	Expiration    isEnrolFaceRequest_Expiration `protobuf_oneof:"expiration"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EnrolFaceRequest) Reset() {
@@ -1000,6 +1127,49 @@ func (x *EnrolFaceRequest) GetSkipQualityCheck() bool {
 	}
 	return false
 }
+
+func (x *EnrolFaceRequest) GetExpiration() isEnrolFaceRequest_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *EnrolFaceRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*EnrolFaceRequest_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *EnrolFaceRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*EnrolFaceRequest_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isEnrolFaceRequest_Expiration interface {
+	isEnrolFaceRequest_Expiration()
+}
+
+type EnrolFaceRequest_ExpireTime struct {
+	// A time in the future, and not after the longest time of the plan.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type EnrolFaceRequest_Ttl struct {
+	// The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+	Ttl *durationpb.Duration `protobuf:"bytes,8,opt,name=ttl,proto3,oneof"`
+}
+
+func (*EnrolFaceRequest_ExpireTime) isEnrolFaceRequest_Expiration() {}
+
+func (*EnrolFaceRequest_Ttl) isEnrolFaceRequest_Expiration() {}
 
 // The enrolled face.
 type EnrolFaceResponse struct {
@@ -1286,7 +1456,7 @@ func (x *ListPeopleResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A request of UpdatePerson.
+// A request of UpdatePerson. What is not set keeps its value.
 type UpdatePersonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the gallery.
@@ -1294,7 +1464,14 @@ type UpdatePersonRequest struct {
 	// The id of the person.
 	PersonId string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	// The new name; at most 256 characters.
-	DisplayName   string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	DisplayName *string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3,oneof" json:"display_name,omitempty"`
+	// When the person is deleted.
+	//
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*UpdatePersonRequest_ExpireTime
+	//	*UpdatePersonRequest_Ttl
+	Expiration    isUpdatePersonRequest_Expiration `protobuf_oneof:"expiration"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1344,11 +1521,54 @@ func (x *UpdatePersonRequest) GetPersonId() string {
 }
 
 func (x *UpdatePersonRequest) GetDisplayName() string {
-	if x != nil {
-		return x.DisplayName
+	if x != nil && x.DisplayName != nil {
+		return *x.DisplayName
 	}
 	return ""
 }
+
+func (x *UpdatePersonRequest) GetExpiration() isUpdatePersonRequest_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *UpdatePersonRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*UpdatePersonRequest_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *UpdatePersonRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*UpdatePersonRequest_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isUpdatePersonRequest_Expiration interface {
+	isUpdatePersonRequest_Expiration()
+}
+
+type UpdatePersonRequest_ExpireTime struct {
+	// A time in the future, and not after the longest time of the plan.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type UpdatePersonRequest_Ttl struct {
+	// The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+	Ttl *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3,oneof"`
+}
+
+func (*UpdatePersonRequest_ExpireTime) isUpdatePersonRequest_Expiration() {}
+
+func (*UpdatePersonRequest_Ttl) isUpdatePersonRequest_Expiration() {}
 
 // The changed person.
 type UpdatePersonResponse struct {
@@ -1399,7 +1619,7 @@ func (x *UpdatePersonResponse) GetPerson() *Person {
 // A request of DeletePerson.
 type DeletePersonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the gallery.
+	// The id of the gallery, or `-` for all galleries of the user.
 	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
 	// The id of the person.
 	PersonId      string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -1451,11 +1671,22 @@ func (x *DeletePersonRequest) GetPersonId() string {
 	return ""
 }
 
-// The person has been deleted.
+// A receipt: the person has been deleted.
 type DeletePersonResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId string `protobuf:"bytes,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The galleries that had the person, by id.
+	Deletions []*PersonDeletion `protobuf:"bytes,2,rep,name=deletions,proto3" json:"deletions,omitempty"`
+	// When the person was deleted.
+	DeleteTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=delete_time,json=deleteTime,proto3" json:"delete_time,omitempty"`
+	// The id of the request, as in the log of the service.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Whether the service has finished the erasure; otherwise it goes on. The templates are then in no file of SQLite, and
+	// PostgreSQL keeps them as dead rows until its next vacuum.
+	ErasureFinished bool `protobuf:"varint,5,opt,name=erasure_finished,json=erasureFinished,proto3" json:"erasure_finished,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *DeletePersonResponse) Reset() {
@@ -1488,6 +1719,315 @@ func (*DeletePersonResponse) Descriptor() ([]byte, []int) {
 	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{24}
 }
 
+func (x *DeletePersonResponse) GetPersonId() string {
+	if x != nil {
+		return x.PersonId
+	}
+	return ""
+}
+
+func (x *DeletePersonResponse) GetDeletions() []*PersonDeletion {
+	if x != nil {
+		return x.Deletions
+	}
+	return nil
+}
+
+func (x *DeletePersonResponse) GetDeleteTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeleteTime
+	}
+	return nil
+}
+
+func (x *DeletePersonResponse) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *DeletePersonResponse) GetErasureFinished() bool {
+	if x != nil {
+		return x.ErasureFinished
+	}
+	return false
+}
+
+// What was deleted from one gallery.
+type PersonDeletion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery.
+	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	// Number of faces that the person had in it.
+	FaceCount     int32 `protobuf:"varint,2,opt,name=face_count,json=faceCount,proto3" json:"face_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonDeletion) Reset() {
+	*x = PersonDeletion{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonDeletion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonDeletion) ProtoMessage() {}
+
+func (x *PersonDeletion) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonDeletion.ProtoReflect.Descriptor instead.
+func (*PersonDeletion) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PersonDeletion) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+func (x *PersonDeletion) GetFaceCount() int32 {
+	if x != nil {
+		return x.FaceCount
+	}
+	return 0
+}
+
+// A request of ExportPerson.
+type ExportPersonRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery, or `-` for all galleries of the user.
+	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	// The id of the person.
+	PersonId      string `protobuf:"bytes,2,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportPersonRequest) Reset() {
+	*x = ExportPersonRequest{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportPersonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportPersonRequest) ProtoMessage() {}
+
+func (x *ExportPersonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportPersonRequest.ProtoReflect.Descriptor instead.
+func (*ExportPersonRequest) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ExportPersonRequest) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+func (x *ExportPersonRequest) GetPersonId() string {
+	if x != nil {
+		return x.PersonId
+	}
+	return ""
+}
+
+// Everything that a gallery has of a person. Galleries come in the order of their ids.
+type ExportPersonResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the gallery.
+	GalleryId string `protobuf:"bytes,1,opt,name=gallery_id,json=galleryId,proto3" json:"gallery_id,omitempty"`
+	// The name of the gallery, possibly empty.
+	GalleryDisplayName string `protobuf:"bytes,2,opt,name=gallery_display_name,json=galleryDisplayName,proto3" json:"gallery_display_name,omitempty"`
+	// The id of the person.
+	PersonId string `protobuf:"bytes,3,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The name of the person, possibly empty.
+	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// When the person was enrolled first.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When the person is deleted. Missing if it is kept.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The faces, by id; at most 20.
+	Faces         []*ExportedFace `protobuf:"bytes,7,rep,name=faces,proto3" json:"faces,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportPersonResponse) Reset() {
+	*x = ExportPersonResponse{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportPersonResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportPersonResponse) ProtoMessage() {}
+
+func (x *ExportPersonResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportPersonResponse.ProtoReflect.Descriptor instead.
+func (*ExportPersonResponse) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ExportPersonResponse) GetGalleryId() string {
+	if x != nil {
+		return x.GalleryId
+	}
+	return ""
+}
+
+func (x *ExportPersonResponse) GetGalleryDisplayName() string {
+	if x != nil {
+		return x.GalleryDisplayName
+	}
+	return ""
+}
+
+func (x *ExportPersonResponse) GetPersonId() string {
+	if x != nil {
+		return x.PersonId
+	}
+	return ""
+}
+
+func (x *ExportPersonResponse) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ExportPersonResponse) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *ExportPersonResponse) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+func (x *ExportPersonResponse) GetFaces() []*ExportedFace {
+	if x != nil {
+		return x.Faces
+	}
+	return nil
+}
+
+// A face with its template.
+type ExportedFace struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the face.
+	FaceId string `protobuf:"bytes,1,opt,name=face_id,json=faceId,proto3" json:"face_id,omitempty"`
+	// The template.
+	Embedding *Embedding `protobuf:"bytes,2,opt,name=embedding,proto3" json:"embedding,omitempty"`
+	// When the face was enrolled first.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportedFace) Reset() {
+	*x = ExportedFace{}
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportedFace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportedFace) ProtoMessage() {}
+
+func (x *ExportedFace) ProtoReflect() protoreflect.Message {
+	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportedFace.ProtoReflect.Descriptor instead.
+func (*ExportedFace) Descriptor() ([]byte, []int) {
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ExportedFace) GetFaceId() string {
+	if x != nil {
+		return x.FaceId
+	}
+	return ""
+}
+
+func (x *ExportedFace) GetEmbedding() *Embedding {
+	if x != nil {
+		return x.Embedding
+	}
+	return nil
+}
+
+func (x *ExportedFace) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
 // A request of DeleteFace.
 type DeleteFaceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1503,7 +2043,7 @@ type DeleteFaceRequest struct {
 
 func (x *DeleteFaceRequest) Reset() {
 	*x = DeleteFaceRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +2055,7 @@ func (x *DeleteFaceRequest) String() string {
 func (*DeleteFaceRequest) ProtoMessage() {}
 
 func (x *DeleteFaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[25]
+	mi := &file_visage_v1_gallery_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +2068,7 @@ func (x *DeleteFaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteFaceRequest.ProtoReflect.Descriptor instead.
 func (*DeleteFaceRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{25}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DeleteFaceRequest) GetGalleryId() string {
@@ -1561,7 +2101,7 @@ type DeleteFaceResponse struct {
 
 func (x *DeleteFaceResponse) Reset() {
 	*x = DeleteFaceResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +2113,7 @@ func (x *DeleteFaceResponse) String() string {
 func (*DeleteFaceResponse) ProtoMessage() {}
 
 func (x *DeleteFaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[26]
+	mi := &file_visage_v1_gallery_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +2126,7 @@ func (x *DeleteFaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteFaceResponse.ProtoReflect.Descriptor instead.
 func (*DeleteFaceResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{26}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{30}
 }
 
 // A request of IdentifyFaces.
@@ -1608,7 +2148,7 @@ type IdentifyFacesRequest struct {
 
 func (x *IdentifyFacesRequest) Reset() {
 	*x = IdentifyFacesRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +2160,7 @@ func (x *IdentifyFacesRequest) String() string {
 func (*IdentifyFacesRequest) ProtoMessage() {}
 
 func (x *IdentifyFacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[27]
+	mi := &file_visage_v1_gallery_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +2173,7 @@ func (x *IdentifyFacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyFacesRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyFacesRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{27}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *IdentifyFacesRequest) GetGalleryId() string {
@@ -1694,7 +2234,7 @@ type IdentifyFacesResponse struct {
 
 func (x *IdentifyFacesResponse) Reset() {
 	*x = IdentifyFacesResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +2246,7 @@ func (x *IdentifyFacesResponse) String() string {
 func (*IdentifyFacesResponse) ProtoMessage() {}
 
 func (x *IdentifyFacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[28]
+	mi := &file_visage_v1_gallery_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +2259,7 @@ func (x *IdentifyFacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyFacesResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyFacesResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{28}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *IdentifyFacesResponse) GetFaces() []*IdentifiedFace {
@@ -1796,7 +2336,7 @@ type IdentifiedFace struct {
 
 func (x *IdentifiedFace) Reset() {
 	*x = IdentifiedFace{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	mi := &file_visage_v1_gallery_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +2348,7 @@ func (x *IdentifiedFace) String() string {
 func (*IdentifiedFace) ProtoMessage() {}
 
 func (x *IdentifiedFace) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[29]
+	mi := &file_visage_v1_gallery_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +2361,7 @@ func (x *IdentifiedFace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifiedFace.ProtoReflect.Descriptor instead.
 func (*IdentifiedFace) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{29}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *IdentifiedFace) GetBox() *BoundingBox {
@@ -1884,7 +2424,7 @@ type ExportGalleryRequest struct {
 
 func (x *ExportGalleryRequest) Reset() {
 	*x = ExportGalleryRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	mi := &file_visage_v1_gallery_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +2436,7 @@ func (x *ExportGalleryRequest) String() string {
 func (*ExportGalleryRequest) ProtoMessage() {}
 
 func (x *ExportGalleryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[30]
+	mi := &file_visage_v1_gallery_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +2449,7 @@ func (x *ExportGalleryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportGalleryRequest.ProtoReflect.Descriptor instead.
 func (*ExportGalleryRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{30}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExportGalleryRequest) GetGalleryId() string {
@@ -1931,14 +2471,16 @@ type ExportGalleryResponse struct {
 	// The template.
 	Embedding *Embedding `protobuf:"bytes,4,opt,name=embedding,proto3" json:"embedding,omitempty"`
 	// When the face was enrolled first.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When the person is deleted. Missing if it is kept.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExportGalleryResponse) Reset() {
 	*x = ExportGalleryResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	mi := &file_visage_v1_gallery_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2492,7 @@ func (x *ExportGalleryResponse) String() string {
 func (*ExportGalleryResponse) ProtoMessage() {}
 
 func (x *ExportGalleryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[31]
+	mi := &file_visage_v1_gallery_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2505,7 @@ func (x *ExportGalleryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportGalleryResponse.ProtoReflect.Descriptor instead.
 func (*ExportGalleryResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{31}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ExportGalleryResponse) GetPersonId() string {
@@ -2001,6 +2543,13 @@ func (x *ExportGalleryResponse) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ExportGalleryResponse) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // A face to import.
 type ImportFacesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2015,14 +2564,22 @@ type ImportFacesRequest struct {
 	// The template. Fails with MODEL_MISMATCH if it was made by another model.
 	Embedding *Embedding `protobuf:"bytes,5,opt,name=embedding,proto3" json:"embedding,omitempty"`
 	// Ignored. With it, a line of an export is a valid line of an import.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When the person is deleted. A person who is enrolled already keeps the time if this is not set, and a new one gets the
+	// default of the plan.
+	//
+	// Types that are valid to be assigned to Expiration:
+	//
+	//	*ImportFacesRequest_ExpireTime
+	//	*ImportFacesRequest_Ttl
+	Expiration    isImportFacesRequest_Expiration `protobuf_oneof:"expiration"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportFacesRequest) Reset() {
 	*x = ImportFacesRequest{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[32]
+	mi := &file_visage_v1_gallery_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2591,7 @@ func (x *ImportFacesRequest) String() string {
 func (*ImportFacesRequest) ProtoMessage() {}
 
 func (x *ImportFacesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[32]
+	mi := &file_visage_v1_gallery_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2604,7 @@ func (x *ImportFacesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFacesRequest.ProtoReflect.Descriptor instead.
 func (*ImportFacesRequest) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{32}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ImportFacesRequest) GetGalleryId() string {
@@ -2092,6 +2649,49 @@ func (x *ImportFacesRequest) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ImportFacesRequest) GetExpiration() isImportFacesRequest_Expiration {
+	if x != nil {
+		return x.Expiration
+	}
+	return nil
+}
+
+func (x *ImportFacesRequest) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		if x, ok := x.Expiration.(*ImportFacesRequest_ExpireTime); ok {
+			return x.ExpireTime
+		}
+	}
+	return nil
+}
+
+func (x *ImportFacesRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		if x, ok := x.Expiration.(*ImportFacesRequest_Ttl); ok {
+			return x.Ttl
+		}
+	}
+	return nil
+}
+
+type isImportFacesRequest_Expiration interface {
+	isImportFacesRequest_Expiration()
+}
+
+type ImportFacesRequest_ExpireTime struct {
+	// A time, also in the past, as of an old backup: the person is then deleted at once, and not after the longest time of the plan.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3,oneof"`
+}
+
+type ImportFacesRequest_Ttl struct {
+	// The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time.
+	Ttl *durationpb.Duration `protobuf:"bytes,8,opt,name=ttl,proto3,oneof"`
+}
+
+func (*ImportFacesRequest_ExpireTime) isImportFacesRequest_Expiration() {}
+
+func (*ImportFacesRequest_Ttl) isImportFacesRequest_Expiration() {}
+
 // The result of an import.
 type ImportFacesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2105,7 +2705,7 @@ type ImportFacesResponse struct {
 
 func (x *ImportFacesResponse) Reset() {
 	*x = ImportFacesResponse{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[33]
+	mi := &file_visage_v1_gallery_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2717,7 @@ func (x *ImportFacesResponse) String() string {
 func (*ImportFacesResponse) ProtoMessage() {}
 
 func (x *ImportFacesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[33]
+	mi := &file_visage_v1_gallery_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2730,7 @@ func (x *ImportFacesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFacesResponse.ProtoReflect.Descriptor instead.
 func (*ImportFacesResponse) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{33}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ImportFacesResponse) GetFaceCount() int32 {
@@ -2164,7 +2764,7 @@ type PersonMatch struct {
 
 func (x *PersonMatch) Reset() {
 	*x = PersonMatch{}
-	mi := &file_visage_v1_gallery_proto_msgTypes[34]
+	mi := &file_visage_v1_gallery_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2176,7 +2776,7 @@ func (x *PersonMatch) String() string {
 func (*PersonMatch) ProtoMessage() {}
 
 func (x *PersonMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_visage_v1_gallery_proto_msgTypes[34]
+	mi := &file_visage_v1_gallery_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2189,7 +2789,7 @@ func (x *PersonMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonMatch.ProtoReflect.Descriptor instead.
 func (*PersonMatch) Descriptor() ([]byte, []int) {
-	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{34}
+	return file_visage_v1_gallery_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PersonMatch) GetPersonId() string {
@@ -2224,7 +2824,7 @@ var File_visage_v1_gallery_proto protoreflect.FileDescriptor
 
 const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\n" +
-	"\x17visage/v1/gallery.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvisage/v1/face_analysis.proto\"\xe8\x02\n" +
+	"\x17visage/v1/gallery.proto\x12\tvisage.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvisage/v1/face_analysis.proto\"\xa5\x03\n" +
 	"\aGallery\x12\x1d\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tR\tgalleryId\x12!\n" +
@@ -2239,23 +2839,32 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"createTime\x12\x14\n" +
 	"\x05alias\x18\t \x01(\tR\x05alias\x12\x1b\n" +
 	"\tread_only\x18\n" +
-	" \x01(\bR\breadOnlyB\x0f\n" +
-	"\r_max_distance\"\xb4\x01\n" +
+	" \x01(\bR\breadOnly\x12;\n" +
+	"\vexpire_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTimeB\x0f\n" +
+	"\r_max_distance\"\xf1\x01\n" +
 	"\x06Person\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12-\n" +
 	"\x05faces\x18\x03 \x03(\v2\x17.visage.v1.EnrolledFaceR\x05faces\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"d\n" +
+	"createTime\x12;\n" +
+	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"d\n" +
 	"\fEnrolledFace\x12\x17\n" +
 	"\aface_id\x18\x01 \x01(\tR\x06faceId\x12;\n" +
 	"\vcreate_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xa3\x01\n" +
+	"createTime\"\xab\x02\n" +
 	"\x14CreateGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12'\n" +
 	"\fdisplay_name\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\vdisplayName\x12,\n" +
-	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x00R\vmaxDistance\x88\x01\x01B\x0f\n" +
+	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x01R\vmaxDistance\x88\x01\x01\x12C\n" +
+	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
+	"expireTime\x123\n" +
+	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\n" +
+	"expirationB\x0f\n" +
 	"\r_max_distance\"E\n" +
 	"\x15CreateGalleryResponse\x12,\n" +
 	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"8\n" +
@@ -2270,13 +2879,18 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\x04\xe2A\x01\x01R\tpageToken\"q\n" +
 	"\x15ListGalleriesResponse\x120\n" +
 	"\tgalleries\x18\x01 \x03(\v2\x12.visage.v1.GalleryR\tgalleries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe4\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xec\x02\n" +
 	"\x14UpdateGalleryRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12,\n" +
-	"\fdisplay_name\x18\x02 \x01(\tB\x04\xe2A\x01\x01H\x00R\vdisplayName\x88\x01\x01\x12,\n" +
-	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x01R\vmaxDistance\x88\x01\x01\x12\x1f\n" +
-	"\x05alias\x18\x04 \x01(\tB\x04\xe2A\x01\x01H\x02R\x05alias\x88\x01\x01B\x0f\n" +
+	"\fdisplay_name\x18\x02 \x01(\tB\x04\xe2A\x01\x01H\x01R\vdisplayName\x88\x01\x01\x12,\n" +
+	"\fmax_distance\x18\x03 \x01(\x02B\x04\xe2A\x01\x01H\x02R\vmaxDistance\x88\x01\x01\x12\x1f\n" +
+	"\x05alias\x18\x04 \x01(\tB\x04\xe2A\x01\x01H\x03R\x05alias\x88\x01\x01\x12C\n" +
+	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
+	"expireTime\x123\n" +
+	"\x03ttl\x18\x06 \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\n" +
+	"expirationB\x0f\n" +
 	"\r_display_nameB\x0f\n" +
 	"\r_max_distanceB\b\n" +
 	"\x06_alias\"E\n" +
@@ -2293,15 +2907,20 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\brevision\x18\x03 \x01(\x03B\x04\xe2A\x01\x01H\x00R\brevision\x88\x01\x01B\v\n" +
 	"\t_revision\"F\n" +
 	"\x16ReplaceGalleryResponse\x12,\n" +
-	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"\xa1\x02\n" +
+	"\agallery\x18\x01 \x01(\v2\x12.visage.v1.GalleryR\agallery\"\xa9\x03\n" +
 	"\x10EnrolFaceRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x123\n" +
 	"\x06source\x18\x03 \x01(\v2\x15.visage.v1.FaceSourceB\x04\xe2A\x01\x02R\x06source\x12\x1d\n" +
 	"\aface_id\x18\x04 \x01(\tB\x04\xe2A\x01\x01R\x06faceId\x12,\n" +
-	"\fdisplay_name\x18\x05 \x01(\tB\x04\xe2A\x01\x01H\x00R\vdisplayName\x88\x01\x01\x122\n" +
-	"\x12skip_quality_check\x18\x06 \x01(\bB\x04\xe2A\x01\x01R\x10skipQualityCheckB\x0f\n" +
+	"\fdisplay_name\x18\x05 \x01(\tB\x04\xe2A\x01\x01H\x01R\vdisplayName\x88\x01\x01\x122\n" +
+	"\x12skip_quality_check\x18\x06 \x01(\bB\x04\xe2A\x01\x01R\x10skipQualityCheck\x12C\n" +
+	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
+	"expireTime\x123\n" +
+	"\x03ttl\x18\b \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\n" +
+	"expirationB\x0f\n" +
 	"\r_display_name\"r\n" +
 	"\x11EnrolFaceResponse\x12\x17\n" +
 	"\aface_id\x18\x01 \x01(\tR\x06faceId\x12(\n" +
@@ -2321,19 +2940,57 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\x04\xe2A\x01\x01R\tpageToken\"g\n" +
 	"\x12ListPeopleResponse\x12)\n" +
 	"\x06people\x18\x01 \x03(\v2\x11.visage.v1.PersonR\x06people\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x86\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa4\x02\n" +
 	"\x13UpdatePersonRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
-	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12'\n" +
-	"\fdisplay_name\x18\x03 \x01(\tB\x04\xe2A\x01\x02R\vdisplayName\"A\n" +
+	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\x12,\n" +
+	"\fdisplay_name\x18\x03 \x01(\tB\x04\xe2A\x01\x01H\x01R\vdisplayName\x88\x01\x01\x12C\n" +
+	"\vexpire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
+	"expireTime\x123\n" +
+	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\n" +
+	"expirationB\x0f\n" +
+	"\r_display_name\"A\n" +
 	"\x14UpdatePersonResponse\x12)\n" +
 	"\x06person\x18\x01 \x01(\v2\x11.visage.v1.PersonR\x06person\"]\n" +
 	"\x13DeletePersonRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
-	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\"\x16\n" +
-	"\x14DeletePersonResponse\"z\n" +
+	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\"\xf3\x01\n" +
+	"\x14DeletePersonResponse\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x127\n" +
+	"\tdeletions\x18\x02 \x03(\v2\x19.visage.v1.PersonDeletionR\tdeletions\x12;\n" +
+	"\vdelete_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"deleteTime\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12)\n" +
+	"\x10erasure_finished\x18\x05 \x01(\bR\x0ferasureFinished\"N\n" +
+	"\x0ePersonDeletion\x12\x1d\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tR\tgalleryId\x12\x1d\n" +
+	"\n" +
+	"face_count\x18\x02 \x01(\x05R\tfaceCount\"]\n" +
+	"\x13ExportPersonRequest\x12#\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
+	"\tperson_id\x18\x02 \x01(\tB\x04\xe2A\x01\x02R\bpersonId\"\xd0\x02\n" +
+	"\x14ExportPersonResponse\x12\x1d\n" +
+	"\n" +
+	"gallery_id\x18\x01 \x01(\tR\tgalleryId\x120\n" +
+	"\x14gallery_display_name\x18\x02 \x01(\tR\x12galleryDisplayName\x12\x1b\n" +
+	"\tperson_id\x18\x03 \x01(\tR\bpersonId\x12!\n" +
+	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\x12;\n" +
+	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12;\n" +
+	"\vexpire_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\x12-\n" +
+	"\x05faces\x18\a \x03(\v2\x17.visage.v1.ExportedFaceR\x05faces\"\x98\x01\n" +
+	"\fExportedFace\x12\x17\n" +
+	"\aface_id\x18\x01 \x01(\tR\x06faceId\x122\n" +
+	"\tembedding\x18\x02 \x01(\v2\x14.visage.v1.EmbeddingR\tembedding\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"z\n" +
 	"\x11DeleteFaceRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
@@ -2372,14 +3029,16 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\x12_candidates_reason\";\n" +
 	"\x14ExportGalleryRequest\x12#\n" +
 	"\n" +
-	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\xe1\x01\n" +
+	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\"\x9e\x02\n" +
 	"\x15ExportGalleryResponse\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12\x17\n" +
 	"\aface_id\x18\x02 \x01(\tR\x06faceId\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayName\x122\n" +
 	"\tembedding\x18\x04 \x01(\v2\x14.visage.v1.EmbeddingR\tembedding\x12;\n" +
 	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xa1\x02\n" +
+	"createTime\x12;\n" +
+	"\vexpire_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"\xa9\x03\n" +
 	"\x12ImportFacesRequest\x12#\n" +
 	"\n" +
 	"gallery_id\x18\x01 \x01(\tB\x04\xe2A\x01\x02R\tgalleryId\x12!\n" +
@@ -2388,7 +3047,12 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\fdisplay_name\x18\x04 \x01(\tB\x04\xe2A\x01\x01R\vdisplayName\x128\n" +
 	"\tembedding\x18\x05 \x01(\v2\x14.visage.v1.EmbeddingB\x04\xe2A\x01\x02R\tembedding\x12A\n" +
 	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01R\n" +
-	"createTime\"P\n" +
+	"createTime\x12C\n" +
+	"\vexpire_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x01H\x00R\n" +
+	"expireTime\x123\n" +
+	"\x03ttl\x18\b \x01(\v2\x19.google.protobuf.DurationB\x04\xe2A\x01\x01H\x00R\x03ttlB\f\n" +
+	"\n" +
+	"expiration\"P\n" +
 	"\x13ImportFacesResponse\x12\x1d\n" +
 	"\n" +
 	"face_count\x18\x01 \x01(\x05R\tfaceCount\x12\x1a\n" +
@@ -2397,7 +3061,7 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\tR\bpersonId\x12!\n" +
 	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12\x17\n" +
 	"\aface_id\x18\x03 \x01(\tR\x06faceId\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\x02R\bdistance2\xa5\x0f\n" +
+	"\bdistance\x18\x04 \x01(\x02R\bdistance2\xba\x10\n" +
 	"\x0eGalleryService\x12l\n" +
 	"\rCreateGallery\x12\x1f.visage.v1.CreateGalleryRequest\x1a .visage.v1.CreateGalleryResponse\"\x18\x82\xd3\xe4\x93\x02\x12:\x01*\"\r/v1/galleries\x12p\n" +
 	"\n" +
@@ -2411,7 +3075,8 @@ const file_visage_v1_gallery_proto_rawDesc = "" +
 	"\n" +
 	"ListPeople\x12\x1c.visage.v1.ListPeopleRequest\x1a\x1d.visage.v1.ListPeopleResponse\",\x82\xd3\xe4\x93\x02#\x12!/v1/galleries/{gallery_id}/people\x90\x02\x02\x12\x8c\x01\n" +
 	"\fUpdatePerson\x12\x1e.visage.v1.UpdatePersonRequest\x1a\x1f.visage.v1.UpdatePersonResponse\";\x82\xd3\xe4\x93\x022:\x01*2-/v1/galleries/{gallery_id}/people/{person_id}\x90\x02\x02\x12\x89\x01\n" +
-	"\fDeletePerson\x12\x1e.visage.v1.DeletePersonRequest\x1a\x1f.visage.v1.DeletePersonResponse\"8\x82\xd3\xe4\x93\x02/*-/v1/galleries/{gallery_id}/people/{person_id}\x90\x02\x02\x12\x93\x01\n" +
+	"\fDeletePerson\x12\x1e.visage.v1.DeletePersonRequest\x1a\x1f.visage.v1.DeletePersonResponse\"8\x82\xd3\xe4\x93\x02/*-/v1/galleries/{gallery_id}/people/{person_id}\x90\x02\x02\x12\x92\x01\n" +
+	"\fExportPerson\x12\x1e.visage.v1.ExportPersonRequest\x1a\x1f.visage.v1.ExportPersonResponse\"?\x82\xd3\xe4\x93\x026\x124/v1/galleries/{gallery_id}/people/{person_id}:export\x90\x02\x020\x01\x12\x93\x01\n" +
 	"\n" +
 	"DeleteFace\x12\x1c.visage.v1.DeleteFaceRequest\x1a\x1d.visage.v1.DeleteFaceResponse\"H\x82\xd3\xe4\x93\x02?*=/v1/galleries/{gallery_id}/people/{person_id}/faces/{face_id}\x90\x02\x02\x12\x85\x01\n" +
 	"\rIdentifyFaces\x12\x1f.visage.v1.IdentifyFacesRequest\x1a .visage.v1.IdentifyFacesResponse\"1\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/galleries/{gallery_id}:identify\x90\x02\x02\x12\x82\x01\n" +
@@ -2431,7 +3096,7 @@ func file_visage_v1_gallery_proto_rawDescGZIP() []byte {
 	return file_visage_v1_gallery_proto_rawDescData
 }
 
-var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_visage_v1_gallery_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_visage_v1_gallery_proto_goTypes = []any{
 	(*Gallery)(nil),                // 0: visage.v1.Gallery
 	(*Person)(nil),                 // 1: visage.v1.Person
@@ -2458,83 +3123,110 @@ var file_visage_v1_gallery_proto_goTypes = []any{
 	(*UpdatePersonResponse)(nil),   // 22: visage.v1.UpdatePersonResponse
 	(*DeletePersonRequest)(nil),    // 23: visage.v1.DeletePersonRequest
 	(*DeletePersonResponse)(nil),   // 24: visage.v1.DeletePersonResponse
-	(*DeleteFaceRequest)(nil),      // 25: visage.v1.DeleteFaceRequest
-	(*DeleteFaceResponse)(nil),     // 26: visage.v1.DeleteFaceResponse
-	(*IdentifyFacesRequest)(nil),   // 27: visage.v1.IdentifyFacesRequest
-	(*IdentifyFacesResponse)(nil),  // 28: visage.v1.IdentifyFacesResponse
-	(*IdentifiedFace)(nil),         // 29: visage.v1.IdentifiedFace
-	(*ExportGalleryRequest)(nil),   // 30: visage.v1.ExportGalleryRequest
-	(*ExportGalleryResponse)(nil),  // 31: visage.v1.ExportGalleryResponse
-	(*ImportFacesRequest)(nil),     // 32: visage.v1.ImportFacesRequest
-	(*ImportFacesResponse)(nil),    // 33: visage.v1.ImportFacesResponse
-	(*PersonMatch)(nil),            // 34: visage.v1.PersonMatch
-	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
-	(*FaceSource)(nil),             // 36: visage.v1.FaceSource
-	(*BoundingBox)(nil),            // 37: visage.v1.BoundingBox
-	(Population)(0),                // 38: visage.v1.Population
-	(CandidatesReason)(0),          // 39: visage.v1.CandidatesReason
-	(*Embedding)(nil),              // 40: visage.v1.Embedding
+	(*PersonDeletion)(nil),         // 25: visage.v1.PersonDeletion
+	(*ExportPersonRequest)(nil),    // 26: visage.v1.ExportPersonRequest
+	(*ExportPersonResponse)(nil),   // 27: visage.v1.ExportPersonResponse
+	(*ExportedFace)(nil),           // 28: visage.v1.ExportedFace
+	(*DeleteFaceRequest)(nil),      // 29: visage.v1.DeleteFaceRequest
+	(*DeleteFaceResponse)(nil),     // 30: visage.v1.DeleteFaceResponse
+	(*IdentifyFacesRequest)(nil),   // 31: visage.v1.IdentifyFacesRequest
+	(*IdentifyFacesResponse)(nil),  // 32: visage.v1.IdentifyFacesResponse
+	(*IdentifiedFace)(nil),         // 33: visage.v1.IdentifiedFace
+	(*ExportGalleryRequest)(nil),   // 34: visage.v1.ExportGalleryRequest
+	(*ExportGalleryResponse)(nil),  // 35: visage.v1.ExportGalleryResponse
+	(*ImportFacesRequest)(nil),     // 36: visage.v1.ImportFacesRequest
+	(*ImportFacesResponse)(nil),    // 37: visage.v1.ImportFacesResponse
+	(*PersonMatch)(nil),            // 38: visage.v1.PersonMatch
+	(*timestamppb.Timestamp)(nil),  // 39: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 40: google.protobuf.Duration
+	(*FaceSource)(nil),             // 41: visage.v1.FaceSource
+	(*BoundingBox)(nil),            // 42: visage.v1.BoundingBox
+	(*Embedding)(nil),              // 43: visage.v1.Embedding
+	(Population)(0),                // 44: visage.v1.Population
+	(CandidatesReason)(0),          // 45: visage.v1.CandidatesReason
 }
 var file_visage_v1_gallery_proto_depIdxs = []int32{
-	35, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
-	2,  // 1: visage.v1.Person.faces:type_name -> visage.v1.EnrolledFace
-	35, // 2: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
-	35, // 3: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
-	0,  // 4: visage.v1.CreateGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	0,  // 5: visage.v1.GetGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	0,  // 6: visage.v1.ListGalleriesResponse.galleries:type_name -> visage.v1.Gallery
-	0,  // 7: visage.v1.UpdateGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	0,  // 8: visage.v1.ReplaceGalleryResponse.gallery:type_name -> visage.v1.Gallery
-	36, // 9: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
-	37, // 10: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
-	1,  // 11: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
-	1,  // 12: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
-	1,  // 13: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
-	36, // 14: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
-	29, // 15: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
-	37, // 16: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
-	34, // 17: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
-	38, // 18: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
-	39, // 19: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
-	40, // 20: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
-	35, // 21: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
-	40, // 22: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
-	35, // 23: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
-	3,  // 24: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
-	5,  // 25: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
-	7,  // 26: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
-	9,  // 27: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
-	11, // 28: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
-	13, // 29: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
-	15, // 30: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
-	17, // 31: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
-	19, // 32: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
-	21, // 33: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
-	23, // 34: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
-	25, // 35: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
-	27, // 36: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
-	30, // 37: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
-	32, // 38: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
-	4,  // 39: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
-	6,  // 40: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
-	8,  // 41: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
-	10, // 42: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
-	12, // 43: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
-	14, // 44: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
-	16, // 45: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
-	18, // 46: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
-	20, // 47: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
-	22, // 48: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
-	24, // 49: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
-	26, // 50: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
-	28, // 51: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
-	31, // 52: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
-	33, // 53: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
-	39, // [39:54] is the sub-list for method output_type
-	24, // [24:39] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	39, // 0: visage.v1.Gallery.create_time:type_name -> google.protobuf.Timestamp
+	39, // 1: visage.v1.Gallery.expire_time:type_name -> google.protobuf.Timestamp
+	2,  // 2: visage.v1.Person.faces:type_name -> visage.v1.EnrolledFace
+	39, // 3: visage.v1.Person.create_time:type_name -> google.protobuf.Timestamp
+	39, // 4: visage.v1.Person.expire_time:type_name -> google.protobuf.Timestamp
+	39, // 5: visage.v1.EnrolledFace.create_time:type_name -> google.protobuf.Timestamp
+	39, // 6: visage.v1.CreateGalleryRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 7: visage.v1.CreateGalleryRequest.ttl:type_name -> google.protobuf.Duration
+	0,  // 8: visage.v1.CreateGalleryResponse.gallery:type_name -> visage.v1.Gallery
+	0,  // 9: visage.v1.GetGalleryResponse.gallery:type_name -> visage.v1.Gallery
+	0,  // 10: visage.v1.ListGalleriesResponse.galleries:type_name -> visage.v1.Gallery
+	39, // 11: visage.v1.UpdateGalleryRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 12: visage.v1.UpdateGalleryRequest.ttl:type_name -> google.protobuf.Duration
+	0,  // 13: visage.v1.UpdateGalleryResponse.gallery:type_name -> visage.v1.Gallery
+	0,  // 14: visage.v1.ReplaceGalleryResponse.gallery:type_name -> visage.v1.Gallery
+	41, // 15: visage.v1.EnrolFaceRequest.source:type_name -> visage.v1.FaceSource
+	39, // 16: visage.v1.EnrolFaceRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 17: visage.v1.EnrolFaceRequest.ttl:type_name -> google.protobuf.Duration
+	42, // 18: visage.v1.EnrolFaceResponse.box:type_name -> visage.v1.BoundingBox
+	1,  // 19: visage.v1.GetPersonResponse.person:type_name -> visage.v1.Person
+	1,  // 20: visage.v1.ListPeopleResponse.people:type_name -> visage.v1.Person
+	39, // 21: visage.v1.UpdatePersonRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 22: visage.v1.UpdatePersonRequest.ttl:type_name -> google.protobuf.Duration
+	1,  // 23: visage.v1.UpdatePersonResponse.person:type_name -> visage.v1.Person
+	25, // 24: visage.v1.DeletePersonResponse.deletions:type_name -> visage.v1.PersonDeletion
+	39, // 25: visage.v1.DeletePersonResponse.delete_time:type_name -> google.protobuf.Timestamp
+	39, // 26: visage.v1.ExportPersonResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 27: visage.v1.ExportPersonResponse.expire_time:type_name -> google.protobuf.Timestamp
+	28, // 28: visage.v1.ExportPersonResponse.faces:type_name -> visage.v1.ExportedFace
+	43, // 29: visage.v1.ExportedFace.embedding:type_name -> visage.v1.Embedding
+	39, // 30: visage.v1.ExportedFace.create_time:type_name -> google.protobuf.Timestamp
+	41, // 31: visage.v1.IdentifyFacesRequest.source:type_name -> visage.v1.FaceSource
+	33, // 32: visage.v1.IdentifyFacesResponse.faces:type_name -> visage.v1.IdentifiedFace
+	42, // 33: visage.v1.IdentifiedFace.box:type_name -> visage.v1.BoundingBox
+	38, // 34: visage.v1.IdentifiedFace.matches:type_name -> visage.v1.PersonMatch
+	44, // 35: visage.v1.IdentifiedFace.population:type_name -> visage.v1.Population
+	45, // 36: visage.v1.IdentifiedFace.candidates_reason:type_name -> visage.v1.CandidatesReason
+	43, // 37: visage.v1.ExportGalleryResponse.embedding:type_name -> visage.v1.Embedding
+	39, // 38: visage.v1.ExportGalleryResponse.create_time:type_name -> google.protobuf.Timestamp
+	39, // 39: visage.v1.ExportGalleryResponse.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 40: visage.v1.ImportFacesRequest.embedding:type_name -> visage.v1.Embedding
+	39, // 41: visage.v1.ImportFacesRequest.create_time:type_name -> google.protobuf.Timestamp
+	39, // 42: visage.v1.ImportFacesRequest.expire_time:type_name -> google.protobuf.Timestamp
+	40, // 43: visage.v1.ImportFacesRequest.ttl:type_name -> google.protobuf.Duration
+	3,  // 44: visage.v1.GalleryService.CreateGallery:input_type -> visage.v1.CreateGalleryRequest
+	5,  // 45: visage.v1.GalleryService.GetGallery:input_type -> visage.v1.GetGalleryRequest
+	7,  // 46: visage.v1.GalleryService.ListGalleries:input_type -> visage.v1.ListGalleriesRequest
+	9,  // 47: visage.v1.GalleryService.UpdateGallery:input_type -> visage.v1.UpdateGalleryRequest
+	11, // 48: visage.v1.GalleryService.DeleteGallery:input_type -> visage.v1.DeleteGalleryRequest
+	13, // 49: visage.v1.GalleryService.ReplaceGallery:input_type -> visage.v1.ReplaceGalleryRequest
+	15, // 50: visage.v1.GalleryService.EnrolFace:input_type -> visage.v1.EnrolFaceRequest
+	17, // 51: visage.v1.GalleryService.GetPerson:input_type -> visage.v1.GetPersonRequest
+	19, // 52: visage.v1.GalleryService.ListPeople:input_type -> visage.v1.ListPeopleRequest
+	21, // 53: visage.v1.GalleryService.UpdatePerson:input_type -> visage.v1.UpdatePersonRequest
+	23, // 54: visage.v1.GalleryService.DeletePerson:input_type -> visage.v1.DeletePersonRequest
+	26, // 55: visage.v1.GalleryService.ExportPerson:input_type -> visage.v1.ExportPersonRequest
+	29, // 56: visage.v1.GalleryService.DeleteFace:input_type -> visage.v1.DeleteFaceRequest
+	31, // 57: visage.v1.GalleryService.IdentifyFaces:input_type -> visage.v1.IdentifyFacesRequest
+	34, // 58: visage.v1.GalleryService.ExportGallery:input_type -> visage.v1.ExportGalleryRequest
+	36, // 59: visage.v1.GalleryService.ImportFaces:input_type -> visage.v1.ImportFacesRequest
+	4,  // 60: visage.v1.GalleryService.CreateGallery:output_type -> visage.v1.CreateGalleryResponse
+	6,  // 61: visage.v1.GalleryService.GetGallery:output_type -> visage.v1.GetGalleryResponse
+	8,  // 62: visage.v1.GalleryService.ListGalleries:output_type -> visage.v1.ListGalleriesResponse
+	10, // 63: visage.v1.GalleryService.UpdateGallery:output_type -> visage.v1.UpdateGalleryResponse
+	12, // 64: visage.v1.GalleryService.DeleteGallery:output_type -> visage.v1.DeleteGalleryResponse
+	14, // 65: visage.v1.GalleryService.ReplaceGallery:output_type -> visage.v1.ReplaceGalleryResponse
+	16, // 66: visage.v1.GalleryService.EnrolFace:output_type -> visage.v1.EnrolFaceResponse
+	18, // 67: visage.v1.GalleryService.GetPerson:output_type -> visage.v1.GetPersonResponse
+	20, // 68: visage.v1.GalleryService.ListPeople:output_type -> visage.v1.ListPeopleResponse
+	22, // 69: visage.v1.GalleryService.UpdatePerson:output_type -> visage.v1.UpdatePersonResponse
+	24, // 70: visage.v1.GalleryService.DeletePerson:output_type -> visage.v1.DeletePersonResponse
+	27, // 71: visage.v1.GalleryService.ExportPerson:output_type -> visage.v1.ExportPersonResponse
+	30, // 72: visage.v1.GalleryService.DeleteFace:output_type -> visage.v1.DeleteFaceResponse
+	32, // 73: visage.v1.GalleryService.IdentifyFaces:output_type -> visage.v1.IdentifyFacesResponse
+	35, // 74: visage.v1.GalleryService.ExportGallery:output_type -> visage.v1.ExportGalleryResponse
+	37, // 75: visage.v1.GalleryService.ImportFaces:output_type -> visage.v1.ImportFacesResponse
+	60, // [60:76] is the sub-list for method output_type
+	44, // [44:60] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_visage_v1_gallery_proto_init() }
@@ -2544,20 +3236,37 @@ func file_visage_v1_gallery_proto_init() {
 	}
 	file_visage_v1_face_analysis_proto_init()
 	file_visage_v1_gallery_proto_msgTypes[0].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[3].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[9].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[3].OneofWrappers = []any{
+		(*CreateGalleryRequest_ExpireTime)(nil),
+		(*CreateGalleryRequest_Ttl)(nil),
+	}
+	file_visage_v1_gallery_proto_msgTypes[9].OneofWrappers = []any{
+		(*UpdateGalleryRequest_ExpireTime)(nil),
+		(*UpdateGalleryRequest_Ttl)(nil),
+	}
 	file_visage_v1_gallery_proto_msgTypes[13].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[15].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[27].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[28].OneofWrappers = []any{}
-	file_visage_v1_gallery_proto_msgTypes[29].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[15].OneofWrappers = []any{
+		(*EnrolFaceRequest_ExpireTime)(nil),
+		(*EnrolFaceRequest_Ttl)(nil),
+	}
+	file_visage_v1_gallery_proto_msgTypes[21].OneofWrappers = []any{
+		(*UpdatePersonRequest_ExpireTime)(nil),
+		(*UpdatePersonRequest_Ttl)(nil),
+	}
+	file_visage_v1_gallery_proto_msgTypes[31].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[32].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[33].OneofWrappers = []any{}
+	file_visage_v1_gallery_proto_msgTypes[36].OneofWrappers = []any{
+		(*ImportFacesRequest_ExpireTime)(nil),
+		(*ImportFacesRequest_Ttl)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_visage_v1_gallery_proto_rawDesc), len(file_visage_v1_gallery_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

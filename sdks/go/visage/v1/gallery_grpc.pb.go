@@ -35,6 +35,7 @@ const (
 	GalleryService_ListPeople_FullMethodName     = "/visage.v1.GalleryService/ListPeople"
 	GalleryService_UpdatePerson_FullMethodName   = "/visage.v1.GalleryService/UpdatePerson"
 	GalleryService_DeletePerson_FullMethodName   = "/visage.v1.GalleryService/DeletePerson"
+	GalleryService_ExportPerson_FullMethodName   = "/visage.v1.GalleryService/ExportPerson"
 	GalleryService_DeleteFace_FullMethodName     = "/visage.v1.GalleryService/DeleteFace"
 	GalleryService_IdentifyFaces_FullMethodName  = "/visage.v1.GalleryService/IdentifyFaces"
 	GalleryService_ExportGallery_FullMethodName  = "/visage.v1.GalleryService/ExportGallery"
@@ -49,7 +50,10 @@ const (
 //
 // Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
 // id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-// a gallery.
+// a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+//
+// People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+// are erased like by DeletePerson and DeleteGallery.
 type GalleryServiceClient interface {
 	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
 	// does not count galleries of an earlier model, so that each can have a successor.
@@ -58,13 +62,13 @@ type GalleryServiceClient interface {
 	GetGallery(ctx context.Context, in *GetGalleryRequest, opts ...grpc.CallOption) (*GetGalleryResponse, error)
 	// Lists the galleries of the user by id.
 	ListGalleries(ctx context.Context, in *ListGalleriesRequest, opts ...grpc.CallOption) (*ListGalleriesResponse, error)
-	// Changes the name or the threshold of a gallery.
+	// Changes the name, the threshold, the alias or the end of a gallery.
 	UpdateGallery(ctx context.Context, in *UpdateGalleryRequest, opts ...grpc.CallOption) (*UpdateGalleryResponse, error)
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(ctx context.Context, in *DeleteGalleryRequest, opts ...grpc.CallOption) (*DeleteGalleryResponse, error)
 	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
 	// search is of one of the two.
 	ReplaceGallery(ctx context.Context, in *ReplaceGalleryRequest, opts ...grpc.CallOption) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -75,11 +79,14 @@ type GalleryServiceClient interface {
 	GetPerson(ctx context.Context, in *GetPersonRequest, opts ...grpc.CallOption) (*GetPersonResponse, error)
 	// Lists the people of a gallery by id.
 	ListPeople(ctx context.Context, in *ListPeopleRequest, opts ...grpc.CallOption) (*ListPeopleResponse, error)
-	// Renames a person.
+	// Changes the name of a person, or how long it is kept.
 	UpdatePerson(ctx context.Context, in *UpdatePersonRequest, opts ...grpc.CallOption) (*UpdatePersonResponse, error)
 	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-	// from the database.
+	// from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
 	DeletePerson(ctx context.Context, in *DeletePersonRequest, opts ...grpc.CallOption) (*DeletePersonResponse, error)
+	// Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+	// `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
+	ExportPerson(ctx context.Context, in *ExportPersonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPersonResponse], error)
 	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(ctx context.Context, in *DeleteFaceRequest, opts ...grpc.CallOption) (*DeleteFaceResponse, error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
@@ -212,6 +219,25 @@ func (c *galleryServiceClient) DeletePerson(ctx context.Context, in *DeletePerso
 	return out, nil
 }
 
+func (c *galleryServiceClient) ExportPerson(ctx context.Context, in *ExportPersonRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPersonResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[0], GalleryService_ExportPerson_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportPersonRequest, ExportPersonResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ExportPersonClient = grpc.ServerStreamingClient[ExportPersonResponse]
+
 func (c *galleryServiceClient) DeleteFace(ctx context.Context, in *DeleteFaceRequest, opts ...grpc.CallOption) (*DeleteFaceResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteFaceResponse)
@@ -234,7 +260,7 @@ func (c *galleryServiceClient) IdentifyFaces(ctx context.Context, in *IdentifyFa
 
 func (c *galleryServiceClient) ExportGallery(ctx context.Context, in *ExportGalleryRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportGalleryResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[0], GalleryService_ExportGallery_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[1], GalleryService_ExportGallery_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +279,7 @@ type GalleryService_ExportGalleryClient = grpc.ServerStreamingClient[ExportGalle
 
 func (c *galleryServiceClient) ImportFaces(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportFacesRequest, ImportFacesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[1], GalleryService_ImportFaces_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &GalleryService_ServiceDesc.Streams[2], GalleryService_ImportFaces_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +298,10 @@ type GalleryService_ImportFacesClient = grpc.ClientStreamingClient[ImportFacesRe
 //
 // Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
 // id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-// a gallery.
+// a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+//
+// People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+// are erased like by DeletePerson and DeleteGallery.
 type GalleryServiceServer interface {
 	// Creates a gallery for templates of the service's model. Fails with ALREADY_EXISTS if the id is taken. The plan's limit
 	// does not count galleries of an earlier model, so that each can have a successor.
@@ -281,13 +310,13 @@ type GalleryServiceServer interface {
 	GetGallery(context.Context, *GetGalleryRequest) (*GetGalleryResponse, error)
 	// Lists the galleries of the user by id.
 	ListGalleries(context.Context, *ListGalleriesRequest) (*ListGalleriesResponse, error)
-	// Changes the name or the threshold of a gallery.
+	// Changes the name, the threshold, the alias or the end of a gallery.
 	UpdateGallery(context.Context, *UpdateGalleryRequest) (*UpdateGalleryResponse, error)
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *DeleteGalleryRequest) (*DeleteGalleryResponse, error)
 	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
 	// search is of one of the two.
 	ReplaceGallery(context.Context, *ReplaceGalleryRequest) (*ReplaceGalleryResponse, error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -298,11 +327,14 @@ type GalleryServiceServer interface {
 	GetPerson(context.Context, *GetPersonRequest) (*GetPersonResponse, error)
 	// Lists the people of a gallery by id.
 	ListPeople(context.Context, *ListPeopleRequest) (*ListPeopleResponse, error)
-	// Renames a person.
+	// Changes the name of a person, or how long it is kept.
 	UpdatePerson(context.Context, *UpdatePersonRequest) (*UpdatePersonResponse, error)
 	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-	// from the database.
+	// from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
 	DeletePerson(context.Context, *DeletePersonRequest) (*DeletePersonResponse, error)
+	// Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+	// `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
+	ExportPerson(*ExportPersonRequest, grpc.ServerStreamingServer[ExportPersonResponse]) error
 	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *DeleteFaceRequest) (*DeleteFaceResponse, error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
@@ -357,6 +389,9 @@ func (UnimplementedGalleryServiceServer) UpdatePerson(context.Context, *UpdatePe
 }
 func (UnimplementedGalleryServiceServer) DeletePerson(context.Context, *DeletePersonRequest) (*DeletePersonResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeletePerson not implemented")
+}
+func (UnimplementedGalleryServiceServer) ExportPerson(*ExportPersonRequest, grpc.ServerStreamingServer[ExportPersonResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportPerson not implemented")
 }
 func (UnimplementedGalleryServiceServer) DeleteFace(context.Context, *DeleteFaceRequest) (*DeleteFaceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteFace not implemented")
@@ -589,6 +624,17 @@ func _GalleryService_DeletePerson_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GalleryService_ExportPerson_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportPersonRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(GalleryServiceServer).ExportPerson(m, &grpc.GenericServerStream[ExportPersonRequest, ExportPersonResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type GalleryService_ExportPersonServer = grpc.ServerStreamingServer[ExportPersonResponse]
+
 func _GalleryService_DeleteFace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteFaceRequest)
 	if err := dec(in); err != nil {
@@ -704,6 +750,11 @@ var GalleryService_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ExportPerson",
+			Handler:       _GalleryService_ExportPerson_Handler,
+			ServerStreams: true,
+		},
 		{
 			StreamName:    "ExportGallery",
 			Handler:       _GalleryService_ExportGallery_Handler,

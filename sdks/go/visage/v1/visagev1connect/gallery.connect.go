@@ -71,6 +71,9 @@ const (
 	// GalleryServiceDeletePersonProcedure is the fully-qualified name of the GalleryService's
 	// DeletePerson RPC.
 	GalleryServiceDeletePersonProcedure = "/visage.v1.GalleryService/DeletePerson"
+	// GalleryServiceExportPersonProcedure is the fully-qualified name of the GalleryService's
+	// ExportPerson RPC.
+	GalleryServiceExportPersonProcedure = "/visage.v1.GalleryService/ExportPerson"
 	// GalleryServiceDeleteFaceProcedure is the fully-qualified name of the GalleryService's DeleteFace
 	// RPC.
 	GalleryServiceDeleteFaceProcedure = "/visage.v1.GalleryService/DeleteFace"
@@ -94,13 +97,13 @@ type GalleryServiceClient interface {
 	GetGallery(context.Context, *connect.Request[v1.GetGalleryRequest]) (*connect.Response[v1.GetGalleryResponse], error)
 	// Lists the galleries of the user by id.
 	ListGalleries(context.Context, *connect.Request[v1.ListGalleriesRequest]) (*connect.Response[v1.ListGalleriesResponse], error)
-	// Changes the name or the threshold of a gallery.
+	// Changes the name, the threshold, the alias or the end of a gallery.
 	UpdateGallery(context.Context, *connect.Request[v1.UpdateGalleryRequest]) (*connect.Response[v1.UpdateGalleryResponse], error)
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
 	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
 	// search is of one of the two.
 	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -111,11 +114,14 @@ type GalleryServiceClient interface {
 	GetPerson(context.Context, *connect.Request[v1.GetPersonRequest]) (*connect.Response[v1.GetPersonResponse], error)
 	// Lists the people of a gallery by id.
 	ListPeople(context.Context, *connect.Request[v1.ListPeopleRequest]) (*connect.Response[v1.ListPeopleResponse], error)
-	// Renames a person.
+	// Changes the name of a person, or how long it is kept.
 	UpdatePerson(context.Context, *connect.Request[v1.UpdatePersonRequest]) (*connect.Response[v1.UpdatePersonResponse], error)
 	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-	// from the database.
+	// from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
 	DeletePerson(context.Context, *connect.Request[v1.DeletePersonRequest]) (*connect.Response[v1.DeletePersonResponse], error)
+	// Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+	// `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
+	ExportPerson(context.Context, *connect.Request[v1.ExportPersonRequest]) (*connect.ServerStreamForClient[v1.ExportPersonResponse], error)
 	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
@@ -216,6 +222,13 @@ func NewGalleryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		exportPerson: connect.NewClient[v1.ExportPersonRequest, v1.ExportPersonResponse](
+			httpClient,
+			baseURL+GalleryServiceExportPersonProcedure,
+			connect.WithSchema(galleryServiceMethods.ByName("ExportPerson")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 		deleteFace: connect.NewClient[v1.DeleteFaceRequest, v1.DeleteFaceResponse](
 			httpClient,
 			baseURL+GalleryServiceDeleteFaceProcedure,
@@ -260,6 +273,7 @@ type galleryServiceClient struct {
 	listPeople     *connect.Client[v1.ListPeopleRequest, v1.ListPeopleResponse]
 	updatePerson   *connect.Client[v1.UpdatePersonRequest, v1.UpdatePersonResponse]
 	deletePerson   *connect.Client[v1.DeletePersonRequest, v1.DeletePersonResponse]
+	exportPerson   *connect.Client[v1.ExportPersonRequest, v1.ExportPersonResponse]
 	deleteFace     *connect.Client[v1.DeleteFaceRequest, v1.DeleteFaceResponse]
 	identifyFaces  *connect.Client[v1.IdentifyFacesRequest, v1.IdentifyFacesResponse]
 	exportGallery  *connect.Client[v1.ExportGalleryRequest, v1.ExportGalleryResponse]
@@ -321,6 +335,11 @@ func (c *galleryServiceClient) DeletePerson(ctx context.Context, req *connect.Re
 	return c.deletePerson.CallUnary(ctx, req)
 }
 
+// ExportPerson calls visage.v1.GalleryService.ExportPerson.
+func (c *galleryServiceClient) ExportPerson(ctx context.Context, req *connect.Request[v1.ExportPersonRequest]) (*connect.ServerStreamForClient[v1.ExportPersonResponse], error) {
+	return c.exportPerson.CallServerStream(ctx, req)
+}
+
 // DeleteFace calls visage.v1.GalleryService.DeleteFace.
 func (c *galleryServiceClient) DeleteFace(ctx context.Context, req *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error) {
 	return c.deleteFace.CallUnary(ctx, req)
@@ -350,13 +369,13 @@ type GalleryServiceHandler interface {
 	GetGallery(context.Context, *connect.Request[v1.GetGalleryRequest]) (*connect.Response[v1.GetGalleryResponse], error)
 	// Lists the galleries of the user by id.
 	ListGalleries(context.Context, *connect.Request[v1.ListGalleriesRequest]) (*connect.Response[v1.ListGalleriesResponse], error)
-	// Changes the name or the threshold of a gallery.
+	// Changes the name, the threshold, the alias or the end of a gallery.
 	UpdateGallery(context.Context, *connect.Request[v1.UpdateGalleryRequest]) (*connect.Response[v1.UpdateGalleryResponse], error)
 	// Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
 	// from the database.
 	DeleteGallery(context.Context, *connect.Request[v1.DeleteGalleryRequest]) (*connect.Response[v1.DeleteGalleryResponse], error)
 	// Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-	// id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+	// id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
 	// search is of one of the two.
 	ReplaceGallery(context.Context, *connect.Request[v1.ReplaceGalleryRequest]) (*connect.Response[v1.ReplaceGalleryResponse], error)
 	// Adds a face of a person to a gallery, and the person if it is new. A face with the same id replaces the earlier one,
@@ -367,11 +386,14 @@ type GalleryServiceHandler interface {
 	GetPerson(context.Context, *connect.Request[v1.GetPersonRequest]) (*connect.Response[v1.GetPersonResponse], error)
 	// Lists the people of a gallery by id.
 	ListPeople(context.Context, *connect.Request[v1.ListPeopleRequest]) (*connect.Response[v1.ListPeopleResponse], error)
-	// Renames a person.
+	// Changes the name of a person, or how long it is kept.
 	UpdatePerson(context.Context, *connect.Request[v1.UpdatePersonRequest]) (*connect.Response[v1.UpdatePersonResponse], error)
 	// Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-	// from the database.
+	// from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
 	DeletePerson(context.Context, *connect.Request[v1.DeletePersonRequest]) (*connect.Response[v1.DeletePersonResponse], error)
+	// Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+	// `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
+	ExportPerson(context.Context, *connect.Request[v1.ExportPersonRequest], *connect.ServerStream[v1.ExportPersonResponse]) error
 	// Deletes a face of a person. No search finds it from then on, and its template is erased from the database.
 	DeleteFace(context.Context, *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error)
 	// Identifies the faces of an image: finds the nearest people of a gallery for each. A stranger has no matches, and an
@@ -468,6 +490,13 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	galleryServiceExportPersonHandler := connect.NewServerStreamHandler(
+		GalleryServiceExportPersonProcedure,
+		svc.ExportPerson,
+		connect.WithSchema(galleryServiceMethods.ByName("ExportPerson")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	galleryServiceDeleteFaceHandler := connect.NewUnaryHandler(
 		GalleryServiceDeleteFaceProcedure,
 		svc.DeleteFace,
@@ -520,6 +549,8 @@ func NewGalleryServiceHandler(svc GalleryServiceHandler, opts ...connect.Handler
 			galleryServiceUpdatePersonHandler.ServeHTTP(w, r)
 		case GalleryServiceDeletePersonProcedure:
 			galleryServiceDeletePersonHandler.ServeHTTP(w, r)
+		case GalleryServiceExportPersonProcedure:
+			galleryServiceExportPersonHandler.ServeHTTP(w, r)
 		case GalleryServiceDeleteFaceProcedure:
 			galleryServiceDeleteFaceHandler.ServeHTTP(w, r)
 		case GalleryServiceIdentifyFacesProcedure:
@@ -579,6 +610,10 @@ func (UnimplementedGalleryServiceHandler) UpdatePerson(context.Context, *connect
 
 func (UnimplementedGalleryServiceHandler) DeletePerson(context.Context, *connect.Request[v1.DeletePersonRequest]) (*connect.Response[v1.DeletePersonResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.DeletePerson is not implemented"))
+}
+
+func (UnimplementedGalleryServiceHandler) ExportPerson(context.Context, *connect.Request[v1.ExportPersonRequest], *connect.ServerStream[v1.ExportPersonResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("visage.v1.GalleryService.ExportPerson is not implemented"))
 }
 
 func (UnimplementedGalleryServiceHandler) DeleteFace(context.Context, *connect.Request[v1.DeleteFaceRequest]) (*connect.Response[v1.DeleteFaceResponse], error) {

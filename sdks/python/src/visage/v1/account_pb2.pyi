@@ -103,6 +103,8 @@ class Plan(_message.Message):
     MAX_IMAGE_BYTES_FIELD_NUMBER: _builtins.int
     MAX_GALLERIES_FIELD_NUMBER: _builtins.int
     MAX_GALLERY_FACES_FIELD_NUMBER: _builtins.int
+    DEFAULT_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
+    MAX_RETENTION_DAYS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name of the plan; unique."""
     requests_per_second: _builtins.float
@@ -117,6 +119,10 @@ class Plan(_message.Message):
     """Number of galleries."""
     max_gallery_faces: _builtins.int
     """Number of faces in one gallery."""
+    default_retention_days: _builtins.int
+    """Days for which people are kept in galleries if no time is given."""
+    max_retention_days: _builtins.int
+    """Days for which people can be kept in galleries at most. The default, too, if there is no other."""
     def __init__(
         self,
         *,
@@ -127,27 +133,37 @@ class Plan(_message.Message):
         max_image_bytes: _builtins.int | None = ...,
         max_galleries: _builtins.int | None = ...,
         max_gallery_faces: _builtins.int | None = ...,
+        default_retention_days: _builtins.int | None = ...,
+        max_retention_days: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "name", b"name", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days", "_max_galleries", b"_max_galleries", "_max_gallery_faces", b"_max_gallery_faces", "_max_image_bytes", b"_max_image_bytes", "_max_retention_days", b"_max_retention_days", "_requests_per_month", b"_requests_per_month", "_requests_per_second", b"_requests_per_second", "burst", b"burst", "default_retention_days", b"default_retention_days", "max_galleries", b"max_galleries", "max_gallery_faces", b"max_gallery_faces", "max_image_bytes", b"max_image_bytes", "max_retention_days", b"max_retention_days", "name", b"name", "requests_per_month", b"requests_per_month", "requests_per_second", b"requests_per_second"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__default_retention_days: _TypeAlias = _typing.Literal["default_retention_days"]  # noqa: Y015
+    _WhichOneofArgType__default_retention_days: _TypeAlias = _typing.Literal["_default_retention_days", b"_default_retention_days"]  # noqa: Y015
     _WhichOneofReturnType__max_galleries: _TypeAlias = _typing.Literal["max_galleries"]  # noqa: Y015
     _WhichOneofArgType__max_galleries: _TypeAlias = _typing.Literal["_max_galleries", b"_max_galleries"]  # noqa: Y015
     _WhichOneofReturnType__max_gallery_faces: _TypeAlias = _typing.Literal["max_gallery_faces"]  # noqa: Y015
     _WhichOneofArgType__max_gallery_faces: _TypeAlias = _typing.Literal["_max_gallery_faces", b"_max_gallery_faces"]  # noqa: Y015
     _WhichOneofReturnType__max_image_bytes: _TypeAlias = _typing.Literal["max_image_bytes"]  # noqa: Y015
     _WhichOneofArgType__max_image_bytes: _TypeAlias = _typing.Literal["_max_image_bytes", b"_max_image_bytes"]  # noqa: Y015
+    _WhichOneofReturnType__max_retention_days: _TypeAlias = _typing.Literal["max_retention_days"]  # noqa: Y015
+    _WhichOneofArgType__max_retention_days: _TypeAlias = _typing.Literal["_max_retention_days", b"_max_retention_days"]  # noqa: Y015
     _WhichOneofReturnType__requests_per_month: _TypeAlias = _typing.Literal["requests_per_month"]  # noqa: Y015
     _WhichOneofArgType__requests_per_month: _TypeAlias = _typing.Literal["_requests_per_month", b"_requests_per_month"]  # noqa: Y015
     _WhichOneofReturnType__requests_per_second: _TypeAlias = _typing.Literal["requests_per_second"]  # noqa: Y015
     _WhichOneofArgType__requests_per_second: _TypeAlias = _typing.Literal["_requests_per_second", b"_requests_per_second"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__default_retention_days) -> _WhichOneofReturnType__default_retention_days | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_galleries) -> _WhichOneofReturnType__max_galleries | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_gallery_faces) -> _WhichOneofReturnType__max_gallery_faces | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_image_bytes) -> _WhichOneofReturnType__max_image_bytes | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_retention_days) -> _WhichOneofReturnType__max_retention_days | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__requests_per_month) -> _WhichOneofReturnType__requests_per_month | None: ...
     @_typing.overload

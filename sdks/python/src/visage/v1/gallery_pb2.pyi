@@ -9,6 +9,7 @@ invisible to all others.
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -40,6 +41,7 @@ class Gallery(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     ALIAS_FIELD_NUMBER: _builtins.int
     READ_ONLY_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """Chosen by the caller."""
     display_name: _builtins.str
@@ -64,6 +66,10 @@ class Gallery(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the gallery was created."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the gallery is deleted with everybody in it. Missing if it is kept."""
+
     def __init__(
         self,
         *,
@@ -77,10 +83,11 @@ class Gallery(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         alias: _builtins.str = ...,
         read_only: _builtins.bool = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "create_time", b"create_time", "max_distance", b"max_distance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "create_time", b"create_time", "expire_time", b"expire_time", "max_distance", b"max_distance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "alias", b"alias", "create_time", b"create_time", "display_name", b"display_name", "face_count", b"face_count", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "model", b"model", "people_count", b"people_count", "read_only", b"read_only", "revision", b"revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "alias", b"alias", "create_time", b"create_time", "display_name", b"display_name", "expire_time", b"expire_time", "face_count", b"face_count", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "model", b"model", "people_count", b"people_count", "read_only", b"read_only", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
@@ -98,6 +105,7 @@ class Person(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     FACES_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     person_id: _builtins.str
     """Chosen by the caller."""
     display_name: _builtins.str
@@ -110,6 +118,10 @@ class Person(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the person was enrolled first."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the person is deleted. Missing if it is kept."""
+
     def __init__(
         self,
         *,
@@ -117,10 +129,11 @@ class Person(_message.Message):
         display_name: _builtins.str = ...,
         faces: _abc.Iterable[Global___EnrolledFace] | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "faces", b"faces", "person_id", b"person_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "expire_time", b"expire_time", "faces", b"faces", "person_id", b"person_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -163,26 +176,43 @@ class CreateGalleryRequest(_message.Message):
     GALLERY_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     MAX_DISTANCE_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     display_name: _builtins.str
     """A display name; at most 256 characters."""
     max_distance: _builtins.float
     """A threshold of your own, above 0 to 0.9. Without it, the service chooses one that fits the number of faces."""
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """A time in the future."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """The time from now. 0 for no end."""
+
     def __init__(
         self,
         *,
         gallery_id: _builtins.str = ...,
         display_name: _builtins.str = ...,
         max_distance: _builtins.float | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "max_distance", b"max_distance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "expiration", b"expiration", "expire_time", b"expire_time", "max_distance", b"max_distance", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "display_name", b"display_name", "gallery_id", b"gallery_id", "max_distance", b"max_distance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
+    _WhichOneofReturnType_expiration: _TypeAlias = _typing.Literal["expire_time", "ttl"]  # noqa: Y015
+    _WhichOneofArgType_expiration: _TypeAlias = _typing.Literal["expiration", b"expiration"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_distance) -> _WhichOneofReturnType__max_distance | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_expiration) -> _WhichOneofReturnType_expiration | None: ...
 
 Global___CreateGalleryRequest: _TypeAlias = CreateGalleryRequest  # noqa: Y015
 
@@ -320,6 +350,8 @@ class UpdateGalleryRequest(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     MAX_DISTANCE_FIELD_NUMBER: _builtins.int
     ALIAS_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     display_name: _builtins.str
@@ -330,6 +362,14 @@ class UpdateGalleryRequest(_message.Message):
     """Another id under which the gallery is found; empty for none. It moves at once from the gallery that has it as its
     alias. Fails with ALREADY_EXISTS if it is the id of a gallery.
     """
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """A time in the future."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """The time from now. 0 for no end."""
+
     def __init__(
         self,
         *,
@@ -337,10 +377,12 @@ class UpdateGalleryRequest(_message.Message):
         display_name: _builtins.str | None = ...,
         max_distance: _builtins.float | None = ...,
         alias: _builtins.str | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "max_distance", b"max_distance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "max_distance", b"max_distance", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "gallery_id", b"gallery_id", "max_distance", b"max_distance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_alias", b"_alias", "_display_name", b"_display_name", "_max_distance", b"_max_distance", "alias", b"alias", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "gallery_id", b"gallery_id", "max_distance", b"max_distance", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__alias: _TypeAlias = _typing.Literal["alias"]  # noqa: Y015
     _WhichOneofArgType__alias: _TypeAlias = _typing.Literal["_alias", b"_alias"]  # noqa: Y015
@@ -348,12 +390,16 @@ class UpdateGalleryRequest(_message.Message):
     _WhichOneofArgType__display_name: _TypeAlias = _typing.Literal["_display_name", b"_display_name"]  # noqa: Y015
     _WhichOneofReturnType__max_distance: _TypeAlias = _typing.Literal["max_distance"]  # noqa: Y015
     _WhichOneofArgType__max_distance: _TypeAlias = _typing.Literal["_max_distance", b"_max_distance"]  # noqa: Y015
+    _WhichOneofReturnType_expiration: _TypeAlias = _typing.Literal["expire_time", "ttl"]  # noqa: Y015
+    _WhichOneofArgType_expiration: _TypeAlias = _typing.Literal["expiration", b"expiration"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__alias) -> _WhichOneofReturnType__alias | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__display_name) -> _WhichOneofReturnType__display_name | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_distance) -> _WhichOneofReturnType__max_distance | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_expiration) -> _WhichOneofReturnType_expiration | None: ...
 
 Global___UpdateGalleryRequest: _TypeAlias = UpdateGalleryRequest  # noqa: Y015
 
@@ -490,6 +536,8 @@ class EnrolFaceRequest(_message.Message):
     FACE_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     SKIP_QUALITY_CHECK_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     person_id: _builtins.str
@@ -504,6 +552,14 @@ class EnrolFaceRequest(_message.Message):
     def source(self) -> _face_analysis_pb2.FaceSource:
         """The face: an image, of which the most prominent face is used unless a box selects another, or an embedding."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """A time in the future, and not after the longest time of the plan."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time."""
+
     def __init__(
         self,
         *,
@@ -513,14 +569,21 @@ class EnrolFaceRequest(_message.Message):
         face_id: _builtins.str = ...,
         display_name: _builtins.str | None = ...,
         skip_quality_check: _builtins.bool = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "source", b"source"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "source", b"source", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id", "skip_quality_check", b"skip_quality_check", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id", "skip_quality_check", b"skip_quality_check", "source", b"source", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__display_name: _TypeAlias = _typing.Literal["display_name"]  # noqa: Y015
     _WhichOneofArgType__display_name: _TypeAlias = _typing.Literal["_display_name", b"_display_name"]  # noqa: Y015
+    _WhichOneofReturnType_expiration: _TypeAlias = _typing.Literal["expire_time", "ttl"]  # noqa: Y015
+    _WhichOneofArgType_expiration: _TypeAlias = _typing.Literal["expiration", b"expiration"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__display_name) -> _WhichOneofReturnType__display_name | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_expiration) -> _WhichOneofReturnType_expiration | None: ...
 
 Global___EnrolFaceRequest: _TypeAlias = EnrolFaceRequest  # noqa: Y015
 
@@ -668,31 +731,50 @@ Global___ListPeopleResponse: _TypeAlias = ListPeopleResponse  # noqa: Y015
 
 @_typing.final
 class UpdatePersonRequest(_message.Message):
-    """A request of UpdatePerson."""
+    """A request of UpdatePerson. What is not set keeps its value."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     GALLERY_ID_FIELD_NUMBER: _builtins.int
     PERSON_ID_FIELD_NUMBER: _builtins.int
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery."""
     person_id: _builtins.str
     """The id of the person."""
     display_name: _builtins.str
     """The new name; at most 256 characters."""
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """A time in the future, and not after the longest time of the plan."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time."""
+
     def __init__(
         self,
         *,
         gallery_id: _builtins.str = ...,
         person_id: _builtins.str = ...,
-        display_name: _builtins.str = ...,
+        display_name: _builtins.str | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["display_name", b"display_name", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_display_name", b"_display_name", "display_name", b"display_name", "expiration", b"expiration", "expire_time", b"expire_time", "gallery_id", b"gallery_id", "person_id", b"person_id", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__display_name: _TypeAlias = _typing.Literal["display_name"]  # noqa: Y015
+    _WhichOneofArgType__display_name: _TypeAlias = _typing.Literal["_display_name", b"_display_name"]  # noqa: Y015
+    _WhichOneofReturnType_expiration: _TypeAlias = _typing.Literal["expire_time", "ttl"]  # noqa: Y015
+    _WhichOneofArgType_expiration: _TypeAlias = _typing.Literal["expiration", b"expiration"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__display_name) -> _WhichOneofReturnType__display_name | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_expiration) -> _WhichOneofReturnType_expiration | None: ...
 
 Global___UpdatePersonRequest: _TypeAlias = UpdatePersonRequest  # noqa: Y015
 
@@ -729,7 +811,7 @@ class DeletePersonRequest(_message.Message):
     GALLERY_ID_FIELD_NUMBER: _builtins.int
     PERSON_ID_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
-    """The id of the gallery."""
+    """The id of the gallery, or `-` for all galleries of the user."""
     person_id: _builtins.str
     """The id of the person."""
     def __init__(
@@ -748,20 +830,185 @@ Global___DeletePersonRequest: _TypeAlias = DeletePersonRequest  # noqa: Y015
 
 @_typing.final
 class DeletePersonResponse(_message.Message):
-    """The person has been deleted."""
+    """A receipt: the person has been deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    PERSON_ID_FIELD_NUMBER: _builtins.int
+    DELETIONS_FIELD_NUMBER: _builtins.int
+    DELETE_TIME_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ERASURE_FINISHED_FIELD_NUMBER: _builtins.int
+    person_id: _builtins.str
+    """The id of the person."""
+    request_id: _builtins.str
+    """The id of the request, as in the log of the service."""
+    erasure_finished: _builtins.bool
+    """Whether the service has finished the erasure; otherwise it goes on. The templates are then in no file of SQLite, and
+    PostgreSQL keeps them as dead rows until its next vacuum.
+    """
+    @_builtins.property
+    def deletions(self) -> _containers.RepeatedCompositeFieldContainer[Global___PersonDeletion]:
+        """The galleries that had the person, by id."""
+
+    @_builtins.property
+    def delete_time(self) -> _timestamp_pb2.Timestamp:
+        """When the person was deleted."""
+
     def __init__(
         self,
+        *,
+        person_id: _builtins.str = ...,
+        deletions: _abc.Iterable[Global___PersonDeletion] | None = ...,
+        delete_time: _timestamp_pb2.Timestamp | None = ...,
+        request_id: _builtins.str = ...,
+        erasure_finished: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delete_time", b"delete_time", "deletions", b"deletions", "erasure_finished", b"erasure_finished", "person_id", b"person_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeletePersonResponse: _TypeAlias = DeletePersonResponse  # noqa: Y015
+
+@_typing.final
+class PersonDeletion(_message.Message):
+    """What was deleted from one gallery."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    FACE_COUNT_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery."""
+    face_count: _builtins.int
+    """Number of faces that the person had in it."""
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+        face_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["face_count", b"face_count", "gallery_id", b"gallery_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PersonDeletion: _TypeAlias = PersonDeletion  # noqa: Y015
+
+@_typing.final
+class ExportPersonRequest(_message.Message):
+    """A request of ExportPerson."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    PERSON_ID_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery, or `-` for all galleries of the user."""
+    person_id: _builtins.str
+    """The id of the person."""
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+        person_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportPersonRequest: _TypeAlias = ExportPersonRequest  # noqa: Y015
+
+@_typing.final
+class ExportPersonResponse(_message.Message):
+    """Everything that a gallery has of a person. Galleries come in the order of their ids."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GALLERY_ID_FIELD_NUMBER: _builtins.int
+    GALLERY_DISPLAY_NAME_FIELD_NUMBER: _builtins.int
+    PERSON_ID_FIELD_NUMBER: _builtins.int
+    DISPLAY_NAME_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    FACES_FIELD_NUMBER: _builtins.int
+    gallery_id: _builtins.str
+    """The id of the gallery."""
+    gallery_display_name: _builtins.str
+    """The name of the gallery, possibly empty."""
+    person_id: _builtins.str
+    """The id of the person."""
+    display_name: _builtins.str
+    """The name of the person, possibly empty."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When the person was enrolled first."""
+
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the person is deleted. Missing if it is kept."""
+
+    @_builtins.property
+    def faces(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExportedFace]:
+        """The faces, by id; at most 20."""
+
+    def __init__(
+        self,
+        *,
+        gallery_id: _builtins.str = ...,
+        gallery_display_name: _builtins.str = ...,
+        person_id: _builtins.str = ...,
+        display_name: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        faces: _abc.Iterable[Global___ExportedFace] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "expire_time", b"expire_time", "faces", b"faces", "gallery_display_name", b"gallery_display_name", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportPersonResponse: _TypeAlias = ExportPersonResponse  # noqa: Y015
+
+@_typing.final
+class ExportedFace(_message.Message):
+    """A face with its template."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACE_ID_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    face_id: _builtins.str
+    """The id of the face."""
+    @_builtins.property
+    def embedding(self) -> _face_analysis_pb2.Embedding:
+        """The template."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When the face was enrolled first."""
+
+    def __init__(
+        self,
+        *,
+        face_id: _builtins.str = ...,
+        embedding: _face_analysis_pb2.Embedding | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding", "face_id", b"face_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportedFace: _TypeAlias = ExportedFace  # noqa: Y015
 
 @_typing.final
 class DeleteFaceRequest(_message.Message):
@@ -996,6 +1243,7 @@ class ExportGalleryResponse(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     person_id: _builtins.str
     """The id of the person."""
     face_id: _builtins.str
@@ -1010,6 +1258,10 @@ class ExportGalleryResponse(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When the face was enrolled first."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the person is deleted. Missing if it is kept."""
+
     def __init__(
         self,
         *,
@@ -1018,10 +1270,11 @@ class ExportGalleryResponse(_message.Message):
         display_name: _builtins.str = ...,
         embedding: _face_analysis_pb2.Embedding | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding", "expire_time", b"expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "person_id", b"person_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "expire_time", b"expire_time", "face_id", b"face_id", "person_id", b"person_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1039,6 +1292,8 @@ class ImportFacesRequest(_message.Message):
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
     gallery_id: _builtins.str
     """The id of the gallery. May be left out after the first face."""
     person_id: _builtins.str
@@ -1055,6 +1310,14 @@ class ImportFacesRequest(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """Ignored. With it, a line of an export is a valid line of an import."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """A time, also in the past, as of an old backup: the person is then deleted at once, and not after the longest time of the plan."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """The time from now, at most the longest of the plan. 0 for no end, unless the plan has a longest time."""
+
     def __init__(
         self,
         *,
@@ -1064,12 +1327,16 @@ class ImportFacesRequest(_message.Message):
         display_name: _builtins.str = ...,
         embedding: _face_analysis_pb2.Embedding | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "embedding", b"embedding", "expiration", b"expiration", "expire_time", b"expire_time", "ttl", b"ttl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "display_name", b"display_name", "embedding", b"embedding", "expiration", b"expiration", "expire_time", b"expire_time", "face_id", b"face_id", "gallery_id", b"gallery_id", "person_id", b"person_id", "ttl", b"ttl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_expiration: _TypeAlias = _typing.Literal["expire_time", "ttl"]  # noqa: Y015
+    _WhichOneofArgType_expiration: _TypeAlias = _typing.Literal["expiration", b"expiration"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_expiration) -> _WhichOneofReturnType_expiration | None: ...
 
 Global___ImportFacesRequest: _TypeAlias = ImportFacesRequest  # noqa: Y015
 

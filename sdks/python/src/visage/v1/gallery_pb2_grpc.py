@@ -30,7 +30,10 @@ class GalleryServiceStub(object):
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     def __init__(self, channel):
@@ -94,6 +97,11 @@ class GalleryServiceStub(object):
                 request_serializer=visage_dot_v1_dot_gallery__pb2.DeletePersonRequest.SerializeToString,
                 response_deserializer=visage_dot_v1_dot_gallery__pb2.DeletePersonResponse.FromString,
                 _registered_method=True)
+        self.ExportPerson = channel.unary_stream(
+                '/visage.v1.GalleryService/ExportPerson',
+                request_serializer=visage_dot_v1_dot_gallery__pb2.ExportPersonRequest.SerializeToString,
+                response_deserializer=visage_dot_v1_dot_gallery__pb2.ExportPersonResponse.FromString,
+                _registered_method=True)
         self.DeleteFace = channel.unary_unary(
                 '/visage.v1.GalleryService/DeleteFace',
                 request_serializer=visage_dot_v1_dot_gallery__pb2.DeleteFaceRequest.SerializeToString,
@@ -121,7 +129,10 @@ class GalleryServiceServicer(object):
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     def CreateGallery(self, request, context):
@@ -147,7 +158,7 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdateGallery(self, request, context):
-        """Changes the name or the threshold of a gallery.
+        """Changes the name, the threshold, the alias or the end of a gallery.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -163,7 +174,7 @@ class GalleryServiceServicer(object):
 
     def ReplaceGallery(self, request, context):
         """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-        id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+        id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
         search is of one of the two.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -194,7 +205,7 @@ class GalleryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdatePerson(self, request, context):
-        """Renames a person.
+        """Changes the name of a person, or how long it is kept.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -202,7 +213,15 @@ class GalleryServiceServicer(object):
 
     def DeletePerson(self, request, context):
         """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-        from the database.
+        from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExportPerson(self, request, context):
+        """Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+        `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -298,6 +317,11 @@ def add_GalleryServiceServicer_to_server(servicer, server):
                     request_deserializer=visage_dot_v1_dot_gallery__pb2.DeletePersonRequest.FromString,
                     response_serializer=visage_dot_v1_dot_gallery__pb2.DeletePersonResponse.SerializeToString,
             ),
+            'ExportPerson': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportPerson,
+                    request_deserializer=visage_dot_v1_dot_gallery__pb2.ExportPersonRequest.FromString,
+                    response_serializer=visage_dot_v1_dot_gallery__pb2.ExportPersonResponse.SerializeToString,
+            ),
             'DeleteFace': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteFace,
                     request_deserializer=visage_dot_v1_dot_gallery__pb2.DeleteFaceRequest.FromString,
@@ -331,7 +355,10 @@ class GalleryService(object):
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     @staticmethod
@@ -621,6 +648,33 @@ class GalleryService(object):
             '/visage.v1.GalleryService/DeletePerson',
             visage_dot_v1_dot_gallery__pb2.DeletePersonRequest.SerializeToString,
             visage_dot_v1_dot_gallery__pb2.DeletePersonResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportPerson(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/visage.v1.GalleryService/ExportPerson',
+            visage_dot_v1_dot_gallery__pb2.ExportPersonRequest.SerializeToString,
+            visage_dot_v1_dot_gallery__pb2.ExportPersonResponse.FromString,
             options,
             channel_credentials,
             insecure,

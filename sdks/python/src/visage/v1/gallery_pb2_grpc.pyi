@@ -35,7 +35,10 @@ class GalleryServiceStub:
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     @_typing.overload
@@ -51,14 +54,14 @@ class GalleryServiceStub:
     ListGalleries: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.ListGalleriesRequest, _gallery_pb2.ListGalleriesResponse]
     """Lists the galleries of the user by id."""
     UpdateGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.UpdateGalleryRequest, _gallery_pb2.UpdateGalleryResponse]
-    """Changes the name or the threshold of a gallery."""
+    """Changes the name, the threshold, the alias or the end of a gallery."""
     DeleteGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]
     """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
     from the database.
     """
     ReplaceGallery: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.ReplaceGalleryRequest, _gallery_pb2.ReplaceGalleryResponse]
     """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-    id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+    id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
     search is of one of the two.
     """
     EnrolFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]
@@ -71,10 +74,14 @@ class GalleryServiceStub:
     ListPeople: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.ListPeopleRequest, _gallery_pb2.ListPeopleResponse]
     """Lists the people of a gallery by id."""
     UpdatePerson: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.UpdatePersonRequest, _gallery_pb2.UpdatePersonResponse]
-    """Renames a person."""
+    """Changes the name of a person, or how long it is kept."""
     DeletePerson: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeletePersonRequest, _gallery_pb2.DeletePersonResponse]
     """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-    from the database.
+    from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
+    """
+    ExportPerson: _grpc.UnaryStreamMultiCallable[_gallery_pb2.ExportPersonRequest, _gallery_pb2.ExportPersonResponse]
+    """Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+    `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
     """
     DeleteFace: _grpc.UnaryUnaryMultiCallable[_gallery_pb2.DeleteFaceRequest, _gallery_pb2.DeleteFaceResponse]
     """Deletes a face of a person. No search finds it from then on, and its template is erased from the database."""
@@ -98,7 +105,10 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -111,14 +121,14 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     ListGalleries: _aio.UnaryUnaryMultiCallable[_gallery_pb2.ListGalleriesRequest, _gallery_pb2.ListGalleriesResponse]  # type: ignore[assignment]
     """Lists the galleries of the user by id."""
     UpdateGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.UpdateGalleryRequest, _gallery_pb2.UpdateGalleryResponse]  # type: ignore[assignment]
-    """Changes the name or the threshold of a gallery."""
+    """Changes the name, the threshold, the alias or the end of a gallery."""
     DeleteGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeleteGalleryRequest, _gallery_pb2.DeleteGalleryResponse]  # type: ignore[assignment]
     """Deletes a gallery with all its people. No search and no read finds it from then on, and its templates are erased
     from the database.
     """
     ReplaceGallery: _aio.UnaryUnaryMultiCallable[_gallery_pb2.ReplaceGalleryRequest, _gallery_pb2.ReplaceGalleryResponse]  # type: ignore[assignment]
     """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-    id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+    id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
     search is of one of the two.
     """
     EnrolFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.EnrolFaceRequest, _gallery_pb2.EnrolFaceResponse]  # type: ignore[assignment]
@@ -131,10 +141,14 @@ class GalleryServiceAsyncStub(GalleryServiceStub):
     ListPeople: _aio.UnaryUnaryMultiCallable[_gallery_pb2.ListPeopleRequest, _gallery_pb2.ListPeopleResponse]  # type: ignore[assignment]
     """Lists the people of a gallery by id."""
     UpdatePerson: _aio.UnaryUnaryMultiCallable[_gallery_pb2.UpdatePersonRequest, _gallery_pb2.UpdatePersonResponse]  # type: ignore[assignment]
-    """Renames a person."""
+    """Changes the name of a person, or how long it is kept."""
     DeletePerson: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeletePersonRequest, _gallery_pb2.DeletePersonResponse]  # type: ignore[assignment]
     """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-    from the database.
+    from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
+    """
+    ExportPerson: _aio.UnaryStreamMultiCallable[_gallery_pb2.ExportPersonRequest, _gallery_pb2.ExportPersonResponse]  # type: ignore[assignment]
+    """Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+    `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
     """
     DeleteFace: _aio.UnaryUnaryMultiCallable[_gallery_pb2.DeleteFaceRequest, _gallery_pb2.DeleteFaceResponse]  # type: ignore[assignment]
     """Deletes a face of a person. No search finds it from then on, and its template is erased from the database."""
@@ -157,7 +171,10 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Ids of galleries, people and faces are chosen by the caller: 1 to 128 letters, digits and `.`, `_`, `~`, `-`. An
     id that does not exist, or belongs to another user, fails with NOT_FOUND. Every `gallery_id` may also be the alias of
-    a gallery.
+    a gallery. The id `-` stands for all galleries of the user in DeletePerson and ExportPerson, and no gallery can have it.
+
+    People and galleries can have a time at which they expire. No request finds them from then on, and soon after they
+    are erased like by DeletePerson and DeleteGallery.
     """
 
     @_abc_1.abstractmethod
@@ -192,7 +209,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.UpdateGalleryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.UpdateGalleryResponse, _abc.Awaitable[_gallery_pb2.UpdateGalleryResponse]]:
-        """Changes the name or the threshold of a gallery."""
+        """Changes the name, the threshold, the alias or the end of a gallery."""
 
     @_abc_1.abstractmethod
     def DeleteGallery(
@@ -211,7 +228,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.ReplaceGalleryResponse, _abc.Awaitable[_gallery_pb2.ReplaceGalleryResponse]]:
         """Replaces a gallery by another one of the user, such as one with templates of a new model: the successor takes over the
-        id, the alias, the name and the threshold at once, and the replaced gallery is deleted like by DeleteGallery. Every
+        id, the alias, the name, the threshold and the end at once, and the replaced gallery is deleted like by DeleteGallery. Every
         search is of one of the two.
         """
 
@@ -248,7 +265,7 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _gallery_pb2.UpdatePersonRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.UpdatePersonResponse, _abc.Awaitable[_gallery_pb2.UpdatePersonResponse]]:
-        """Renames a person."""
+        """Changes the name of a person, or how long it is kept."""
 
     @_abc_1.abstractmethod
     def DeletePerson(
@@ -257,7 +274,17 @@ class GalleryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_gallery_pb2.DeletePersonResponse, _abc.Awaitable[_gallery_pb2.DeletePersonResponse]]:
         """Deletes a person with all faces. No search and no read finds the person from then on, and the templates are erased
-        from the database.
+        from the database. The gallery id `-` deletes the person from all galleries of the user. The response is a receipt.
+        """
+
+    @_abc_1.abstractmethod
+    def ExportPerson(
+        self,
+        request: _gallery_pb2.ExportPersonRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_gallery_pb2.ExportPersonResponse], _abc.AsyncIterator[_gallery_pb2.ExportPersonResponse]]:
+        """Returns everything that is stored about a person, with the templates, as one message for each gallery. The gallery id
+        `-` stands for all galleries of the user. Over plain HTTP, each message is a line of JSON (`application/x-ndjson`).
         """
 
     @_abc_1.abstractmethod

@@ -65,7 +65,7 @@ export function describeExpiryContract(kind: string, { createLocation, executeAt
       test("who has expired is found by nothing, and is removed once with its faces", async () => {
         const faces = [newFace("a", "1", { expiresAt: inDays(1) }), newFace("a", "2"), newFace("b")];
         const { key, revision } = await enrol(faces);
-        const index = new GalleryIndex();
+        const index = new GalleryIndex(key);
         const follow = async () => {
           const changes = await store.readChanges(key, index);
           if (typeof changes === "string") throw new Error(changes);

@@ -73,8 +73,8 @@ const STATEMENTS: Statements = {
   ],
   v1DeletePerson: (call) => [`await ${call("deletePerson")};`],
   v1ExportPerson: (call) => [
-    `for (const { galleryId, faces } of await ${call("exportPerson")})`,
-    "  console.log(galleryId, faces.length);",
+    `for (const { galleryId, personId, faces } of await ${call("exportPerson")})`,
+    "  console.log(galleryId, personId, faces.length);",
   ],
   v1DeleteFace: (call) => [`await ${call("deleteFace")};`],
   v1IdentifyFaces: (call) => [
